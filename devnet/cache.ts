@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { cacheFolder } from './root.ts';
+
+const LOCK_POLL_MS = 50;
+
+/**
+ * Read a cached text or make it. The name must carry a hash of all inputs: entries are never invalidated.
+ * Several processes may ask at once: one makes it, the others wait for it; a maker that died is replaced.
+ */
+export async function cached(name: string, make: () => Promise<string>): Promise<string> {
+  const file = join(cacheFolder(), name);
+  const lock = `${file}.lock`;
+  await mkdir(dirname(file), { recursive: true });
+  for (;;) {
+    const hit = await readIfPresent(file);
+    if (hit !== undefined) return hit;
+    if (await acquire(lock)) break;
+    await wait(LOCK_POLL_MS);
+  }
+  try {
+    const hit = await readIfPresent(file);
+    if (hit !== undefined) return hit;
+    const text = await make();
+    const draft = `${file}.${randomUUID()}.tmp`;
+    await writeFile(draft, text);
+    await rename(draft, file); // atomic: a reader sees all of it or nothing
+    return text;
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+async function acquire(lock: string): Promise<boolean> {
+  try {
+    const handle = await open(lock, 'wx');
+    await handle.writeFile(String(process.pid));
+    await handle.close();
+    return true;
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+  }
+  const holder = Number(await readIfPresent(lock));
+  // NaN or 0: the lock is just being written or was just removed.
+  if (holder > 0 && !isAlive(holder)) await rm(lock, { force: true });
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return isCode(error, 'EPERM');
+  }
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

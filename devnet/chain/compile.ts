@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Abi, Hex } from 'viem';
+import { cached } from '../cache.ts';
+import { projectRoot } from '../root.ts';
+
+export interface Artifact {
+  readonly abi: Abi;
+  /** Creation code, without constructor arguments. */
+  readonly bytecode: Hex;
+  /** Runtime code; its immutables are zero until a constructor has run. */
+  readonly deployedBytecode: Hex;
+  /** Byte ranges of every immutable within the runtime code. */
+  readonly immutableReferences: Readonly<
+    Record<string, readonly { readonly start: number; readonly length: number }[]>
+  >;
+}
+
+/** Compiled contracts by their Solidity contract name. */
+export type Artifacts = Readonly<Record<string, Artifact>>;
+
+interface Unit {
+  readonly name: string;
+  /** npm alias of the compiler. */
+  readonly compiler: 'solc-0.8.19' | 'solc-0.8.28';
+  readonly input: {
+    readonly language: 'Solidity';
+    readonly sources: Readonly<Record<string, { readonly content: string }>>;
+    readonly settings: Readonly<Record<string, unknown>>;
+  };
+}
+
+interface SolcOutput {
+  readonly errors?: readonly SolcProblem[];
+  readonly contracts?: Readonly<Record<string, Readonly<Record<string, SolcContract>>>>;
+}
+
+interface SolcProblem {
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly formattedMessage: string;
+  readonly sourceLocation?: { readonly file: string };
+}
+
+interface SolcContract {
+  readonly abi: Abi;
+  readonly evm: {
+    readonly bytecode: { readonly object: string };
+    readonly deployedBytecode: {
+      readonly object: string;
+      readonly immutableReferences?: Artifact['immutableReferences'];
+    };
+  };
+}
+
+const PACKAGE = '@morpho-org/morpho-blue';
+const MORPHO = `${PACKAGE}/src`;
+const WANTED = [
+  'abi',
+  'evm.bytecode.object',
+  'evm.deployedBytecode.object',
+  'evm.deployedBytecode.immutableReferences',
+];
+
+// A string, not a file: it must still be there when everything around it is one bundle.
+const WORKER = `
+const { parentPort, workerData } = require('node:worker_threads');
+const load = require('node:module').createRequire(workerData.root + '/package.json');
+parentPort.postMessage(load(workerData.compiler).compile(workerData.input));
+`;
+
+/**
+ * Compile Morpho Blue from its package and every contract under `contracts/`, or take them from the cache.
+ * Sources import each other relatively, and Morpho's as `@morpho-org/morpho-blue/src/…`.
+ * @throws Error with the compiler's own message; warnings of our own sources are errors.
+ */
+export async function compileContracts(): Promise<Artifacts> {
+  const root = projectRoot();
+  const morpho = await readSources(join(root, 'node_modules', MORPHO), MORPHO);
+  const own = await readSources(join(root, 'contracts'), 'contracts');
+  const units = [morphoUnit(morpho), ownUnit(own, morpho)];
+  const compiled = await Promise.all(units.map((unit) => compileUnit(root, unit)));
+  return Object.assign({}, ...compiled) as Artifacts;
+}
+
+/**
+ * Pick one compiled contract.
+ * @throws Error when no contract of that name was compiled.
+ */
+export function artifactOf(artifacts: Artifacts, name: string): Artifact {
+  const artifact = artifacts[name];
+  if (artifact === undefined)
+    throw new Error(`No contract ${name} was compiled. There are: ${Object.keys(artifacts).join(', ')}`);
+  return artifact;
+}
+
+function morphoUnit(sources: Record<string, string>): Unit {
+  // Without viaIR the singleton does not compile (stack too deep).
+  return unit('morpho', 'solc-0.8.19', sources, { [`${MORPHO}/Morpho.sol`]: { '*': WANTED } }, 'paris', true);
+}
+
+function ownUnit(own: Record<string, string>, morpho: Record<string, string>): Unit {
+  const selection = Object.fromEntries(Object.keys(own).map((file) => [file, { '*': WANTED }]));
+  // The singleton and the mocks pin the older compiler; what is meant for others does not.
+  const shared = Object.entries(morpho).filter(([file]) =>
+    /^src\/(interfaces|libraries)\//.test(file.slice(PACKAGE.length + 1)),
+  );
+  return unit('own', 'solc-0.8.28', { ...Object.fromEntries(shared), ...own }, selection, 'cancun', false);
+}
+
+function unit(
+  name: string,
+  compiler: Unit['compiler'],
+  sources: Record<string, string>,
+  outputSelection: unknown,
+  evmVersion: string,
+  viaIR: boolean,
+): Unit {
+  return {
+    name,
+    compiler,
+    input: {
+      language: 'Solidity',
+      sources: Object.fromEntries(Object.entries(sources).map(([file, content]) => [file, { content }])),
+      settings: {
+        optimizer: { enabled: true, runs: 200 },
+        viaIR,
+        evmVersion,
+        metadata: { bytecodeHash: 'none' },
+        outputSelection,
+      },
+    },
+  };
+}
+
+async function compileUnit(root: string, unit: Unit): Promise<Artifacts> {
+  const input = JSON.stringify(unit.input);
+  const hash = createHash('sha256').update(unit.compiler).update(input).digest('hex').slice(0, 32);
+  const text = await cached(`${unit.name}-${hash}.json`, async () =>
+    JSON.stringify(toArtifacts(JSON.parse(await runSolc(root, unit.compiler, input)) as SolcOutput)),
+  );
+  return JSON.parse(text) as Artifacts;
+}
+
+function runSolc(root: string, compiler: string, input: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Its own arguments: a loader such as tsx, inherited from this process, would only slow the worker down.
+    const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData: { root, compiler, input } });
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`${compiler} ended with exit code ${code} and no output`)));
+    worker.once('message', (output: string) => {
+      resolve(output);
+      void worker.terminate();
+    });
+  });
+}
+
+function toArtifacts(output: SolcOutput): Artifacts {
+  const problems = (output.errors ?? []).filter(
+    (problem) => problem.severity === 'error' || !problem.sourceLocation?.file.startsWith('@'),
+  );
+  if (problems.length > 0) throw new Error(problems.map((problem) => problem.formattedMessage).join('\n'));
+  const artifacts: Record<string, Artifact> = {};
+  for (const contracts of Object.values(output.contracts ?? {})) {
+    for (const [name, contract] of Object.entries(contracts)) {
+      if (contract.evm.bytecode.object === '') continue; // an interface: may be declared in several files
+      if (name in artifacts) throw new Error(`Two contracts are named ${name}: rename one`);
+      const { bytecode, deployedBytecode } = contract.evm;
+      artifacts[name] = {
+        abi: contract.abi,
+        bytecode: `0x${bytecode.object}`,
+        deployedBytecode: `0x${deployedBytecode.object}`,
+        immutableReferences: deployedBytecode.immutableReferences ?? {},
+      };
+    }
+  }
+  return artifacts;
+}
+
+async function readSources(folder: string, prefix: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.sol'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const read = files.sort().map(async (file) => {
+    const name = `${prefix}/${relative(folder, file).replaceAll('\\', '/')}`;
+    return [name, await readFile(file, 'utf8')] as const;
+  });
+  return Object.fromEntries(await Promise.all(read));
+}
