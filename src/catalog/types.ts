@@ -1,0 +1,101 @@
+import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
+import type { CollateralApySource, CollateralCategory, SwapSource } from './schema.ts';
+
+/** One curated token of one chain. Optional fields are absent when the curators have not established them. */
+export interface Token {
+  readonly chainId: ChainId;
+  readonly address: Address;
+  readonly symbol: string;
+  /** The symbol as people see it: a principal token's without its date. */
+  readonly displaySymbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly isNative: boolean;
+  readonly category: CollateralCategory;
+  readonly project?: string;
+  readonly yieldSource?: string;
+  readonly description?: string;
+  readonly coingeckoId?: string;
+  readonly stableIndexId?: string;
+  readonly defillamaId?: string;
+  readonly apySource: CollateralApySource;
+  readonly onchainRate?: 'str' | 'vsr';
+  readonly isPt: boolean;
+  /** Unix seconds; absent on tokens that do not mature. */
+  readonly maturity?: number;
+  readonly underlying?: { readonly address: Address; readonly symbol: string };
+  readonly noSwapRoute: boolean;
+  readonly resetsApproval: boolean;
+  readonly points?: { readonly program: string; readonly perDayPerCollateralToken: number } | null;
+}
+
+/** One Morpho Blue market; `id` is the checked hash of the five parameters. */
+export interface Market {
+  readonly chainId: ChainId;
+  readonly id: MarketId;
+  /** `loop`: a leverage strategy of its own; `stock`: the stock leg of equity vaults. */
+  readonly kind: 'loop' | 'stock';
+  readonly collateral: Token;
+  readonly loan: Token;
+  readonly oracle: Address;
+  readonly irm: Address;
+  /** Liquidation loan-to-value in WAD. */
+  readonly lltv: bigint;
+  readonly correlated: boolean;
+  readonly curator?: string;
+  readonly oracleType?: 'nav' | 'market';
+}
+
+export interface EquityVault {
+  readonly chainId: ChainId;
+  readonly id: StrategyId;
+  readonly stockMarket: Market;
+  readonly stock: Token;
+  readonly depositToken: Token;
+  readonly curator: string;
+  /** Default stock-leg LTV in percent. */
+  readonly targetLtvPct: string;
+  readonly yieldMarket: Market;
+}
+
+export interface ChainContracts {
+  readonly morphoBlue: Address;
+  readonly adaptiveCurveIrm: Address;
+  readonly multicall3: Address;
+  readonly flashLeverage: Address;
+  readonly flashLeverageRouter: Address;
+  /** Absent where the protocol has no public allocator: reallocation is then unavailable. */
+  readonly publicAllocator?: Address;
+  /** Absent where equity vaults are not offered. */
+  readonly equityRouter?: Address;
+}
+
+export interface Chain {
+  readonly chainId: ChainId;
+  readonly name: string;
+  readonly contracts: ChainContracts;
+  /** The stablecoin in which exits are quoted. */
+  readonly stable: Token;
+  readonly native: Token;
+  readonly wrappedNative?: Token;
+  readonly providers: {
+    readonly kyberswap?: string;
+    readonly openocean?: string;
+    readonly geckoterminal?: string;
+    readonly pendle?: boolean;
+  };
+  readonly swapRouters: Readonly<Partial<Record<SwapSource, readonly Address[]>>>;
+  readonly tokens: readonly Token[];
+  /** All markets: loops first, then the stock markets of the equity vaults. */
+  readonly markets: readonly Market[];
+  readonly equityVaults: readonly EquityVault[];
+}
+
+export interface Catalog {
+  readonly chains: readonly Chain[];
+  readonly chainIds: readonly ChainId[];
+  chain(chainId: ChainId): Chain | undefined;
+  market(chainId: ChainId, id: MarketId): Market | undefined;
+  vault(chainId: ChainId, id: StrategyId): EquityVault | undefined;
+  token(chainId: ChainId, address: Address): Token | undefined;
+}

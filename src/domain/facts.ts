@@ -1,0 +1,233 @@
+import type { CollateralApySource } from '../catalog/schema.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { Address, ChainId, MarketId } from '../shared/ids.ts';
+
+/**
+ * Facts are what was measured outside, parsed and in our units: percentages in percent, USD as exact decimals,
+ * on-chain quantities as bigint. Composition (the rest of `domain`) turns them into what is shown.
+ */
+
+/** State of one Morpho Blue market at one block. */
+export interface LendingState {
+  readonly totalSupplyAssets: bigint;
+  readonly totalSupplyShares: bigint;
+  readonly totalBorrowAssets: bigint;
+  readonly totalBorrowShares: bigint;
+  /** Unix seconds of the last accrual on chain. */
+  readonly lastUpdate: bigint;
+  /** Protocol fee in WAD. */
+  readonly fee: bigint;
+  /** Rate at target utilization of the adaptive-curve IRM, per second in WAD. */
+  readonly rateAtTarget: bigint;
+  /** `borrowRateView` of the market's IRM at this block, per second in WAD. */
+  readonly borrowRate: bigint;
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly blockTimestamp: bigint;
+}
+
+/** Loan base units per collateral base unit, scaled by 1e36. */
+export interface OraclePrice {
+  readonly price: bigint;
+  readonly blockNumber: bigint;
+}
+
+/** One point of a yield history; `atMs` is the start of its day or the time of the sample. */
+export interface ApyPoint {
+  readonly atMs: number;
+  readonly apyPct: Decimal;
+}
+
+export interface CollateralApy {
+  /** Percent per year. */
+  readonly apyPct: Decimal;
+  /** Daily points, oldest first; absent when the source has no history. */
+  readonly history?: readonly ApyPoint[];
+}
+
+export interface IncentiveCampaign {
+  readonly id: string;
+  readonly symbol: string;
+  readonly aprPct: Decimal;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  readonly url?: string;
+}
+
+/** Live campaigns of a market; an empty list is a measured "there is none". */
+export interface MarketIncentives {
+  readonly borrow: readonly IncentiveCampaign[];
+  readonly collateral: readonly IncentiveCampaign[];
+}
+
+export interface UsdPrice {
+  readonly usd: Decimal;
+}
+
+export const EXIT_SIZES_USD = ['100000', '500000', '1000000', '5000000'] as const;
+export type ExitSizeUsd = (typeof EXIT_SIZES_USD)[number];
+
+/** Percent lost when that many USD of collateral are sold for the chain's stable; `null` = no route at that size. */
+export interface ExitSweep {
+  readonly slippagePct: Readonly<Record<ExitSizeUsd, Decimal | null>>;
+}
+
+/** What the public allocator could bring to a market, in loan base units, by the vault and market it would come from. */
+export interface SharedLiquidity {
+  readonly sources: readonly {
+    readonly vault: Address;
+    readonly vaultName?: string;
+    readonly withdrawMarketId: MarketId;
+    readonly assets: bigint;
+    /** Fee of the vault in wei of the native token. */
+    readonly feeWei: bigint;
+  }[];
+}
+
+/** One pool of the stablecoin yield index, with its history. Percent; `atMs` ms. */
+export interface StableIndexPool {
+  readonly id: string;
+  readonly asset: string;
+  readonly avg7dPct: Decimal;
+  readonly history: readonly ApyPoint[];
+}
+
+/** APR of a market's borrow incentive over time, percent, oldest first: a step function. */
+export interface IncentiveHistory {
+  readonly points: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
+}
+
+/** Back-fill of a market's borrow APY from the indexer: fraction per year, unix seconds, oldest first. */
+export interface BorrowHistory {
+  readonly points: readonly { readonly atSec: number; readonly apy: Decimal }[];
+}
+
+/** Key of each group's items. Addresses are checksummed, market ids lower case. */
+export interface FactGroups {
+  /** By market id. */
+  readonly lendingState: LendingState;
+  /** By oracle address. */
+  readonly oracle: OraclePrice;
+  /** By token address. */
+  readonly collateralApy: CollateralApy;
+  /** By market id. */
+  readonly incentives: MarketIncentives;
+  /** By market id. */
+  readonly incentiveHistory: IncentiveHistory;
+  /** By token address. */
+  readonly price: UsdPrice;
+  /** By token address. */
+  readonly exitLiquidity: ExitSweep;
+  /** By market id. */
+  readonly sharedLiquidity: SharedLiquidity;
+  /** By market id. */
+  readonly borrowHistory: BorrowHistory;
+  /** By pool id. */
+  readonly stableIndex: StableIndexPool;
+}
+export type FactGroup = keyof FactGroups;
+export const FACT_GROUPS = [
+  'lendingState',
+  'oracle',
+  'collateralApy',
+  'incentives',
+  'incentiveHistory',
+  'price',
+  'exitLiquidity',
+  'sharedLiquidity',
+  'borrowHistory',
+  'stableIndex',
+] as const satisfies readonly FactGroup[];
+
+/** Why the latest refresh of an item gave nothing. One word each, safe to show; never the upstream's own text. */
+export const FAILURE_REASONS = [
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'rejected',
+  'server_error',
+  'malformed',
+  'missing',
+  'implausible',
+  'reverted',
+  'not_configured',
+] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+export interface Failure {
+  readonly reason: FailureReason;
+  /** Public name of the source that failed, e.g. `aggregator` or `chain`. */
+  readonly source: string;
+  /** When the first refresh of the running series of failures failed, ms. */
+  readonly sinceMs: number;
+}
+
+/** A last-good value with when and where it was measured. A failure never changes `asOfMs`. */
+export interface Fact<T> {
+  readonly value: T;
+  /** When the value was measured (chain facts: the block's time), ms. */
+  readonly asOfMs: number;
+  /** Public name of the source, e.g. `chain`, `yieldmarket`, `coingecko`. */
+  readonly source: string;
+}
+
+export interface GroupState<T> {
+  readonly items: ReadonlyMap<string, Fact<T>>;
+  /** Items whose latest refresh failed; an item in both maps is served at last-good. */
+  readonly failures: ReadonlyMap<string, Failure>;
+  /** `null` before the first attempt ended. */
+  readonly lastAttemptMs: number | null;
+  /** Latest attempt in which no item failed; `null` before the first. */
+  readonly lastSuccessMs: number | null;
+}
+
+/** All facts of one chain at one version. Immutable; a publish makes the next one. */
+export interface ChainFacts {
+  readonly chainId: ChainId;
+  /** Grows by one with every publish; survives restarts. */
+  readonly version: number;
+  readonly publishedMs: number;
+  readonly groups: { readonly [G in FactGroup]: GroupState<FactGroups[G]> };
+}
+
+/** Freshness budgets in seconds, by group; the collateral APY's depend on its source. */
+export interface FreshnessBudgets {
+  readonly lendingState: number;
+  readonly oracle: number;
+  readonly borrowHistory: number;
+  readonly collateralApy: Readonly<Record<CollateralApySource, number>>;
+  readonly incentives: number;
+  readonly incentiveHistory: number;
+  readonly price: number;
+  readonly exitLiquidity: number;
+  readonly sharedLiquidity: number;
+  readonly stableIndex: number;
+  readonly tvl: number;
+  readonly opsPortfolios: number;
+}
+
+/** A group without anything in it. */
+export function emptyGroup<T>(): GroupState<T> {
+  return { items: new Map(), failures: new Map(), lastAttemptMs: null, lastSuccessMs: null };
+}
+
+/** The facts of a chain of which nothing is known yet. */
+export function emptyChainFacts(chainId: ChainId): ChainFacts {
+  return {
+    chainId,
+    version: 0,
+    publishedMs: 0,
+    groups: {
+      lendingState: emptyGroup(),
+      oracle: emptyGroup(),
+      collateralApy: emptyGroup(),
+      incentives: emptyGroup(),
+      incentiveHistory: emptyGroup(),
+      price: emptyGroup(),
+      exitLiquidity: emptyGroup(),
+      sharedLiquidity: emptyGroup(),
+      borrowHistory: emptyGroup(),
+      stableIndex: emptyGroup(),
+    },
+  };
+}

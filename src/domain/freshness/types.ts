@@ -1,0 +1,31 @@
+/** When a value was measured and how long it counts as fresh. `staleForSec` is rendered from it, never stored. */
+export interface Stamp {
+  readonly asOfMs: number;
+  readonly staleAfterSec: number;
+}
+
+/** Why a field carries no value. */
+export type GapReason =
+  /** The field has no meaning for this object (the maturity of a token without one). */
+  | 'NOT_APPLICABLE'
+  /** Measured: there is none (no running incentive). */
+  | 'NONE'
+  /** Nothing measures it yet, or its source is not configured. */
+  | 'NOT_MEASURED'
+  /** Its source was asked and failed, and there is no last-good value. */
+  | 'SOURCE_FAILED'
+  /** A value was received and not believed. */
+  | 'IMPLAUSIBLE'
+  /** The history is shorter than the window. */
+  | 'TOO_SHORT';
+
+/** One empty field of an object, and why. Fields with reason `NONE` or `NOT_APPLICABLE` are `null` in REST, the others absent. */
+export interface Gap {
+  /** Dotted path inside the object, e.g. `collateral.priceUsd`. */
+  readonly field: string;
+  readonly reason: GapReason;
+  /** One plain sentence. */
+  readonly message: string;
+  /** When the failing began or the absence was established, ms; absent when no attempt was made. */
+  readonly sinceMs?: number;
+}

@@ -1,0 +1,6 @@
+/** Tell the current time, in milliseconds since the epoch. Injected everywhere, so that tests can move it. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
