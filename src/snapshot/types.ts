@@ -1,0 +1,35 @@
+import type { ChainFacts, Fact, FactGroup, FactGroups, FailureReason } from '../domain/facts.ts';
+import type { ChainId } from '../shared/ids.ts';
+
+/** What one refresh of a group found. Keys in neither map are left as they are. */
+export interface Publication<T> {
+  readonly attemptedAtMs: number;
+  readonly items: ReadonlyMap<string, Fact<T>>;
+  readonly failures: ReadonlyMap<string, { readonly reason: FailureReason; readonly source: string }>;
+}
+
+/** Told of every new version, after it can be read. */
+export type SnapshotListener = (facts: ChainFacts, group: FactGroup) => void;
+
+/** The read side: synchronous, from memory, the same immutable object until the next version. */
+export interface SnapshotReader {
+  /** The facts of a chain; empty facts (version 0) before the first publish. */
+  facts(chainId: ChainId): ChainFacts;
+  subscribe(listener: SnapshotListener): () => void;
+}
+
+/** The write side: merges into last-good and publishes the next version atomically. */
+export interface SnapshotWriter {
+  publish<G extends FactGroup>(
+    chainId: ChainId,
+    group: G,
+    publication: Publication<FactGroups[G]>,
+  ): Promise<ChainFacts>;
+}
+
+export interface SnapshotStore extends SnapshotReader, SnapshotWriter {
+  /** Bring back the last persisted facts with their true ages. Never throws for damaged data: it is set aside and logged. */
+  restore(): Promise<void>;
+  /** Flush what is not persisted yet and let go of connections. */
+  close(): Promise<void>;
+}

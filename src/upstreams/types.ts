@@ -1,0 +1,156 @@
+import type { SwapSource } from '../catalog/schema.ts';
+import type { Chain, Token } from '../catalog/types.ts';
+import type {
+  BorrowHistory,
+  CollateralApy,
+  FailureReason,
+  IncentiveHistory,
+  MarketIncentives,
+  SharedLiquidity,
+  StableIndexPool,
+  UsdPrice,
+} from '../domain/facts.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { Address, Hex, MarketId } from '../shared/ids.ts';
+
+/*
+ * The ports that warmers and transactions see. One folder per provider implements them. A whole-provider failure throws
+ * `UpstreamError`; a part that is missing or unusable stands in `failures` and never among the values.
+ */
+
+/** What came for many keys at once, and why not for the others. Every asked key stands in exactly one of the two. */
+export interface Batch<T> {
+  readonly values: ReadonlyMap<string, T>;
+  readonly failures: ReadonlyMap<string, FailureReason>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Collateral APY by token address (`yieldmarket`, `aggregator`, `incentivemarket`). */
+export interface CollateralApySourcePort {
+  readonly name: 'yieldmarket' | 'aggregator' | 'incentivemarket';
+  apys(chain: Chain, tokens: readonly Token[], options?: CallOptions): Promise<Batch<CollateralApy>>;
+}
+
+/** Stablecoin yield index: every pool with its history, keyed by pool id. Tokens are matched to pools by `resolvePool`. */
+export interface StableIndexPort {
+  /** The list of pools; histories are fetched only for the ids in `withHistory`. */
+  pools(
+    withHistory: (pool: { id: string; asset: string }) => boolean,
+    options?: CallOptions,
+  ): Promise<Batch<StableIndexPool>>;
+}
+
+/** Borrow and collateral incentives by market id. */
+export interface IncentivesPort {
+  live(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<MarketIncentives>>;
+  /** APR over time of the campaigns given, merged per market into one step function. */
+  history(campaigns: ReadonlyMap<MarketId, readonly string[]>, options?: CallOptions): Promise<Batch<IncentiveHistory>>;
+}
+
+/** USD prices by token address; only tokens with an id at the provider are asked, the others fail as `not_configured`. */
+export interface PricePort {
+  readonly name: 'coingecko' | 'defillama';
+  usdPrices(tokens: readonly Token[], options?: CallOptions): Promise<Batch<UsdPrice>>;
+}
+
+/** The lending protocol's public indexer: secondary source. */
+export interface LendingIndexerPort {
+  sharedLiquidity(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<SharedLiquidity>>;
+  borrowHistory(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<BorrowHistory>>;
+}
+
+export interface RouteRequest {
+  readonly chain: Chain;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  /** Base units of `tokenIn`; the zero address is the native token. */
+  readonly amountIn: bigint;
+}
+
+/** What a sale would give, without calldata. `null` = the provider knows no route. */
+export interface RoutePort {
+  route(
+    request: RouteRequest,
+    options?: CallOptions,
+  ): Promise<{ readonly amountOut: bigint; readonly amountOutUsd?: Decimal } | null>;
+}
+
+export interface SwapRequest extends RouteRequest {
+  /** Who calls the router. */
+  readonly sender: Address;
+  readonly recipient: Address;
+  /** Ratio, e.g. 0.005. */
+  readonly slippage: Decimal;
+  /** Referral fee taken from the input, basis points; 0 = none. */
+  readonly feeBps: number;
+  readonly feeReceiver?: Address;
+}
+
+export interface SwapQuote {
+  readonly source: SwapSource;
+  readonly amountIn: bigint;
+  /** Expected output after the fee, base units of `tokenOut`. */
+  readonly amountOut: bigint;
+  readonly router: Address;
+  readonly calldata: Hex;
+  /** Native value that the call must carry; 0 for ERC-20 input. */
+  readonly value: bigint;
+  readonly expiresAtMs: number;
+}
+
+/** A venue that returns executable calldata. `null` = no route. */
+export interface SwapQuotePort {
+  readonly source: SwapSource;
+  /** Whether the venue serves this pair at all (its chain, and for `YieldMarket` a principal token on one side). */
+  serves(request: RouteRequest): boolean;
+  quote(request: SwapRequest, options?: CallOptions): Promise<SwapQuote | null>;
+}
+
+/** Points of `[ms, value]`. */
+export interface PriceChart {
+  readonly prices: readonly (readonly [number, number])[];
+  readonly marketCaps: readonly (readonly [number, number])[];
+  readonly totalVolumes: readonly (readonly [number, number])[];
+}
+
+export interface PriceChartPort {
+  /** `null` = the provider does not know the coin. */
+  chart(coinId: string, days: number, currency: string, options?: CallOptions): Promise<PriceChart | null>;
+}
+
+export const TIMEFRAMES = ['minute', 'hour', 'day'] as const;
+export type Timeframe = (typeof TIMEFRAMES)[number];
+
+export interface DexPool {
+  readonly address: string;
+  readonly name: string;
+  readonly dex: string;
+  readonly reserveUsd: Decimal;
+  /** Which side of the pool the asked token is. */
+  readonly side: 'base' | 'quote';
+}
+
+export interface Candle {
+  /** Unix seconds. */
+  readonly t: number;
+  readonly o: number;
+  readonly h: number;
+  readonly l: number;
+  readonly c: number;
+  readonly v: number;
+}
+
+export interface OhlcvPort {
+  /** The deepest pool holding the token; `null` = no pool is indexed. */
+  deepestPool(chain: Chain, token: Address, options?: CallOptions): Promise<DexPool | null>;
+  /** Oldest first; malformed rows are dropped and counted. */
+  candles(
+    chain: Chain,
+    pool: DexPool,
+    query: { readonly timeframe: Timeframe; readonly aggregate: number; readonly limit: number },
+    options?: CallOptions,
+  ): Promise<{ readonly candles: readonly Candle[]; readonly dropped: number }>;
+}
