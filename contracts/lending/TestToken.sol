@@ -1,77 +1,17 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity 0.8.28;
 
+import {Erc20} from "./Erc20.sol";
+import {Owned} from "./Owned.sol";
+
 /// @notice ERC-20 with chosen decimals whose owner may mint to anyone.
-contract TestToken {
-    string public name;
-    string public symbol;
-    uint8 public immutable decimals;
-    address public immutable owner;
-    uint256 public totalSupply;
-    mapping(address => uint256) public balanceOf;
-    mapping(address => mapping(address => uint256)) public allowance;
+contract TestToken is Erc20, Owned {
+    constructor(string memory name_, string memory symbol_, uint8 decimals_, address owner_)
+        Erc20(name_, symbol_, decimals_)
+        Owned(owner_)
+    {}
 
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    event Approval(address indexed owner, address indexed spender, uint256 value);
-
-    error NotOwner();
-    error InsufficientBalance(address account, uint256 balance, uint256 needed);
-    error InsufficientAllowance(address spender, uint256 allowance, uint256 needed);
-
-    constructor(string memory name_, string memory symbol_, uint8 decimals_, address owner_) {
-        name = name_;
-        symbol = symbol_;
-        decimals = decimals_;
-        owner = owner_;
-    }
-
-    function mint(address to, uint256 amount) external {
-        require(msg.sender == owner, NotOwner());
+    function mint(address to, uint256 amount) external onlyOwner {
         _mint(to, amount);
-    }
-
-    function approve(address spender, uint256 amount) external returns (bool) {
-        allowance[msg.sender][spender] = amount;
-        emit Approval(msg.sender, spender, amount);
-        return true;
-    }
-
-    function transfer(address to, uint256 amount) external returns (bool) {
-        _transfer(msg.sender, to, amount);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
-        uint256 allowed = allowance[from][msg.sender];
-        if (allowed != type(uint256).max) {
-            require(allowed >= amount, InsufficientAllowance(msg.sender, allowed, amount));
-            allowance[from][msg.sender] = allowed - amount;
-        }
-        _transfer(from, to, amount);
-        return true;
-    }
-
-    function _mint(address to, uint256 amount) internal {
-        totalSupply += amount;
-        balanceOf[to] += amount;
-        emit Transfer(address(0), to, amount);
-    }
-
-    function _burn(address from, uint256 amount) internal {
-        _take(from, amount);
-        totalSupply -= amount;
-        emit Transfer(from, address(0), amount);
-    }
-
-    function _transfer(address from, address to, uint256 amount) private {
-        _take(from, amount);
-        balanceOf[to] += amount;
-        emit Transfer(from, to, amount);
-    }
-
-    function _take(address from, uint256 amount) private {
-        uint256 balance = balanceOf[from];
-        require(balance >= amount, InsufficientBalance(from, balance, amount));
-        balanceOf[from] = balance - amount;
     }
 }
