@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+pragma solidity 0.8.28;
+
+import {LeverageParams, LeveragePosition} from "./Types.sol";
+
+/// What the routers need of FlashLeverage.
+interface IFlashLeverage {
+    function leverage(address user, LeverageParams calldata params) external;
+    function supplyCollateral(address user, uint256 positionId, uint256 amountCollateral) external;
+    function repay(address user, uint256 positionId, uint256 amountRepay, uint256 borrowShares) external;
+    function getUserLeveragePosition(address user, uint256 positionId) external view returns (LeveragePosition memory);
+    function isValidSwapRouter(address router) external view returns (bool);
+}
