@@ -16,7 +16,6 @@ import {EquityEntryParams, EquityExitParams, LeverageParams, SwapData} from "./T
 
 /// Stock-plus-yield vaults. The stock leg is the caller's own Morpho position, which this router may touch only while the
 /// caller's Morpho authorization lasts; the yield leg is a FlashLeverage position of the caller.
-/// No storage but the lock: the runtime code with its immutables can be placed at any address.
 contract EquityRouter is SwapExecutor, IMorphoFlashLoanCallback {
     using SafeToken for address;
     using MathLib for uint256;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-import {MarketParams} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
+import {IMorpho, MarketParams} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
 import {IMorphoFlashLoanCallback} from "@morpho-org/morpho-blue/src/interfaces/IMorphoCallbacks.sol";
 import {MathLib} from "@morpho-org/morpho-blue/src/libraries/MathLib.sol";
 import {FlashLeverageAdmin} from "./FlashLeverageAdmin.sol";
@@ -50,6 +50,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     error SlippageAboveCap(uint256 valueIn, uint256 valueOut, uint256 maxSlippage);
     error ProceedsBelowDebt(uint256 proceeds, uint256 debt);
     error ProxyCreationFailed();
+
+    constructor(address owner, IMorpho morpho) FlashLeverageAdmin(owner, morpho) {}
 
     /// Opens a position for `user` with the caller's collateral. A flash loan of zero opens it without debt.
     function leverage(address user, LeverageParams calldata params) external nonReentrant whenNotPaused {
@@ -138,7 +140,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
             _livePosition(msg.sender, positionId);
         require(amountWithdraw <= held.collateral, CollateralAboveBalance(amountWithdraw, held.collateral));
         position.amountReturnedInLoanToken += getCollateralValueInLoanToken(market, amountWithdraw);
-        s_morpho.withdrawCollateral(market, amountWithdraw, position.userProxy, msg.sender);
+        i_morpho.withdrawCollateral(market, amountWithdraw, position.userProxy, msg.sender);
         _requireBelowMaxLtv(market, position.userProxy);
         emit CollateralWithdrawn(msg.sender, positionId, amountWithdraw);
         if (amountWithdraw == held.collateral) {
@@ -162,8 +164,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
 
         position.amountDepositedInLoanToken += amount;
         market.loanToken.safeTransferFrom(msg.sender, address(this), amount);
-        market.loanToken.forceApprove(address(s_morpho), amount);
-        s_morpho.repay(market, shares == 0 ? amount : 0, shares, position.userProxy, "");
+        market.loanToken.forceApprove(address(i_morpho), amount);
+        i_morpho.repay(market, shares == 0 ? amount : 0, shares, position.userProxy, "");
         emit LoanRepaid(user, positionId, amount);
     }
 
@@ -171,14 +173,14 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     function borrow(uint256 positionId, uint256 amountBorrow) external nonReentrant whenNotPaused {
         (LeveragePosition storage position, MarketParams memory market,) = _livePosition(msg.sender, positionId);
         position.amountReturnedInLoanToken += amountBorrow;
-        s_morpho.borrow(market, amountBorrow, 0, position.userProxy, msg.sender);
+        i_morpho.borrow(market, amountBorrow, 0, position.userProxy, msg.sender);
         _requireBelowMaxLtv(market, position.userProxy);
         emit AdditionalBorrowed(msg.sender, positionId, amountBorrow);
     }
 
     /// Morpho calls back only who took the flash loan, so `data` is always this contract's own.
     function onMorphoFlashLoan(uint256 assets, bytes calldata data) external {
-        require(msg.sender == address(s_morpho), NotMorpho(msg.sender));
+        require(msg.sender == address(i_morpho), NotMorpho(msg.sender));
         FlashCall memory call = abi.decode(data, (FlashCall));
         if (call.isUnwind) _unwind(assets, call);
         else _wind(assets, call);
@@ -192,7 +194,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
             _swap(call.swapData, market.loanToken, assets, market.collateralToken, call.minTokenOut);
         _requireWithinSlippage(assets - unspent, getCollateralValueInLoanToken(market, received));
         _supply(market, call.proxy, call.amountCollateral + received);
-        s_morpho.borrow(market, assets - unspent, 0, call.proxy, address(this));
+        i_morpho.borrow(market, assets - unspent, 0, call.proxy, address(this));
         _requireBelowMaxLtv(market, call.proxy);
     }
 
@@ -200,10 +202,10 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     function _unwind(uint256 assets, FlashCall memory call) private {
         MarketParams memory market = call.market;
         if (assets != 0) {
-            market.loanToken.forceApprove(address(s_morpho), assets);
-            s_morpho.repay(market, 0, call.borrowShares, call.proxy, "");
+            market.loanToken.forceApprove(address(i_morpho), assets);
+            i_morpho.repay(market, 0, call.borrowShares, call.proxy, "");
         }
-        s_morpho.withdrawCollateral(market, call.amountCollateral, call.proxy, address(this));
+        i_morpho.withdrawCollateral(market, call.amountCollateral, call.proxy, address(this));
         (uint256 received, uint256 unspent) =
             _swap(call.swapData, market.collateralToken, call.amountCollateral, market.loanToken, call.minTokenOut);
         _requireWithinSlippage(getCollateralValueInLoanToken(market, call.amountCollateral - unspent), received);
@@ -211,17 +213,17 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     }
 
     function _flashLoan(uint256 assets, FlashCall memory call) private {
-        s_morpho.flashLoan(call.market.loanToken, assets, abi.encode(call));
+        i_morpho.flashLoan(call.market.loanToken, assets, abi.encode(call));
     }
 
     function _supply(MarketParams memory market, address proxy, uint256 amount) private {
-        market.collateralToken.forceApprove(address(s_morpho), amount);
-        s_morpho.supplyCollateral(market, amount, proxy, "");
+        market.collateralToken.forceApprove(address(i_morpho), amount);
+        i_morpho.supplyCollateral(market, amount, proxy, "");
     }
 
     /// The debt behind `shares` after the market itself has accrued, so that repaying the shares costs exactly this.
     function _accruedDebt(MarketParams memory market, uint256 shares) private returns (uint256) {
-        s_morpho.accrueInterest(market);
+        i_morpho.accrueInterest(market);
         return getSharesValueInLoanToken(market, shares);
     }
 
@@ -232,7 +234,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     {
         position = _position(user, positionId);
         require(position.open, PositionNotOpen(user, positionId));
-        market = _market(s_morpho, position.marketId);
+        market = _market(i_morpho, position.marketId);
         held = getMorphoPosition(position.userProxy, market);
         require(held.collateral != 0, PositionLiquidated(user, positionId));
     }
@@ -254,7 +256,7 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     /// A minimal clone (EIP-1167) of the implementation, by CREATE: its address follows from this contract's nonce.
     function _createProxy(address user) private returns (address proxy) {
         bytes memory code = abi.encodePacked(
-            hex"3d602d80600a3d3981f3363d3d373d3d3d363d73", s_proxyImplementation, hex"5af43d82803e903d91602b57fd5bf3"
+            hex"3d602d80600a3d3981f3363d3d373d3d3d363d73", i_proxyImplementation, hex"5af43d82803e903d91602b57fd5bf3"
         );
         assembly ("memory-safe") {
             proxy := create(0, add(code, 0x20), mload(code))

@@ -12,8 +12,7 @@ import {SwapExecutor} from "./SwapExecutor.sol";
 import {LeveragePosition, MorphoPosition, SupportedMarket} from "./Types.sol";
 import {UserProxy} from "./UserProxy.sol";
 
-/// The state of FlashLeverage, its owner's switches and its views. All of it is storage, set by `initialize`: the runtime
-/// code can therefore be placed at any address.
+/// The state of FlashLeverage, its owner's switches and its views.
 abstract contract FlashLeverageAdmin is SwapExecutor {
     using MathLib for uint256;
     using SharesMathLib for uint256;
@@ -24,9 +23,11 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
     /// The most a swap may lose against the market's oracle: 1 %.
     uint256 public constant MAX_SLIPPAGE = 0.01e18;
 
-    address public s_owner;
-    IMorpho public s_morpho;
-    address public s_proxyImplementation;
+    address public immutable i_owner;
+    IMorpho public immutable i_morpho;
+    /// The first contract this one creates, hence at its nonce 1; positions are clones of it, from nonce 2 on.
+    address public immutable i_proxyImplementation;
+
     bool public s_paused;
     mapping(bytes32 marketId => bool) public s_isCorrelated;
     mapping(bytes32 marketId => bool) private s_supportedMarkets;
@@ -34,7 +35,6 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
     mapping(address operator => bool) private s_operators;
     mapping(address user => LeveragePosition[]) internal s_positions;
 
-    error AlreadyInitialized();
     error NotOwner(address caller);
     error NotApprovedOperator(address caller, address user);
     error ContractPaused();
@@ -43,7 +43,7 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
     error InvalidSwapRouter(address router);
 
     modifier onlyOwner() {
-        require(msg.sender == s_owner, NotOwner(msg.sender));
+        require(msg.sender == i_owner, NotOwner(msg.sender));
         _;
     }
 
@@ -53,17 +53,15 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
         _;
     }
 
-    /// Works once. The proxy implementation is the first contract this one creates, hence at its nonce 1.
-    function initialize(address owner, IMorpho morpho) external {
-        require(s_owner == address(0), AlreadyInitialized());
-        s_owner = owner;
-        s_morpho = morpho;
-        s_proxyImplementation = address(new UserProxy(address(this), morpho));
+    constructor(address owner, IMorpho morpho) {
+        i_owner = owner;
+        i_morpho = morpho;
+        i_proxyImplementation = address(new UserProxy(address(this), morpho));
     }
 
     function addSupportedMarkets(SupportedMarket[] calldata markets) external onlyOwner {
         for (uint256 i; i < markets.length; ++i) {
-            _market(s_morpho, markets[i].marketId);
+            _market(i_morpho, markets[i].marketId);
             s_supportedMarkets[markets[i].marketId] = true;
             s_isCorrelated[markets[i].marketId] = markets[i].isCorrelated;
         }
@@ -71,7 +69,7 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
 
     /// Morpho and this contract can never be swap routers: a "swap" there would act with the authorizations of every proxy.
     function setSwapRouter(address router, bool allowed) external onlyOwner {
-        bool forbidden = router == address(s_morpho) || router == address(this) || router == address(0);
+        bool forbidden = router == address(i_morpho) || router == address(this) || router == address(0);
         require(!forbidden, InvalidSwapRouter(router));
         s_swapRouters[router] = allowed;
     }
@@ -98,13 +96,13 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
 
     /// The Morpho position of `user`: for a leveraged position, pass its `userProxy`.
     function getMorphoPosition(address user, MarketParams memory market) public view returns (MorphoPosition memory) {
-        Position memory p = s_morpho.position(market.id(), user);
+        Position memory p = i_morpho.position(market.id(), user);
         return MorphoPosition(p.supplyShares, p.borrowShares, p.collateral);
     }
 
     /// The debt behind `shares` with interest accrued to now, rounded up.
     function getSharesValueInLoanToken(MarketParams memory market, uint256 shares) public view returns (uint256) {
-        (,, uint256 assets, uint256 totalShares) = MorphoBalancesLib.expectedMarketBalances(s_morpho, market);
+        (,, uint256 assets, uint256 totalShares) = MorphoBalancesLib.expectedMarketBalances(i_morpho, market);
         return shares.toAssetsUp(assets, totalShares);
     }
 
@@ -146,7 +144,7 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
 
     function _supportedMarket(bytes32 marketId) internal view returns (MarketParams memory) {
         require(s_supportedMarkets[marketId], MarketNotSupported(marketId));
-        return _market(s_morpho, marketId);
+        return _market(i_morpho, marketId);
     }
 
     function _position(address user, uint256 positionId) internal view returns (LeveragePosition storage) {

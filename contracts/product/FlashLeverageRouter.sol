@@ -10,7 +10,6 @@ import {LeverageParams, ReallocateParams, SwapData} from "./Types.sol";
 
 /// FlashLeverage from any token: a swap into the position's token first, and/or a public-allocator reallocation that brings
 /// liquidity into the market. Acts only for its caller, keeps nothing: what is left over goes back to the caller.
-/// No storage but the lock: the runtime code with its immutables can be placed at any address.
 contract FlashLeverageRouter is SwapExecutor {
     using SafeToken for address;
 

@@ -10,7 +10,7 @@ interface IDecimals {
 }
 
 /// Fills swaps out of its own inventory at its price, less a fee and an impact that grows with size. Local worlds only: it
-/// stands at the real aggregators' router addresses. All of its configuration is storage, set by `initialize` and its owner.
+/// stands at the real aggregators' router addresses.
 contract SwapVenue {
     using SafeToken for address;
     using MathLib for uint256;
@@ -35,7 +35,7 @@ contract SwapVenue {
     uint256 private constant MAX_FEE_BPS = 500;
     uint256 private constant MAX_IMPACT = 0.5e18;
 
-    address public s_owner;
+    address public immutable i_owner;
     uint256 public s_feeBps;
     mapping(address token => uint256) public s_depthUsd;
     mapping(address base => mapping(address quote => address)) public s_pairOracle;
@@ -47,7 +47,6 @@ contract SwapVenue {
         address indexed sender, address indexed tokenIn, address indexed tokenOut, uint256 amountIn, uint256 amountOut
     );
 
-    error AlreadyInitialized();
     error NotOwner(address caller);
     error NoRoute(address tokenIn, address tokenOut);
     error FeeTooHigh(uint256 feeBps);
@@ -57,18 +56,17 @@ contract SwapVenue {
     error NativeTransferFailed(address to, uint256 amount);
 
     modifier onlyOwner() {
-        require(msg.sender == s_owner, NotOwner(msg.sender));
+        require(msg.sender == i_owner, NotOwner(msg.sender));
         _;
+    }
+
+    constructor(address owner, uint256 feeBps) {
+        i_owner = owner;
+        _setFee(feeBps);
     }
 
     /// Native inventory.
     receive() external payable {}
-
-    function initialize(address owner, uint256 feeBps) external {
-        require(s_owner == address(0), AlreadyInitialized());
-        s_owner = owner;
-        _setFee(feeBps);
-    }
 
     function setFee(uint256 feeBps) external onlyOwner {
         _setFee(feeBps);

@@ -11,11 +11,10 @@ export const swapVenueAbi = parseAbi([
   'function priceOf(address token) view returns (uint256 usdPerToken)',
   'receive() external payable',
 
-  'function s_owner() view returns (address)',
+  'function i_owner() view returns (address)',
   'function s_feeBps() view returns (uint256)',
   'function s_depthUsd(address token) view returns (uint256)',
   'function s_pairOracle(address base, address quote) view returns (address)',
-  'function initialize(address owner, uint256 feeBps)',
   'function setFee(uint256 feeBps)',
   'function setPrices(TokenPrice[] prices)',
   'function followOracles(FollowedOracle[] oracles)',
@@ -23,7 +22,6 @@ export const swapVenueAbi = parseAbi([
 
   'event Swapped(address indexed sender, address indexed tokenIn, address indexed tokenOut, uint256 amountIn, uint256 amountOut)',
 
-  'error AlreadyInitialized()',
   'error NotOwner(address caller)',
   'error NoRoute(address tokenIn, address tokenOut)',
   'error FeeTooHigh(uint256 feeBps)',

@@ -31,12 +31,11 @@ export const flashLeverageAbi = parseAbi([
   'function getLiqLtv(MarketParams market) pure returns (uint256)',
   'function LIQUIDATION_BUFFER() view returns (uint256)',
   'function MAX_SLIPPAGE() view returns (uint256)',
-  'function s_owner() view returns (address)',
-  'function s_morpho() view returns (address)',
-  'function s_proxyImplementation() view returns (address)',
+  'function i_owner() view returns (address)',
+  'function i_morpho() view returns (address)',
+  'function i_proxyImplementation() view returns (address)',
   'function s_paused() view returns (bool)',
 
-  'function initialize(address owner, address morpho)',
   'function addSupportedMarkets(SupportedMarket[] markets)',
   'function setSwapRouter(address router, bool allowed)',
   'function setApprovedOperator(address operator, bool approved)',
@@ -50,7 +49,6 @@ export const flashLeverageAbi = parseAbi([
   'event LoanRepaid(address indexed user, uint256 indexed positionId, uint256 amount)',
   'event AdditionalBorrowed(address indexed user, uint256 indexed positionId, uint256 amount)',
 
-  'error AlreadyInitialized()',
   'error NotOwner(address caller)',
   'error NotApprovedOperator(address caller, address user)',
   'error NotMorpho(address caller)',
