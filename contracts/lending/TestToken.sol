@@ -14,4 +14,11 @@ contract TestToken is Erc20, Owned {
     function mint(address to, uint256 amount) external onlyOwner {
         _mint(to, amount);
     }
+
+    /// @notice Mint the same amount to each.
+    function mintEach(address[] calldata to, uint256 amount) external onlyOwner {
+        for (uint256 i; i < to.length; ++i) {
+            _mint(to[i], amount);
+        }
+    }
 }

@@ -23,9 +23,14 @@ contract UsdtLikeToken is Owned {
     }
 
     function mint(address to, uint256 amount) external onlyOwner {
-        totalSupply += amount;
-        balanceOf[to] += amount;
-        emit Transfer(address(0), to, amount);
+        _mint(to, amount);
+    }
+
+    /// @notice Mint the same amount to each.
+    function mintEach(address[] calldata to, uint256 amount) external onlyOwner {
+        for (uint256 i; i < to.length; ++i) {
+            _mint(to[i], amount);
+        }
     }
 
     function approve(address spender, uint256 amount) external {
@@ -42,6 +47,12 @@ contract UsdtLikeToken is Owned {
         uint256 allowed = allowance[from][msg.sender];
         if (allowed != type(uint256).max) allowance[from][msg.sender] = allowed - amount;
         _transfer(from, to, amount);
+    }
+
+    function _mint(address to, uint256 amount) private {
+        totalSupply += amount;
+        balanceOf[to] += amount;
+        emit Transfer(address(0), to, amount);
     }
 
     function _transfer(address from, address to, uint256 amount) private {

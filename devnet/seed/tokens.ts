@@ -15,6 +15,23 @@ export type TokenSeeds = Readonly<Record<number, Readonly<Record<string, TokenSe
 
 const ETH = '3200';
 
+/**
+ * Find a token's row. Principal tokens of the overlay are listed without their date, which moves with today's.
+ * @throws Error when the table has no row for it.
+ */
+export function tokenSeed(chainId: number, symbol: string): TokenSeed {
+  const rows = tokenSeeds[chainId];
+  const seed = rows?.[symbol] ?? rows?.[withoutDate(symbol)];
+  if (seed === undefined)
+    throw new Error(`devnet/seed/tokens.ts has no row for ${symbol} on chain ${chainId}: add one`);
+  return seed;
+}
+
+/** `PT-sUSDe-24JUN2027` → `PT-sUSDe`. */
+export function withoutDate(symbol: string): string {
+  return symbol.replace(/-\d{1,2}[A-Z]{3}\d{4}$/, '');
+}
+
 export const tokenSeeds: TokenSeeds = {
   1: {
     ETH: { usdPrice: ETH },
@@ -46,6 +63,9 @@ export const tokenSeeds: TokenSeeds = {
     'PT-apxUSD-5NOV2026': { usdPrice: '0.9868', apyPct: '9.15' },
     'PT-apyUSD-5NOV2026': { usdPrice: '0.9820', apyPct: '11.80' },
     'PT-stcUSD-23JUL2026': { usdPrice: '0.9915', apyPct: '8.05' },
+
+    // Overlay: see devnet/overlay.ts.
+    'PT-sUSDe': { usdPrice: '0.9562', apyPct: '8.35' },
 
     wstETH: { usdPrice: '3952', apyPct: '2.62' },
     weETH: { usdPrice: '3494.4', apyPct: '2.88' },

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../root.ts';
+
+export interface AnvilOptions {
+  readonly chainId: number;
+  /** Absent: a free one. */
+  readonly port?: number;
+  /** Time of the genesis block, unix seconds. */
+  readonly timestamp: number;
+  /** Path of the binary; absent: the one of the optional npm package, else `anvil` on PATH. */
+  readonly anvilBin?: string;
+}
+
+export interface Anvil {
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  /** End the process and wait until it is gone. */
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 10_000;
+const PACKAGE_BINARY = join('@foundry-rs', 'anvil-linux-amd64', 'bin', 'anvil');
+
+// The shell holds our end of stdin: when this process ends, however it ends, `read` returns and anvil goes with it.
+// It lets go of stdout, so that the end of stdout means the end of anvil.
+const GUARD = '"$@" & child=$!; exec 1>&- 2>&-; read -r _; kill "$child" 2>/dev/null; wait "$child"';
+
+/**
+ * Start a local chain on 127.0.0.1 and wait until it listens. It mines on every transaction.
+ * @throws Error when the binary is missing or the port is taken.
+ */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const binary = findAnvil(options.anvilBin);
+  const guard = spawn('/bin/sh', ['-c', GUARD, 'anvil-guard', binary, ...argumentsOf(options)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => guard.once('close', () => resolve()));
+  try {
+    const port = await listeningPort(guard, options);
+    guard.stdout.once('end', () => guard.stdin.end()); // anvil ended by itself: end its guard too
+    return {
+      chainId: options.chainId,
+      rpcUrl: `http://127.0.0.1:${port}`,
+      stop: () => {
+        guard.stdin.end();
+        return ended;
+      },
+    };
+  } catch (error) {
+    guard.stdin.end();
+    await ended;
+    throw error;
+  }
+}
+
+function argumentsOf(options: AnvilOptions): string[] {
+  const values = {
+    host: '127.0.0.1',
+    port: options.port ?? 0,
+    'chain-id': options.chainId,
+    timestamp: options.timestamp,
+    order: 'fifo',
+  };
+  // Without CORS headers no web page can drive the chain through somebody's browser.
+  return ['--no-cors', ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];
+}
+
+function findAnvil(given: string | undefined): string {
+  if (given !== undefined) return given;
+  const packaged = join(projectRoot(), 'node_modules', PACKAGE_BINARY);
+  return existsSync(packaged) ? packaged : 'anvil';
+}
+
+function listeningPort(guard: ChildProcess, options: AnvilOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const fail = (what: string): void => {
+      clearTimeout(timer);
+      const taken = /address already in use/i.test(output);
+      const reason = taken
+        ? `port ${options.port} is taken; choose another one`
+        : `${what}: ${output.trim().slice(-500)}`;
+      reject(new Error(`The local chain ${options.chainId} did not start: ${reason}`));
+    };
+    const timer = setTimeout(() => fail(`no answer within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
+    const listen = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const port = /Listening on [^\s]*:(\d+)/.exec(output)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      guard.stdout?.off('data', listen).resume(); // keep draining: a full pipe would block the chain
+      guard.stderr?.off('data', listen).resume();
+      resolve(Number(port));
+    };
+    guard.stdout?.on('data', listen);
+    guard.stderr?.on('data', listen);
+    guard.once('error', (error) => fail(error.message));
+    guard.stdout?.once('end', () => fail('anvil (npm install, ANVIL_BIN or PATH) ended at once'));
+  });
+}

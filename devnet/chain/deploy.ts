@@ -1,0 +1,78 @@
+import type { Chain, Token } from '../../src/catalog/index.ts';
+import { vaultSeeds } from '../seed/vaults.ts';
+import type { Construction, DeployContext } from './context.ts';
+import { step } from './encode.ts';
+import { seededOraclePrice } from './prices.ts';
+
+/** Liquidation LTVs that the protocol offers, in WAD; those of the catalog are among them. */
+const LLTVS = ['0', '385', '625', '77', '86', '915', '945', '965', '98'].map((digits) =>
+  BigInt(digits.padEnd(18, '0')),
+);
+
+/**
+ * Deploy the lending side of a chain at the catalog's addresses: Morpho Blue, the interest-rate model, tokens, oracles,
+ * vaults with their public allocator where the chain has one, multicall; then create every market of the catalog.
+ */
+export async function deployLending(context: DeployContext): Promise<void> {
+  const { chain, owner, artifacts } = context;
+  const { morphoBlue, adaptiveCurveIrm } = chain.contracts;
+  await context.construct([
+    { address: morphoBlue, contract: 'Morpho', args: [owner] },
+    { address: adaptiveCurveIrm, contract: 'AdaptiveCurveIrm', args: [morphoBlue] },
+    { address: chain.contracts.multicall3, contract: 'Multicall3' },
+    ...chain.tokens.filter((token) => !token.isNative).map((token) => tokenConstruction(context, token)),
+    ...oracleConstructions(context),
+    ...vaultConstructions(context),
+  ]);
+
+  const morpho = (functionName: string, args: readonly unknown[]) =>
+    step(artifacts, owner, morphoBlue, 'Morpho', functionName, args);
+  await context.send([
+    morpho('enableIrm', [adaptiveCurveIrm]),
+    ...LLTVS.map((lltv) => morpho('enableLltv', [lltv])),
+    ...chain.markets.map((market) => morpho('createMarket', [marketParams(market)])),
+  ]);
+}
+
+/** The five parameters of a market, as Morpho takes them. */
+export function marketParams({ loan, collateral, oracle, irm, lltv }: Chain['markets'][number]) {
+  return { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+}
+
+/** Name the contract that behaves like a token. */
+export function tokenContract(chain: Chain, token: Token): string {
+  if (token.resetsApproval) return 'UsdtLikeToken';
+  if (token.symbol === chain.wrappedNative?.symbol) return 'WrappedEther';
+  if (token.onchainRate === 'str') return 'StrToken';
+  return token.onchainRate === 'vsr' ? 'VsrToken' : 'TestToken';
+}
+
+function tokenConstruction({ chain, owner }: DeployContext, token: Token): Construction {
+  const { address, name, symbol, decimals } = token;
+  return { address, contract: tokenContract(chain, token), args: [name, symbol, decimals, owner] };
+}
+
+function oracleConstructions({ chain, owner }: DeployContext): Construction[] {
+  // Markets of one pair may share an oracle.
+  const byAddress = new Map(chain.markets.map((market) => [market.oracle, market]));
+  return [...byAddress.values()].map((market) => ({
+    address: market.oracle,
+    contract: 'SettableOracle',
+    args: [seededOraclePrice(market), owner],
+  }));
+}
+
+function vaultConstructions({ chain, owner }: DeployContext): Construction[] {
+  const { publicAllocator, morphoBlue } = chain.contracts;
+  if (publicAllocator === undefined) return [];
+  const vaults = vaultSeeds.filter(({ chainId }) => chainId === chain.chainId);
+  return [
+    { address: publicAllocator, contract: 'PublicAllocator', args: [morphoBlue] },
+    ...vaults.map(({ address, name, symbol, loan }) => {
+      const asset = chain.tokens.find((token) => token.symbol === loan);
+      if (asset === undefined)
+        throw new Error(`devnet/seed/vaults.ts: ${symbol} lends ${loan}, which is not in the catalog`);
+      return { address, contract: 'Vault', args: [morphoBlue, asset.address, name, symbol, owner] };
+    }),
+  ];
+}

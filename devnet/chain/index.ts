@@ -1,0 +1,105 @@
+import { parseEther } from 'viem';
+import type { Chain } from '../../src/catalog/index.ts';
+import { type Clock, systemClock } from '../../src/shared/clock.ts';
+import { type Logger, silentLogger } from '../../src/shared/logger.ts';
+import { BORROWER, LENDER, OWNER } from '../seed/accounts.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
+import { createDevnetClient } from './client.ts';
+import { type Artifacts, compileContracts } from './compile.ts';
+import { beginDeployment } from './context.ts';
+import { deployLending } from './deploy.ts';
+import { deployProduct } from './deploy-product.ts';
+import { seedLending } from './seed.ts';
+import { type ChainVerbs, createVerbs } from './verbs.ts';
+
+export { accounts, privateKeyOf, untouchedAccounts } from '../seed/accounts.ts';
+export type { ChainVerbs } from './verbs.ts';
+
+export interface StartChainsOptions {
+  /** Chains of the catalog, overlay included. */
+  readonly chains: readonly Chain[];
+  /** Per chain id; a chain without one gets a free port. */
+  readonly ports?: Readonly<Record<number, number>>;
+  /** `interval`: a block every second; `auto`: a block for every transaction. */
+  readonly mining: 'interval' | 'auto';
+  readonly clock?: Clock;
+  /** Path of the anvil binary, when neither the npm package nor PATH has it. */
+  readonly anvilBin?: string;
+  readonly logger?: Logger;
+}
+
+export interface LocalChain extends ChainVerbs {
+  readonly rpcUrl: string;
+}
+
+export interface LocalChains {
+  readonly rpcUrls: Readonly<Record<number, string>>;
+  /** Pick a running chain. @throws Error when it was not started. */
+  on(chainId: number): LocalChain;
+  stop(): Promise<void>;
+}
+
+const BLOCK_GAS_LIMIT = 60_000_000n;
+const BLOCK_TIME_SEC = 1;
+
+/**
+ * Start the local chains with everything on them: compile (or take the compilation from the cache), deploy at the
+ * catalog's addresses, seed. Nothing keeps running when it fails.
+ */
+export async function startChains(options: StartChainsOptions): Promise<LocalChains> {
+  const logger = options.logger ?? silentLogger;
+  const artifacts = await compileContracts();
+  const started = await Promise.allSettled(options.chains.map((chain) => startChain(chain, artifacts, options)));
+  const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map(({ anvil }) => anvil.stop()));
+  };
+  const failure = started.find((result) => result.status === 'rejected');
+  if (failure !== undefined) {
+    await stop();
+    throw failure.reason;
+  }
+  for (const { anvil } of running) logger.info({ chainId: anvil.chainId, rpcUrl: anvil.rpcUrl }, 'local chain is up');
+  return {
+    rpcUrls: Object.fromEntries(running.map(({ anvil }) => [anvil.chainId, anvil.rpcUrl])),
+    on: (chainId) => {
+      const found = running.find(({ anvil }) => anvil.chainId === chainId);
+      if (found === undefined) throw new Error(`The local chain ${chainId} was not started`);
+      return found.local;
+    },
+    stop,
+  };
+}
+
+async function startChain(
+  chain: Chain,
+  artifacts: Artifacts,
+  options: StartChainsOptions,
+): Promise<{ anvil: Anvil; local: LocalChain }> {
+  const port = options.ports?.[chain.chainId];
+  const anvil = await startAnvil({
+    chainId: chain.chainId,
+    timestamp: Math.floor((options.clock ?? systemClock).now() / 1000),
+    ...(port === undefined ? {} : { port }),
+    ...(options.anvilBin === undefined ? {} : { anvilBin: options.anvilBin }),
+  });
+  try {
+    const client = createDevnetClient(chain.chainId, anvil.rpcUrl);
+    const context = await beginDeployment(chain, client, artifacts, OWNER);
+    await Promise.all(
+      [OWNER, LENDER, BORROWER].map((address) => client.setBalance({ address, value: parseEther('1000000') })),
+    );
+    await deployLending(context);
+    await seedLending(context);
+    await deployProduct(context);
+    await client.request({ method: 'anvil_autoImpersonateAccount', params: [false] } as never);
+    await client.setBlockGasLimit({ gasLimit: BLOCK_GAS_LIMIT });
+    await client.mine({ blocks: 1 }); // the limit holds from the next block on
+    if (options.mining === 'auto') await client.setAutomine(true);
+    else await client.setIntervalMining({ interval: BLOCK_TIME_SEC });
+    return { anvil, local: { ...createVerbs({ chain, client, artifacts }), rpcUrl: anvil.rpcUrl } };
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+}

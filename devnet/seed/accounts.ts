@@ -1,0 +1,33 @@
+import { type Address, getAddress, type Hex, keccak256, slice, stringToHex } from 'viem';
+import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
+
+/** Make an address out of a label: the same everywhere, and nobody has a key for it. */
+export function labelAddress(label: string): Address {
+  return getAddress(slice(keccak256(stringToHex(`spiral-gateway local world: ${label}`)), 12));
+}
+
+/** Accounts that act only through the local chain's impersonation. */
+export const OWNER = labelAddress('owner');
+export const LENDER = labelAddress('lender');
+export const BORROWER = labelAddress('borrower');
+
+// The public development mnemonic of every local chain tool. Its keys are known to everybody.
+const MNEMONIC = 'test test test test test test test test test test test junk';
+
+/** The ten well-known development accounts, able to sign. */
+export const accounts: readonly HDAccount[] = Array.from({ length: 10 }, (_, addressIndex) =>
+  mnemonicToAccount(MNEMONIC, { addressIndex }),
+);
+
+/** Full balances, no transaction and no position: kept for whoever tries the product by hand. */
+export const untouchedAccounts: readonly HDAccount[] = accounts.slice(-3);
+
+/** Read the private key of a development account. */
+export function privateKeyOf(account: HDAccount): Hex {
+  const key = account.getHdKey().privateKey;
+  if (key === null) throw new Error(`No private key for ${account.address}`);
+  return `0x${Buffer.from(key).toString('hex')}`;
+}
+
+/** What every development account holds of every token, in USD. */
+export const DEV_BALANCE_USD = '10000000';
