@@ -39,9 +39,7 @@ export async function deployProduct(ctx: DeployContext): Promise<void> {
     })),
   ]);
   await Promise.all(
-    venues.map(({ address }) =>
-      client.setBalance({ address, value: parseEther(VENUE_NATIVE_INVENTORY.toString()) }),
-    ),
+    venues.map(({ address }) => client.setBalance({ address, value: parseEther(VENUE_NATIVE_INVENTORY.toString()) })),
   );
   await ctx.send([...wireFlashLeverage(ctx, venues), ...venues.flatMap((venue) => stockVenue(ctx, venue))]);
 }
@@ -54,7 +52,12 @@ function venuesOf({ chain }: DeployContext): Venue[] {
 
 function wireFlashLeverage({ chain, owner }: DeployContext, venues: readonly Venue[]): Transaction[] {
   const { flashLeverage, flashLeverageRouter, equityRouter } = chain.contracts;
-  const call = (label: string, data: Transaction['data']): Transaction => ({ from: owner, to: flashLeverage, data, label });
+  const call = (label: string, data: Transaction['data']): Transaction => ({
+    from: owner,
+    to: flashLeverage,
+    data,
+    label,
+  });
   const markets = chain.markets.filter(({ kind }) => kind === 'loop');
   const operators = [flashLeverageRouter, ...(equityRouter === undefined ? [] : [equityRouter])];
   return [

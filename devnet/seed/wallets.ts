@@ -100,7 +100,7 @@ export const seededWallets: readonly SeededWallet[] = [
   {
     name: 'stacker',
     account: developmentAccount(6),
-    entries: [equity('NVDA', '12000'), equity('NVDA', '9000', '45'), onRobinhood('USDe/USDG 91.5', '3000', '60')],
+    entries: [equity('NVDA', '12000'), equity('NVDA', '9000', '45'), onRobinhood('USDe/USDG 91.5', '1000', '60')],
     vaults: [{ chainId: 4663, stock: 'NVDA', match: 'basis', yieldLoopIds: [0, 1] }],
   },
   {
@@ -113,7 +113,10 @@ export const seededWallets: readonly SeededWallet[] = [
   {
     name: 'retired',
     account: labelAccount('retired'),
-    entries: [onEthereum('wstETH/WETH 94.5', '3', '85', 'closed'), onRobinhood('syrupUSDG/USDG 91.5', '8000', '80', 'closed')],
+    entries: [
+      onEthereum('wstETH/WETH 94.5', '3', '85', 'closed'),
+      onRobinhood('syrupUSDG/USDG 91.5', '8000', '80', 'closed'),
+    ],
     vaults: [],
   },
 ];
