@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs';
+import { renderEnvExample } from '../src/config/config.ts';
+
+writeFileSync('.env.example', renderEnvExample());

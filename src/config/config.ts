@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { getAddress } from 'viem';
+import { z } from 'zod';
+import type { Address, ChainId } from '../shared/ids.ts';
+import { type Env, envSchema } from './env.ts';
+
+/** A setting that cannot be used: the message names it, what it is, and what it should be. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** What a local world hands to the service beside environment variables: things that exist nowhere else. */
+export interface WorldOverrides {
+  readonly env: Readonly<Record<string, string>>;
+  readonly sampleKeys: ReadonlyMap<string, { readonly tier: 'partner' | 'ops' }>;
+}
+
+export interface Config {
+  readonly env: Env;
+  readonly rpcUrls: ReadonlyMap<ChainId, string>;
+  readonly feeReceiver: Address | undefined;
+  readonly corsOrigins: readonly string[] | '*';
+  readonly sampleKeys: WorldOverrides['sampleKeys'];
+  readonly catalogOverlay: unknown;
+}
+
+type RawEnv = Readonly<Record<string, string | undefined>>;
+
+/** Read the variables alone. Empty strings count as not set. @throws ConfigError naming every setting that is wrong. */
+export function parseEnv(raw: RawEnv): Env {
+  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
+  const result = envSchema.safeParse(given);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(
+    `These settings cannot be used:\n${lines.join('\n')}\nSee .env.example for what each one means.`,
+  );
+}
+
+/**
+ * Whether the embedded local world has to be started: no RPC node is named and this is not production.
+ * @throws ConfigError in production without the settings that it requires, or when only some chains have a node.
+ */
+export function needsLocalWorld(env: Env): boolean {
+  const nodes = { RPC_URL_1: env.RPC_URL_1, RPC_URL_4663: env.RPC_URL_4663 };
+  const missing = Object.entries(nodes).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const anyNode = missing.length < Object.keys(nodes).length;
+  if (env.NODE_ENV === 'production' || anyNode) {
+    if (env.NODE_ENV === 'production' && env.DATABASE_URL === undefined) missing.push('DATABASE_URL');
+    if (missing.length > 0) {
+      const why =
+        env.NODE_ENV === 'production' ? 'NODE_ENV=production starts no local world' : 'A real chain is configured';
+      throw new ConfigError(`${why}: set ${missing.join(', ')} as well. See .env.example.`);
+    }
+    return false;
+  }
+  return true;
+}
+
+/** Turn variables and, in a local world, what that world provides into the one frozen configuration. @throws ConfigError */
+export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
+  const env = parseEnv({ ...raw, ...world?.env });
+  if (world !== undefined && env.NODE_ENV === 'production') {
+    throw new ConfigError('NODE_ENV=production starts no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.');
+  }
+  if (env.ROLE !== 'all' && env.REDIS_URL === undefined) {
+    throw new ConfigError(`ROLE=${env.ROLE} shares its snapshot through Redis: set REDIS_URL, or use ROLE=all.`);
+  }
+  if (env.DATABASE_URL === undefined) throw new ConfigError('Set DATABASE_URL to a Postgres database.');
+  const rpcUrls = new Map<ChainId, string>();
+  if (env.RPC_URL_1 !== undefined) rpcUrls.set(1, env.RPC_URL_1);
+  if (env.RPC_URL_4663 !== undefined) rpcUrls.set(4663, env.RPC_URL_4663);
+  return Object.freeze({
+    env,
+    rpcUrls,
+    feeReceiver: env.FEE_RECEIVER === undefined ? undefined : getAddress(env.FEE_RECEIVER),
+    corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : env.CORS_ORIGINS.split(',').map((origin) => origin.trim()),
+    sampleKeys: world?.sampleKeys ?? new Map(),
+    catalogOverlay: readOverlay(env.CATALOG_OVERLAY),
+  });
+}
+
+function readOverlay(path: string | undefined): unknown {
+  if (path === undefined) return [];
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new ConfigError(`CATALOG_OVERLAY: "${path}" cannot be read as JSON.`, { cause });
+  }
+}
+
+/** Render `.env.example` from the schema: a comment and the default of every variable. */
+export function renderEnvExample(): string {
+  const lines = Object.entries(envSchema.shape).map(([name, schema]) => {
+    const initial = schema instanceof z.ZodDefault ? String(defaultOf(schema)) : '';
+    return `# ${schema.description ?? ''}\n${initial === '' ? '# ' : ''}${name}=${initial}\n`;
+  });
+  return `# Generated from src/config/env.ts by "npm run env-example". Every variable is optional unless it says otherwise.\n\n${lines.join('\n')}`;
+}
+
+function defaultOf(schema: z.ZodDefault<z.ZodType>): unknown {
+  return schema.def.defaultValue;
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { ADDRESS_PATTERN } from '../shared/ids.ts';
+
+const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
+const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
+const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/**
+ * Every environment variable that the service reads. The key order is the order of `.env.example`, which is generated
+ * from this object: `npm run env-example`.
+ */
+export const envSchema = z.object({
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe(
+      'With production the local world and its sample keys never start: RPC_URL_1, RPC_URL_4663 and DATABASE_URL are required.',
+    ),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  PORT: port.default(8787).describe('Port to listen on; 0 takes a free one.'),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe log line that is written.'),
+  ROLE: z
+    .enum(['all', 'api', 'warmer'])
+    .default('all')
+    .describe('Which part this process plays. api and warmer need REDIS_URL, where they meet.'),
+
+  RPC_URL_1: url
+    .optional()
+    .describe('JSON-RPC node of Ethereum (chain 1). Without any RPC_URL_* the local world starts.'),
+  RPC_URL_4663: url.optional().describe('JSON-RPC node of Robinhood Chain (chain 4663).'),
+  RPC_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .max(120_000)
+    .default(10_000)
+    .describe('Longest wait for one RPC request, milliseconds.'),
+  CATALOG_OVERLAY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Path of a JSON file that adds tokens and markets to the curated catalog.'),
+
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' })
+    .optional()
+    .describe('Postgres for keys, position registrations and rate samples.'),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(8).describe('Most connections to Postgres.'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' })
+    .optional()
+    .describe('Redis for the shared snapshot, leases and rate limits. Without it one process keeps them itself.'),
+  SNAPSHOT_FILE: z
+    .string()
+    .min(1)
+    .default('.data/snapshot.json')
+    .describe('Where the last snapshot is kept between starts when there is no REDIS_URL.'),
+
+  PENDLE_URL: url
+    .default('https://api-v2.pendle.finance/core')
+    .describe('Yield market: implied APY of principal tokens and swaps into them.'),
+  DEFILLAMA_YIELDS_URL: url.default('https://yields.llama.fi').describe('Aggregator of pool yields.'),
+  DEFILLAMA_COINS_URL: url.default('https://coins.llama.fi').describe('Fallback USD prices.'),
+  STABLEWATCH_URL: url.default('https://api.stablewatch.io/api').describe('Stablecoin yield index.'),
+  STABLEWATCH_API_KEY: z.string().min(1).optional().describe('Key of the stablecoin yield index.'),
+  ROYCO_URL: url.default('https://vault.api.royco.org/api/v1').describe('Incentive market: structured-vault yields.'),
+  ROYCO_API_KEY: z.string().min(1).optional().describe('Key of the incentive market.'),
+  MERKL_URL: url.default('https://api.merkl.xyz/v4').describe('Borrow and collateral incentive campaigns.'),
+  COINGECKO_URL: url.default('https://api.coingecko.com/api/v3').describe('USD prices and price charts.'),
+  COINGECKO_API_KEY: z.string().min(1).optional().describe('Key of the price provider.'),
+  GECKOTERMINAL_URL: url.default('https://api.geckoterminal.com/api/v2').describe('DEX pools and candles.'),
+  KYBERSWAP_URL: url.default('https://aggregator-api.kyberswap.com').describe('AggregatorOne: swap routes.'),
+  OPENOCEAN_URL: url
+    .default('https://open-api-pro.openocean.finance')
+    .describe('AggregatorTwo: swap routes on chain 1.'),
+  OPENOCEAN_API_KEY: z.string().min(1).optional().describe('Key of AggregatorTwo.'),
+  MORPHO_API_URL: url
+    .default('https://api.morpho.org/graphql')
+    .describe('Indexer of the lending protocol: history back-fill and shared liquidity.'),
+
+  LISTING_MIN_DAYS_TO_MATURITY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3650)
+    .default(7)
+    .describe('A principal token is listed only with more days than this before maturity.'),
+  LISTING_MIN_LIQUIDITY_USD: z.coerce
+    .number()
+    .min(0)
+    .default(1000)
+    .describe('A market is listed only with more borrowable liquidity than this, USD.'),
+
+  REFRESH_LENDING_STATE_SEC: seconds.default(120).describe('Refresh cadence of market state and oracle values.'),
+  REFRESH_BORROW_HISTORY_SEC: seconds.default(1800).describe('Refresh cadence of borrow-rate history.'),
+  REFRESH_YIELDMARKET_SEC: seconds.default(1800).describe('Refresh cadence of yield-market APYs.'),
+  REFRESH_ONCHAIN_APY_SEC: seconds.default(600).describe('Refresh cadence of on-chain rate accumulators.'),
+  REFRESH_SLOW_APY_SEC: seconds
+    .default(43_200)
+    .describe('Refresh cadence of stable-index, aggregator and incentive-market APYs.'),
+  REFRESH_INCENTIVES_SEC: seconds.default(1800).describe('Refresh cadence of incentive campaigns.'),
+  REFRESH_PRICES_SEC: seconds.default(300).describe('Refresh cadence of token prices.'),
+  REFRESH_EXIT_LIQUIDITY_SEC: seconds.default(43_200).describe('Refresh cadence of the exit-liquidity sweep.'),
+  REFRESH_TVL_SEC: seconds.default(300).describe('Refresh cadence of protocol TVL.'),
+
+  BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
+  BUDGET_ORACLE_SEC: seconds.default(900).describe('Freshness budget of oracle values.'),
+  BUDGET_BORROW_HISTORY_SEC: seconds.default(3600).describe('Freshness budget of borrow-rate history.'),
+  BUDGET_YIELDMARKET_SEC: seconds.default(1800).describe('Freshness budget of yield-market APYs.'),
+  BUDGET_SLOW_APY_SEC: seconds.default(43_200).describe('Freshness budget of the other APY sources.'),
+  BUDGET_INCENTIVES_SEC: seconds.default(3600).describe('Freshness budget of incentive campaigns.'),
+  BUDGET_PRICES_SEC: seconds.default(900).describe('Freshness budget of token prices.'),
+  BUDGET_EXIT_LIQUIDITY_SEC: seconds.default(86_400).describe('Freshness budget of the exit-liquidity sweep.'),
+  BUDGET_TVL_SEC: seconds.default(900).describe('Freshness budget of protocol TVL.'),
+  BUDGET_OPS_PORTFOLIOS_SEC: seconds.default(60).describe('Freshness budget of the ops portfolios.'),
+  READY_CEILING_SEC: seconds
+    .default(900)
+    .describe('/ready turns false when market state or oracle values are this far past their budget.'),
+
+  APP_URL: url.optional().describe('Base URL of the client app; signing and strategy links are made from it.'),
+  FEE_RECEIVER: z
+    .string()
+    .regex(ADDRESS_PATTERN, 'expected 0x + 40 hex characters')
+    .optional()
+    .describe('Address that receives the referral fee of swaps into a position. Without it no fee is charged.'),
+
+  GRAPHIQL: flag.default(true).describe('Whether /graphql serves GraphiQL to browsers.'),
+  INTROSPECTION: flag.default(true).describe('Whether the schema may be introspected.'),
+  PERSISTED_ONLY_FOR_ANONYMOUS: flag
+    .default(false)
+    .describe('Whether callers without a key may run persisted operations only.'),
+  TRUSTED_PROXIES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('How many proxies in front append to X-Forwarded-For; 0 ignores the header.'),
+  CORS_ORIGINS: z.string().default('*').describe('Origins that browsers may call from: * or a comma-separated list.'),
+  RATE_LIMIT_ANONYMOUS: count.default(600).describe('Cost points per minute and address without a key.'),
+  RATE_LIMIT_PARTNER: count.default(3000).describe('Cost points per minute and partner key.'),
+  RATE_LIMIT_OPS: count.default(6000).describe('Cost points per minute and ops key.'),
+  KEY_PEPPER: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('Secret mixed into key hashes. Changing it invalidates every key.'),
+  METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
+
+  DEVNET_PORT_1: port.default(8545).describe('Local world only: port of chain 1.'),
+  DEVNET_PORT_4663: port.default(8546).describe('Local world only: port of chain 4663.'),
+  DEVNET_CONTROL_PORT: port.default(8788).describe('Local world only: port of the control endpoint.'),
+  DEVNET_DATA_DIR: z.string().min(1).default('.data').describe('Local world only: where its database lives.'),
+});
+
+export type Env = z.output<typeof envSchema>;

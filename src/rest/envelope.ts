@@ -1,0 +1,31 @@
+import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
+import type { RestResponse } from './types.ts';
+
+/** What the error envelope is made of, whether it came from the pipeline or from the adapter itself. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: unknown;
+  readonly retryAfterSec?: number;
+  readonly allow?: readonly string[];
+}
+
+/** Render the one error envelope of the contract. */
+export function errorResponse(failure: Failure, correlationId: string): RestResponse {
+  const { code, message, details } = failure;
+  return {
+    status: failure.status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      ...(failure.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(failure.retryAfterSec)) }),
+      ...(failure.allow === undefined ? {} : { allow: failure.allow.join(', ') }),
+    },
+    body: JSON.stringify({ error: { code, message, correlationId, ...(details === undefined ? {} : { details }) } }),
+  };
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERROR_CODES, value);
+}

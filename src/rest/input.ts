@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import { AppError, BadRequestError } from '../shared/errors.ts';
+import { shownValue } from '../shared/ids.ts';
+import type { RestRequest } from './types.ts';
+
+/** Bodies of the partner surface are a few hundred bytes; this leaves room and keeps memory bounded. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Read a query string. A parameter given twice is refused: guessing which one was meant would be worse. */
+export function parseQuery(query: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  if (/%(?![0-9a-fA-F]{2})/.test(query)) {
+    throw new BadRequestError('The query is not valid percent-encoding. Encode every % as %25.', {
+      field: 'query',
+      value: shownValue(query),
+    });
+  }
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (Object.hasOwn(values, name)) {
+      throw new BadRequestError(`The parameter "${shownValue(name)}" is given twice. Give it once.`, {
+        field: `query.${shownValue(name)}`,
+      });
+    }
+    Object.defineProperty(values, name, { value, enumerable: true });
+  }
+  return values;
+}
+
+/** Read and parse a JSON body. @throws AppError unsupported_media_type, payload_too_large, bad_request */
+export async function parseJsonBody(request: RestRequest): Promise<unknown> {
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json') {
+    throw new AppError('unsupported_media_type', 'Send the body as JSON with "content-type: application/json".', {
+      details: { accepts: ['application/json'] },
+    });
+  }
+  const bytes = await request.body(MAX_BODY_BYTES);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
+  }
+}
+
+/** Parse with a schema; every issue is named with its field, the received value and what was expected. */
+export function parseInput<T>(schema: z.ZodType<T>, value: unknown, where: 'query' | 'body'): T {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => ({
+    field: [where, ...issue.path.map(String)].join('.'),
+    message: issue.message,
+    input: issue.input,
+  }));
+  const [first] = issues;
+  if (!first) throw new BadRequestError('The input is not valid.', { field: where });
+  const got = first.input === undefined ? 'it is missing' : `got "${shownValue(first.input)}"`;
+  throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
+    field: first.field,
+    ...(first.input === undefined ? {} : { value: shownValue(first.input) }),
+    ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
+  });
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { APY_SOURCES, COLLATERAL_CATEGORIES } from '../../shared/vocabulary.ts';
+import { addressString, dateTime, decimalString, freshnessValue, marketIdString, pct, usd } from './common.ts';
+
+const ladderEntry = z
+  .object({
+    leverage: decimalString('Leverage with 1 decimal.'),
+    ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
+    leverageApyPct: pct('APY at this leverage: collateral APY x L - net borrow APY x (L - 1).'),
+  })
+  .describe('One step of the leverage ladder.');
+
+const incentive = z.object({
+  aprPct: pct('Sum of the running campaigns.'),
+  breakdown: z.array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') })),
+  campaignUrl: z.string().optional().describe('Page of the campaign.'),
+  endsAt: dateTime('When the first of the running campaigns ends.').optional(),
+});
+
+const averages = z.object({
+  avg30d: pct('Mean of the last 30 days.').optional(),
+  avg60d: pct('Mean of the last 60 days.').optional(),
+  avg90d: pct('Mean of the last 90 days.').optional(),
+});
+
+const slippage = pct('Percent lost; null = no route at that size.').nullable();
+
+const tokenRef = z.object({ address: addressString('Token address.'), symbol: z.string().describe('Token symbol.') });
+
+/** The frozen strategy of contract v1 (section 2.1). Optional = absent when not measured; nullable = measured, there is none. */
+export const strategySchema = z
+  .object({
+    id: z.string().describe('Market id (0x + 64 hex), or equity-0x... for an equity vault.'),
+    chainId: z.int().describe('Chain id.'),
+    correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
+    curator: z.string().nullable().optional().describe('Present only on partner-curated markets.'),
+    collateral: z
+      .object({
+        address: addressString('Token address.'),
+        symbol: z.string().describe('Symbol; a principal token without its date.'),
+        name: z.string().describe('Name of the token.'),
+        decimals: z.int().describe('Decimals of the token.'),
+        category: z.enum(COLLATERAL_CATEGORIES).describe('Kind of collateral.'),
+        project: z.string().optional().describe('Project behind the token.'),
+        yieldSource: z.string().optional().describe('Where the yield comes from, in a few words.'),
+        description: z.string().describe('What it is and how it earns.'),
+        priceUsd: decimalString('USD per token.').optional(),
+        isPt: z.boolean().describe('Whether it is a principal token.'),
+        maturity: z.int().nullable().describe('Unix seconds; null for tokens that do not mature.'),
+        maturityDate: z.string().nullable().describe('YYYY-MM-DD; null for tokens that do not mature.'),
+        maturityDaysLeft: z.int().nullable().describe('Whole days left; null for tokens that do not mature.'),
+        underlying: tokenRef.optional().describe('What a principal token redeems to.'),
+      })
+      .describe('Collateral token facts.'),
+    loan: z
+      .object({
+        address: addressString('Token address.'),
+        symbol: z.string().describe('Token symbol.'),
+        decimals: z.int().describe('Decimals of the token.'),
+        priceUsd: decimalString('USD per token.').optional(),
+      })
+      .describe('Loan token facts.'),
+    collateralApyPct: pct('APY of the collateral alone.'),
+    collateralApySource: z
+      .enum(APY_SOURCES)
+      .describe('Where the collateral APY comes from; none = it earns nothing by itself.'),
+    yieldSustainabilityPct: averages.optional().describe('Trailing means of the collateral APY.'),
+    pointsIncentive: z
+      .object({
+        program: z.string().describe('Points program.'),
+        perDayPerCollateralToken: z.number().describe('Points a day and collateral token.'),
+      })
+      .nullable()
+      .optional()
+      .describe(
+        'Off-chain points on the collateral; not a yield. Effective = perDayPerCollateralToken x leverage x tokens.',
+      ),
+    borrowApyPct: pct('Borrow APY.'),
+    quarterlyBorrowApyPct: pct('Mean borrow APY of the last 90 days.').optional(),
+    borrowIncentive: incentive.nullable().optional().describe('Incentives paid on borrowing; null = there are none.'),
+    collateralIncentive: incentive
+      .nullable()
+      .optional()
+      .describe('Incentives paid on the collateral; null = there are none.'),
+    netBorrowApyPct: pct('Borrow APY less the borrow incentive.'),
+    supplyUsd: usd('Supplied to the market.').optional(),
+    liquidityUsd: usd('What can be borrowed at once.').optional(),
+    publicAllocatorLiquidityUsd: usd('liquidityUsd plus what the public allocator could bring.').optional(),
+    maxLeverage: decimalString('Leverage at the maximum LTV, 1 decimal.'),
+    utilizationPct: pct('Borrowed share of the supply.').optional(),
+    leverageLadder: z.array(ladderEntry).describe('Integer steps, then the exact maximum.'),
+    defaultLeverage: ladderEntry.describe('The entry at the safe LTV.'),
+    historicalLeverageApyPct: averages
+      .optional()
+      .describe('Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV.'),
+    ltvPct: z.object({ liquidation: pct('Liquidation LTV.'), max: pct('Highest LTV that the contract accepts.') }),
+    oracle: z
+      .object({
+        address: addressString('Oracle of the market.'),
+        type: z.enum(['nav', 'market']).optional().describe('nav = redemption rate, market = traded price.'),
+      })
+      .optional(),
+    exitLiquidity: z
+      .union([
+        z.object({ measured: z.literal(false) }),
+        z.object({
+          measured: z.literal(true),
+          asOf: dateTime('When it was measured.'),
+          method: z.string().describe('How it was measured.'),
+          direction: z.string().describe('What was sold for what.'),
+          slippagePct: z
+            .object({ '100000': slippage, '500000': slippage, '1000000': slippage, '5000000': slippage })
+            .describe('Percent lost when that many USD of collateral are sold.'),
+        }),
+      ])
+      .describe('What selling the collateral would cost.'),
+    noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
+    spiralHints: z
+      .object({
+        exitLiquidityTier: z
+          .object({
+            value: z.enum(['deep', 'good', 'limited', 'thin']),
+            thresholds: z.object({ listingMaxPct: z.number(), depthCleanMaxPct: z.number() }),
+          })
+          .optional()
+          .describe('Absent when exit liquidity was not measured.'),
+        profile: z.object({ value: z.literal('leveraged_perp'), leverageApyMeaning: z.string() }).optional(),
+      })
+      .optional()
+      .describe('The only opinions of this contract, with their thresholds.'),
+    freshness: z.object({ borrow: freshnessValue, collateralApy: freshnessValue, exitLiquidity: freshnessValue }),
+    links: z
+      .object({ app: z.string().optional(), market: z.string().optional(), yieldSource: z.string().optional() })
+      .optional(),
+    equityVault: z
+      .object({
+        stockMarketId: marketIdString('Market of the stock leg.'),
+        yieldStrategyId: z.string().describe('Strategy of the yield leg.'),
+        depositToken: z.object({ address: addressString('Token address.'), symbol: z.string(), decimals: z.int() }),
+        targetLtvPct: pct('Stock-leg LTV when a deposit names none.'),
+        maxStockLtvPct: pct('Highest stock-leg LTV that a deposit may name.'),
+        yieldLegApyPct: pct('APY of the yield leg at its safe LTV.'),
+      })
+      .optional()
+      .describe('Present only on equity vaults.'),
+  })
+  .describe('One leverage strategy: raw facts; the only verdicts stand under spiralHints.');
+
+export const strategiesEnvelope = z
+  .object({
+    asOf: dateTime('When the facts were published.'),
+    chainId: z.int().describe('Chain id.'),
+    count: z.int().describe('How many strategies follow.'),
+    strategies: z.array(strategySchema),
+  })
+  .describe('The listed strategies of one chain.');

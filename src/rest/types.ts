@@ -1,0 +1,82 @@
+import type { ExecutionResult } from 'graphql';
+import type { z } from 'zod';
+import type { ErrorCode } from '../shared/errors.ts';
+
+/** A request as every transport hands it over. Header names are lower case. */
+export interface RestRequest {
+  readonly method: string;
+  /** Path as received, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Query as received, without the question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Read the body, at most `limit` bytes. @throws AppError payload_too_large */
+  readonly body: (limit: number) => Promise<Uint8Array>;
+  readonly correlationId: string;
+  /** Address of the client behind the trusted proxies. */
+  readonly clientIp: string;
+}
+
+export interface RestResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** A persisted operation: the generated name and hash of one file in `operations/`. */
+export interface OperationRef {
+  readonly name: string;
+}
+
+/** Run a persisted operation through the same pipeline as `/graphql`. */
+export type ExecutePort = (call: {
+  readonly operation: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly request: RestRequest;
+  readonly route: string;
+}) => Promise<{
+  readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
+  readonly headers: Readonly<Record<string, string>>;
+}>;
+
+export type Surface = 'Public' | 'Partner' | 'Ops' | 'Status';
+
+export interface RouteExample {
+  readonly summary: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/**
+ * One row of the /v1 contract: how a path becomes variables of a persisted operation, how its data becomes the frozen
+ * body, and everything that its documentation says.
+ */
+export interface Route<Params = unknown, Body = unknown, Data = unknown> {
+  readonly method: 'GET' | 'POST';
+  /** Path template, e.g. `/v1/strategies/{id}`. */
+  readonly path: string;
+  readonly surface: Surface;
+  readonly summary: string;
+  readonly description: string;
+  /** Name of the persisted operation. */
+  readonly operation: string;
+  /** Path and query parameters together; strings in, typed values out. */
+  readonly params: z.ZodType<Params>;
+  readonly body?: z.ZodType<Body>;
+  readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
+  /** Shape the data of the operation to the frozen body. @throws AppError (404 where the data says there is none) */
+  readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
+  readonly response: z.ZodType;
+  /** Errors that the row can answer, beside `internal`. */
+  readonly errors: readonly ErrorCode[];
+  readonly examples: readonly RouteExample[];
+}
+
+/** A row of the table, whatever its types are. */
+export type AnyRoute = Route;
+
+/** Check a row's types where it is written, and forget them for the table. */
+export function defineRoute<Params, Body, Data>(route: Route<Params, Body, Data>): AnyRoute {
+  return route as unknown as AnyRoute;
+}

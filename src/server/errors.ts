@@ -1,0 +1,87 @@
+import { GraphQLError } from 'graphql';
+import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+
+export interface ErrorExtensions {
+  readonly code: ErrorCode;
+  /** HTTP status that the code stands for, whatever the transport does with it. */
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly correlationId?: string;
+  readonly details?: unknown;
+  readonly retryAfterSec?: number;
+}
+
+/** Codes that refuse the request as a whole: the GraphQL answer carries their HTTP status as well. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'unauthorized',
+  'query_too_complex',
+  'payload_too_large',
+]);
+
+/**
+ * Turn any thrown value into the GraphQL error that may be shown. Expected errors keep message, code and details; errors
+ * of GraphQL itself (syntax, validation, variables) become `bad_request`; anything else is logged under the correlation
+ * id and masked.
+ */
+export function toGraphQLError(error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
+  const original = error instanceof GraphQLError ? error.originalError : error;
+  if (original instanceof AppError) return shown(original, error, correlationId, logger);
+  if (error instanceof GraphQLError && original === undefined) return protocolError(error, correlationId);
+  logger.error({ err: original ?? error, correlationId }, 'resolver failed unexpectedly');
+  return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {
+    code: 'internal',
+    status: 500,
+    retryable: false,
+    ...(correlationId === undefined ? {} : { correlationId }),
+  });
+}
+
+function shown(cause: AppError, error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
+  logger[ERROR_CODES[cause.code].logLevel]({ code: cause.code, correlationId }, 'request refused');
+  return build(cause.message, error, {
+    code: cause.code,
+    status: cause.status,
+    retryable: cause.retryable,
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(cause.details === undefined ? {} : { details: cause.details }),
+    ...(cause.retryAfterSec === undefined ? {} : { retryAfterSec: cause.retryAfterSec }),
+  });
+}
+
+/** Already classified errors keep their code; the library's own say what is wrong with the document. */
+function protocolError(error: GraphQLError, correlationId: string | undefined): GraphQLError {
+  const known = error.extensions.code;
+  const code: ErrorCode =
+    typeof known === 'string' && Object.hasOwn(ERROR_CODES, known) ? (known as ErrorCode) : 'bad_request';
+  const { http, ...extensions } = error.extensions;
+  return new GraphQLError(error.message, {
+    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
+    ...(error.source === undefined ? {} : { source: error.source }),
+    ...(error.positions === undefined ? {} : { positions: error.positions }),
+    ...(error.path === undefined ? {} : { path: error.path }),
+    extensions: {
+      ...extensions,
+      code,
+      status: ERROR_CODES[code].status,
+      retryable: ERROR_CODES[code].retryable,
+      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(http === undefined ? {} : { http }),
+    },
+  });
+}
+
+function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
+  const located = error instanceof GraphQLError ? error : undefined;
+  const headers =
+    extensions.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(extensions.retryAfterSec)) };
+  return new GraphQLError(message, {
+    ...(located?.nodes === undefined ? {} : { nodes: located.nodes }),
+    ...(located?.path === undefined ? {} : { path: located.path }),
+    extensions: {
+      ...extensions,
+      ...(REFUSALS.has(extensions.code) ? { http: { status: extensions.status, headers } } : {}),
+    },
+  });
+}

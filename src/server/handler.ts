@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorResponse } from '../rest/envelope.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { readFetchBody, readNodeBody } from './body.ts';
+import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
+import { type RequestInfo, requestInfoOf } from './request-info.ts';
+
+/** The GraphQL server as seen from here: a node listener and a fetch function that take what is known of the request. */
+export interface GraphQLEndpoint {
+  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo): Promise<void> | void;
+  fetch(request: Request, info: RequestInfo): Promise<Response>;
+}
+
+export interface Exchange {
+  readonly method: string;
+  /** Bounded: a route template, `/graphql`, or `unmatched`. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly correlationId: string;
+}
+
+export interface HandlerDeps {
+  readonly graphql: GraphQLEndpoint;
+  /** Everything that is not GraphQL: status pages, documents and /v1. */
+  readonly pages: (request: RestRequest) => Promise<RestResponse> | RestResponse;
+  readonly routeName: (path: string) => string;
+  readonly cors: CorsPolicy;
+  readonly trustedProxies: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observe?: (exchange: Exchange) => void;
+}
+
+export interface HttpHandler {
+  node(req: IncomingMessage, res: ServerResponse): void;
+  fetch(request: Request): Promise<Response>;
+}
+
+export const GRAPHQL_PATH = '/graphql';
+
+/** Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. */
+export function createHandler(deps: HandlerDeps): HttpHandler {
+  const { graphql, pages, cors, trustedProxies, clock, logger } = deps;
+
+  const done = (method: string, path: string, status: number, startedMs: number, info: RequestInfo) => {
+    const exchange: Exchange = {
+      method: KNOWN_METHODS.has(method) ? method : 'OTHER',
+      route: deps.routeName(path),
+      status,
+      durationMs: clock.now() - startedMs,
+      correlationId: info.correlationId,
+    };
+    deps.observe?.(exchange);
+    logger[status >= 500 ? 'warn' : 'debug']({ ...exchange }, 'request');
+  };
+
+  const answer = async (request: RestRequest): Promise<RestResponse> => {
+    try {
+      return await pages(request);
+    } catch (error) {
+      logger.error({ err: error, correlationId: request.correlationId }, 'request failed unexpectedly');
+      return errorResponse(
+        {
+          code: 'internal',
+          status: 500,
+          message: 'Something went wrong on our side. Quote the correlationId when you report it.',
+        },
+        request.correlationId,
+      );
+    }
+  };
+
+  return {
+    node(req, res) {
+      const startedMs = clock.now();
+      const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+      const method = req.method ?? 'GET';
+      const { path, query } = splitTarget(req.url ?? '/');
+      const origin = req.headers.origin;
+      res.once('close', () => done(method, path, res.statusCode, startedMs, info));
+      const common = { ...SECURITY_HEADERS, 'x-correlation-id': info.correlationId };
+      if (method === 'OPTIONS') {
+        res.writeHead(204, { ...common, ...preflightHeaders(cors, origin) }).end();
+        return;
+      }
+      const headers = { ...common, ...corsHeaders(cors, origin) };
+      if (path === GRAPHQL_PATH) {
+        for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+        void graphql.handleNode(req, res, info);
+        return;
+      }
+      void answer({
+        method,
+        path,
+        query,
+        headers: req.headers as Readonly<Record<string, string | undefined>>,
+        body: (limit) => readNodeBody(req, limit),
+        correlationId: info.correlationId,
+        clientIp: info.clientIp,
+      }).then((response) => {
+        if (res.destroyed) return;
+        res.writeHead(response.status, {
+          ...headers,
+          ...response.headers,
+          'content-length': String(Buffer.byteLength(response.body)),
+          // An unread body would be taken for the next request on this connection.
+          ...(req.complete || method === 'GET' || method === 'HEAD' ? {} : { connection: 'close' }),
+        });
+        res.end(method === 'HEAD' ? undefined : response.body);
+      });
+    },
+
+    async fetch(request) {
+      const startedMs = clock.now();
+      const url = new URL(request.url);
+      const headersIn = Object.fromEntries(request.headers);
+      const info = requestInfoOf(headersIn, undefined, trustedProxies);
+      const origin = request.headers.get('origin') ?? undefined;
+      const common = { ...SECURITY_HEADERS, 'x-correlation-id': info.correlationId };
+      if (request.method === 'OPTIONS') {
+        return new Response(null, { status: 204, headers: { ...common, ...preflightHeaders(cors, origin) } });
+      }
+      const headersOut = { ...common, ...corsHeaders(cors, origin) };
+      let response: Response;
+      if (url.pathname === GRAPHQL_PATH) {
+        const inner = await graphql.fetch(request, info);
+        response = new Response(inner.body, {
+          status: inner.status,
+          headers: { ...Object.fromEntries(inner.headers), ...headersOut },
+        });
+      } else {
+        const inner = await answer({
+          method: request.method,
+          path: url.pathname,
+          query: url.search.slice(1),
+          headers: headersIn,
+          body: (limit) => readFetchBody(request, limit),
+          correlationId: info.correlationId,
+          clientIp: info.clientIp,
+        });
+        const bodyless = request.method === 'HEAD' || inner.status === 304;
+        response = new Response(bodyless ? null : new Uint8Array(Buffer.from(inner.body)), {
+          status: inner.status,
+          headers: { ...headersOut, ...inner.headers },
+        });
+      }
+      done(request.method, url.pathname, response.status, startedMs, info);
+      return response;
+    },
+  };
+}
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function splitTarget(target: string): { path: string; query: string } {
+  const at = target.indexOf('?');
+  return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+}

@@ -1,0 +1,33 @@
+/** Header rules that hold for every answer of every surface. */
+
+export interface CorsPolicy {
+  readonly origins: readonly string[] | '*';
+}
+
+/** What scripts on other origins may read. */
+const EXPOSED = 'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, x-correlation-id';
+const PREFLIGHT_MAX_AGE_SEC = 600;
+
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+/** CORS headers of a plain answer. Credentials are never allowed: keys travel in the Authorization header. */
+export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
+  if (policy.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+  if (origin === undefined || !policy.origins.includes(origin)) return { vary: 'Origin' };
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' };
+}
+
+/** Headers that answer a preflight. */
+export function preflightHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
+  return {
+    ...corsHeaders(policy, origin),
+    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+    'access-control-allow-headers': 'authorization, content-type, x-correlation-id, if-none-match',
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_SEC),
+  };
+}

@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The address is taken or may not be used; the message names the settings. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+export interface Listening {
+  readonly port: number;
+  readonly url: string;
+  /** Stop accepting, let running requests finish, cut what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
+export async function listen(
+  listener: (req: IncomingMessage, res: ServerResponse) => void,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    listener,
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    port: address.port,
+    url: `http://${shownHost}:${address.port}`,
+    close: (graceMs) => close(server, graceMs),
+  };
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new ListenError(`Port ${port} on ${host} is taken. Stop the other program or set PORT to a free port.`, {
+      cause: error,
+    });
+  }
+  if (error.code === 'EACCES') {
+    return new ListenError(`Port ${port} on ${host} may not be used by this user. Set PORT to 1024 or more.`, {
+      cause: error,
+    });
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new ListenError(`HOST ${host} is not an address of this machine. Use 127.0.0.1 or 0.0.0.0.`, {
+      cause: error,
+    });
+  }
+  return error;
+}

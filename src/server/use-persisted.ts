@@ -1,0 +1,44 @@
+import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
+import type { Plugin } from 'graphql-yoga';
+import { ERROR_CODES } from '../shared/errors.ts';
+
+export interface PersistedOptions {
+  /** Text by sha-256. */
+  readonly operations: ReadonlyMap<string, string>;
+  /** Whether documents that are not persisted may run for callers without a key. */
+  readonly anyDocument: boolean;
+}
+
+/** Accept persisted operations by `documentId` and by `extensions.persistedQuery.sha256Hash`. */
+export function usePersisted({ operations, anyDocument }: PersistedOptions): Plugin {
+  const refusal = (code: 'bad_request' | 'not_found', message: string) => ({
+    message,
+    extensions: { code, http: { status: ERROR_CODES[code].status } },
+  });
+  return usePersistedOperations({
+    getPersistedOperation: (id) => operations.get(id) ?? null,
+    extractPersistedOperationId: (params) => {
+      const { documentId, extensions } = params as {
+        documentId?: unknown;
+        extensions?: { persistedQuery?: { sha256Hash?: unknown } };
+      };
+      const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
+      return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
+    },
+    allowArbitraryOperations: (request) => anyDocument || request.headers.has('authorization'),
+    customErrors: {
+      notFound: refusal(
+        'not_found',
+        'No persisted operation has this id. The ids are listed in src/rest/generated/manifest.json.',
+      ),
+      persistedQueryOnly: refusal(
+        'bad_request',
+        'Without a key only persisted operations run here. Send documentId, or a key.',
+      ),
+      keyNotFound: refusal(
+        'bad_request',
+        'Without a key only persisted operations run here. Send documentId, or a key.',
+      ),
+    },
+  }) as Plugin;
+}
