@@ -1,0 +1,89 @@
+import type { Chain } from '../catalog/types.ts';
+import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/services.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { DexPool, OhlcvPort, PriceChartPort } from '../upstreams/types.ts';
+import { createRelay } from './relay.ts';
+
+/** A chart of days or weeks does not change in a minute; the provider's free budget is 30 requests a minute. */
+const CHART_FRESH_MS = 60_000;
+const CHART_ENTRIES = 500;
+
+/** Relay price charts on demand. */
+export function createCharts({
+  upstream,
+  clock,
+}: {
+  readonly upstream: PriceChartPort;
+  readonly clock: Clock;
+}): ChartsPort {
+  const relay = createRelay({
+    clock,
+    freshMs: CHART_FRESH_MS,
+    standInMs: 0,
+    maxEntries: CHART_ENTRIES,
+    load: (key) => {
+      const [coinId, days, currency] = JSON.parse(key) as [string, number, string];
+      return upstream.chart(coinId, days, currency);
+    },
+  });
+  return {
+    async chart(coinId, days, currency) {
+      const { value, fetchedAtMs } = await relay(JSON.stringify([coinId, days, currency]));
+      return value === null ? null : { source: 'coingecko', asOfMs: fetchedAtMs, ...value };
+    },
+  };
+}
+
+/** Interface section 8: answers are cached 30 s; previous candles stand in for at most 10 minutes. */
+const CANDLES_FRESH_MS = 30_000;
+const CANDLES_STAND_IN_MS = 600_000;
+const CANDLES_ENTRIES = 500;
+/** Which pool is deepest changes slowly, and asking costs a second request of a small budget. */
+const POOL_FRESH_MS = 3_600_000;
+
+export interface CandlesDeps {
+  readonly upstream: OhlcvPort;
+  readonly chain: (chainId: ChainId) => Chain | undefined;
+  readonly clock: Clock;
+}
+
+/** Relay candles of the deepest pool holding a token. */
+export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesPort {
+  const chainOf = (chainId: ChainId): Chain => {
+    const found = chain(chainId);
+    if (!found) throw new Error(`chain ${chainId} is not in the catalog`);
+    return found;
+  };
+  const pools = createRelay<DexPool | null>({
+    clock,
+    freshMs: POOL_FRESH_MS,
+    standInMs: Number.POSITIVE_INFINITY,
+    maxEntries: CANDLES_ENTRIES,
+    load: (key) => {
+      const { chainId, token } = JSON.parse(key) as Pick<CandleQuery, 'chainId' | 'token'>;
+      return upstream.deepestPool(chainOf(chainId), token);
+    },
+  });
+  const candles = createRelay({
+    clock,
+    freshMs: CANDLES_FRESH_MS,
+    standInMs: CANDLES_STAND_IN_MS,
+    maxEntries: CANDLES_ENTRIES,
+    load: async (key) => {
+      const { chainId, token, timeframe, aggregate, limit } = JSON.parse(key) as CandleQuery;
+      const { value: pool } = await pools(JSON.stringify({ chainId, token }));
+      if (pool === null) return null;
+      const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
+      return { pool: { address: pool.address, name: pool.name, dex: pool.dex }, candles: answer.candles };
+    },
+  });
+  return {
+    async candles({ chainId, token, timeframe, aggregate, limit }) {
+      const { value, fetchedAtMs, stale } = await candles(
+        JSON.stringify({ chainId, token, timeframe, aggregate, limit }),
+      );
+      return value === null ? null : { ...value, source: 'geckoterminal', asOfMs: fetchedAtMs, stale };
+    },
+  };
+}
