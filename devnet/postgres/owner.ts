@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Another process holds the data directory. Stop it, or use another directory. */
+export class DataDirInUseError extends Error {
+  override readonly name = 'DataDirInUseError';
+  readonly pid: number;
+  constructor(dataDir: string, pid: number) {
+    super(
+      `The embedded database in ${dataDir} is in use by process ${pid}: is the service already running? Stop that process, or set DEVNET_DATA_DIR to another folder or DATABASE_URL to another database.`,
+    );
+    this.pid = pid;
+  }
+}
+
+interface Owner {
+  readonly pid: number;
+  /** When the process began: the same pid later is another process. */
+  readonly birth: string;
+}
+
+/**
+ * Claim a data directory for this process by a file in it, and return how to let go. A claim of a process that is gone
+ * is taken over.
+ * @throws DataDirInUseError when a living process holds it, this one included.
+ */
+export async function claim(dataDir: string, file: string): Promise<() => Promise<void>> {
+  const draft = `${file}.${randomUUID()}`;
+  const self: Owner = { pid: process.pid, birth: (await birthOf(process.pid)) ?? '' };
+  await writeFile(draft, JSON.stringify(self), { mode: 0o600 });
+  try {
+    for (;;) {
+      try {
+        await link(draft, file); // fails when it exists, and is never seen half written
+        return () => rm(file, { force: true });
+      } catch (error) {
+        if (!hasCode(error, 'EEXIST')) throw error;
+      }
+      const holder = await readOwner(file);
+      if (holder !== undefined && (await isAlive(holder))) throw new DataDirInUseError(dataDir, holder.pid);
+      await setAside(file);
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Tell whether the pid is a Postgres server of exactly this cluster. */
+export async function isServerOf(pid: number, cluster: string): Promise<boolean> {
+  try {
+    if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster));
+    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)]);
+    return stdout.includes(cluster);
+  } catch {
+    return false;
+  }
+}
+
+/** Tell whether a process of that pid exists. */
+export async function exists(pid: number): Promise<boolean> {
+  return (await birthOf(pid)) !== undefined;
+}
+
+/** Remove a claim of a dead process; one that somebody renewed in between is put back. */
+async function setAside(file: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  const taken = await readOwner(aside);
+  if (taken !== undefined && (await isAlive(taken))) await link(aside, file).catch(() => {});
+  await rm(aside, { force: true });
+}
+
+async function readOwner(file: string): Promise<Owner | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Owner;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(owner: Owner): Promise<boolean> {
+  return (await birthOf(owner.pid)) === owner.birth;
+}
+
+async function birthOf(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux') {
+      const [boot, stat] = await Promise.all([
+        readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+        readFile(`/proc/${pid}/stat`, 'utf8'),
+      ]);
+      // Field 22 of proc(5), counted behind the command's closing bracket; field 3 tells a zombie.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return fields[0] === 'Z' ? undefined : `${boot.trim()}:${fields[19]}`;
+    }
+    if (process.platform === 'win32') {
+      process.kill(pid, 0);
+      return '';
+    }
+    const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    return stdout.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
