@@ -85,8 +85,8 @@ contract EquityRouter is SwapExecutor, IMorphoFlashLoanCallback {
             _swap(params.stockSwapData, loan, params.amountIn, market.collateralToken, params.stockMinOut);
         market.collateralToken.forceApprove(address(i_morpho), stock);
         i_morpho.supplyCollateral(market, stock, msg.sender, "");
+        _requireBelowBound(market, msg.sender, params.stockBorrowAmount);
         i_morpho.borrow(market, params.stockBorrowAmount, 0, msg.sender, address(this));
-        _requireBelowBound(market, msg.sender);
 
         (uint256 yieldCollateral, uint256 unspentLoan) = _openYieldLeg(params, loan);
         if (unspent + unspentLoan != 0) loan.safeTransfer(msg.sender, unspent + unspentLoan);
@@ -154,11 +154,13 @@ contract EquityRouter is SwapExecutor, IMorphoFlashLoanCallback {
         require(received >= assets, ProceedsBelowDebt(received, assets));
     }
 
-    function _requireBelowBound(MarketParams memory market, address user) private view {
+    /// Checked before the borrow: Morpho would refuse above the liquidation LTV only, and without the numbers.
+    function _requireBelowBound(MarketParams memory market, address user, uint256 moreDebt) private view {
         Position memory held = i_morpho.position(market.id(), user);
+        uint256 debt = _debt(market, held.borrowShares) + moreDebt;
         uint256 price = IOracle(market.oracle).price();
         uint256 value = uint256(held.collateral).mulDivDown(price, ORACLE_PRICE_SCALE);
-        uint256 ltv = value == 0 ? type(uint256).max : _debt(market, held.borrowShares).wDivUp(value);
+        uint256 ltv = value == 0 ? type(uint256).max : debt.wDivUp(value);
         uint256 bound = market.lltv - BORROW_BUFFER;
         require(ltv <= bound, StockLtvAboveBound(ltv, bound));
     }

@@ -140,8 +140,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
             _livePosition(msg.sender, positionId);
         require(amountWithdraw <= held.collateral, CollateralAboveBalance(amountWithdraw, held.collateral));
         position.amountReturnedInLoanToken += getCollateralValueInLoanToken(market, amountWithdraw);
+        _requireBelowMaxLtv(market, position.userProxy, 0, amountWithdraw);
         i_morpho.withdrawCollateral(market, amountWithdraw, position.userProxy, msg.sender);
-        _requireBelowMaxLtv(market, position.userProxy);
         emit CollateralWithdrawn(msg.sender, positionId, amountWithdraw);
         if (amountWithdraw == held.collateral) {
             position.open = false;
@@ -173,8 +173,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
     function borrow(uint256 positionId, uint256 amountBorrow) external nonReentrant whenNotPaused {
         (LeveragePosition storage position, MarketParams memory market,) = _livePosition(msg.sender, positionId);
         position.amountReturnedInLoanToken += amountBorrow;
+        _requireBelowMaxLtv(market, position.userProxy, amountBorrow, 0);
         i_morpho.borrow(market, amountBorrow, 0, position.userProxy, msg.sender);
-        _requireBelowMaxLtv(market, position.userProxy);
         emit AdditionalBorrowed(msg.sender, positionId, amountBorrow);
     }
 
@@ -194,8 +194,8 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
             _swap(call.swapData, market.loanToken, assets, market.collateralToken, call.minTokenOut);
         _requireWithinSlippage(assets - unspent, getCollateralValueInLoanToken(market, received));
         _supply(market, call.proxy, call.amountCollateral + received);
+        _requireBelowMaxLtv(market, call.proxy, assets - unspent, 0);
         i_morpho.borrow(market, assets - unspent, 0, call.proxy, address(this));
-        _requireBelowMaxLtv(market, call.proxy);
     }
 
     /// Repays the debt with the flash loan, takes the collateral out and sells it for at least the flash loan.
@@ -239,11 +239,15 @@ contract FlashLeverage is FlashLeverageAdmin, IMorphoFlashLoanCallback {
         require(held.collateral != 0, PositionLiquidated(user, positionId));
     }
 
-    function _requireBelowMaxLtv(MarketParams memory market, address proxy) private view {
+    /// Checked before Morpho acts: Morpho would refuse above the liquidation LTV only, and without the numbers.
+    function _requireBelowMaxLtv(MarketParams memory market, address proxy, uint256 moreDebt, uint256 lessCollateral)
+        private
+        view
+    {
         MorphoPosition memory held = getMorphoPosition(proxy, market);
-        uint256 debt = getSharesValueInLoanToken(market, held.borrowShares);
+        uint256 debt = getSharesValueInLoanToken(market, held.borrowShares) + moreDebt;
         if (debt == 0) return;
-        uint256 value = getCollateralValueInLoanToken(market, held.collateral);
+        uint256 value = getCollateralValueInLoanToken(market, held.collateral - lessCollateral);
         uint256 ltv = value == 0 ? type(uint256).max : debt.wDivUp(value);
         require(ltv <= getMaxLtv(market), LtvAboveMax(ltv, getMaxLtv(market)));
     }

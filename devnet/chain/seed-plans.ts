@@ -53,7 +53,7 @@ export async function planDeposit(ctx: DeployContext, user: Address, seed: Seede
   const amountIn = parseUnits(seed.amountUsdg, depositToken.decimals);
 
   const stockSwap = await planSwap(chain, client, depositToken.address, stock.address, amountIn, router);
-  const stockValue = await valueOf(client, stockMarket, stockSwap.minOut);
+  const stockValue = await collateralValue(client, stockMarket, stockSwap.minOut);
   const stockBorrowAmount = (stockValue * parseUnits(seed.stockLtvPct, 16)) / WAD;
   const loopToken = yieldMarket.collateral.address;
   const yieldSwap = await planSwap(chain, client, depositToken.address, loopToken, stockBorrowAmount, router);
@@ -106,7 +106,7 @@ export async function planLeverage(
   amountCollateral: bigint,
   ltvPct: string,
 ) {
-  const value = await valueOf(client, market, collateralAmount);
+  const value = await collateralValue(client, market, collateralAmount);
   const amountFlashLoan = (value * WAD) / (WAD - parseUnits(ltvPct, 16)) - value;
   const { loan, collateral, id } = market;
   const recipient = chain.contracts.flashLeverage;
@@ -115,7 +115,7 @@ export async function planLeverage(
 }
 
 /** Read a proxy's debt and collateral, interest included. */
-export async function holdingsOf(ctx: DeployContext, market: Market, userProxy: Address) {
+export async function holdingsOf(ctx: Pick<DeployContext, 'chain' | 'client'>, market: Market, userProxy: Address) {
   const read = { address: ctx.chain.contracts.flashLeverage, abi: flashLeverageAbi } as const;
   const params = marketParams(market);
   const { borrowShares, collateral } = await ctx.client.readContract({
@@ -146,7 +146,7 @@ export function readPrice(client: DevnetClient, oracle: Address): Promise<bigint
   return client.readContract({ address: oracle, abi: oracleAbi, functionName: 'price' });
 }
 
-async function valueOf(client: DevnetClient, market: Market, collateralAmount: bigint): Promise<bigint> {
+async function collateralValue(client: DevnetClient, market: Market, collateralAmount: bigint): Promise<bigint> {
   return (collateralAmount * (await readPrice(client, market.oracle))) / PRICE_SCALE;
 }
 
