@@ -1,0 +1,58 @@
+import type { FailureReason } from '../domain/facts.ts';
+import { UpstreamError } from './errors.ts';
+import type { Reading } from './readings.ts';
+import type { Batch } from './types.ts';
+
+/** Collect one reading per key. */
+export function toBatch<T>(readings: Iterable<readonly [string, Reading<T>]>): Batch<T> {
+  const values = new Map<string, T>();
+  const failures = new Map<string, FailureReason>();
+  for (const [key, reading] of readings) {
+    if (reading.ok) values.set(key, reading.value);
+    else failures.set(key, reading.reason);
+  }
+  return { values, failures };
+}
+
+/**
+ * Ask for groups of keys, a few at a time. A group whose request fails fails its keys alone; when every request failed, the
+ * provider did: the first error is thrown, with its `retryAfterSec`. Anything that is not an `UpstreamError` is thrown at once.
+ */
+export async function gather<G, T>(
+  groups: readonly G[],
+  keysOf: (group: G) => readonly string[],
+  ask: (group: G) => Promise<Batch<T>>,
+  parallel = 4,
+): Promise<Batch<T>> {
+  const results: (Batch<T> | UpstreamError)[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < groups.length; index = next++) {
+      const group = groups[index] as G;
+      results[index] = await ask(group).catch((thrown: unknown) => {
+        if (thrown instanceof UpstreamError) return thrown;
+        next = groups.length;
+        throw thrown;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, groups.length) }, worker));
+  const errors = results.filter((result) => result instanceof UpstreamError);
+  if (errors[0] !== undefined && errors.length === results.length) throw errors[0];
+  const values = new Map<string, T>();
+  const failures = new Map<string, FailureReason>();
+  for (const [index, result] of results.entries()) {
+    if (result instanceof UpstreamError) {
+      for (const key of keysOf(groups[index] as G)) failures.set(key, result.reason);
+    } else {
+      for (const [key, value] of result.values) values.set(key, value);
+      for (const [key, reason] of result.failures) failures.set(key, reason);
+    }
+  }
+  return { values, failures };
+}
+
+/** Split into runs of at most `size`. */
+export function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,17 @@
+import type { FailureReason } from '../domain/facts.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
+
+/**
+ * A provider gave no usable answer at all. Carries the provider's public name and one reason word; it never has a cause,
+ * because the texts of network, JSON and schema errors quote URLs (with keys) and bodies.
+ */
+export class UpstreamError extends UpstreamUnavailableError {
+  readonly provider: string;
+  readonly reason: FailureReason;
+
+  constructor(provider: string, reason: FailureReason, retryAfterSec?: number) {
+    super(provider, reason, retryAfterSec === undefined ? {} : { retryAfterSec });
+    this.provider = provider;
+    this.reason = reason;
+  }
+}

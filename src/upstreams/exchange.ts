@@ -1,0 +1,128 @@
+import type { Clock } from '../shared/clock.ts';
+
+export interface ExchangeRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What one attempt came to. Holds nothing of the answer's text unless it is the parsed JSON itself. */
+export type ExchangeOutcome =
+  | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number }
+  | {
+      readonly kind: 'fault';
+      readonly reason: 'unreachable' | 'timeout' | 'malformed';
+      readonly status?: number;
+      /** System error code such as ECONNREFUSED. */
+      readonly errno?: string;
+    };
+
+/**
+ * Send one request and read its whole answer within `timeoutMs`. Redirects are not followed: they would carry keys elsewhere.
+ * @throws the signal's reason when the caller aborts; nothing else.
+ */
+export async function exchange(
+  deps: { readonly fetch: typeof fetch; readonly clock: Clock },
+  request: ExchangeRequest,
+): Promise<ExchangeOutcome> {
+  const { signal } = request;
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const onAbort = () => controller.abort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    controller.abort();
+  }, request.timeoutMs);
+  let status: number | undefined;
+  try {
+    const response = await deps.fetch(request.url, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.body === undefined ? {} : { body: request.body }),
+      redirect: 'manual',
+      signal: controller.signal,
+    });
+    status = response.status;
+    if (!response.ok) {
+      await discard(response);
+      const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now());
+      return { kind: 'status', status, ...(retryAfterSec === undefined ? {} : { retryAfterSec }) };
+    }
+    const text = isMarkup(response) ? null : await readText(response, request.maxBodyBytes);
+    if (text === null) {
+      await discard(response);
+      return { kind: 'fault', reason: 'malformed', status };
+    }
+    return parseJson(text, status);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const errno = readErrno(error);
+    return {
+      kind: 'fault',
+      reason: timedOut ? 'timeout' : 'unreachable',
+      ...(status === undefined ? {} : { status }),
+      ...(errno === undefined ? {} : { errno }),
+    };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Read `Retry-After` (seconds or an HTTP date) as whole seconds from now. */
+export function readRetryAfter(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header);
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+}
+
+function parseJson(text: string, status: number): ExchangeOutcome {
+  try {
+    return { kind: 'json', status, body: JSON.parse(text) as unknown };
+  } catch {
+    return { kind: 'fault', reason: 'malformed', status };
+  }
+}
+
+/** An error page of a proxy or a challenge, whatever its status says. */
+function isMarkup(response: Response): boolean {
+  return /html|xml/i.test(response.headers.get('content-type') ?? '');
+}
+
+/** The body as text; `null` when it is larger than allowed. */
+async function readText(response: Response, maxBytes: number): Promise<string | null> {
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) return null;
+  if (response.body === null) return '';
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks).toString('utf8');
+    size += value.byteLength;
+    if (size > maxBytes) {
+      await reader.cancel();
+      return null;
+    }
+    chunks.push(value);
+  }
+}
+
+/** Let go of the connection without reading the rest. */
+async function discard(response: Response): Promise<void> {
+  if (!response.bodyUsed) await response.body?.cancel().catch(() => {});
+}
+
+function readErrno(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause !== null && typeof cause === 'object' && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
+}

@@ -1,0 +1,236 @@
+import { ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel';
+import type { z } from 'zod';
+import type { FailureReason } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { createBudget } from './budget.ts';
+import type { ProviderConfig } from './config.ts';
+import { UpstreamError } from './errors.ts';
+import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { type Sleep, systemSleep } from './sleep.ts';
+
+/** One finished attempt, for metrics. */
+export interface UpstreamCall {
+  readonly provider: string;
+  readonly outcome: 'ok' | 'absent' | 'aborted' | FailureReason;
+  readonly ms: number;
+}
+
+/** What every adapter is made of; the same for all providers. */
+export interface AdapterDeps {
+  readonly config: ProviderConfig;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random?: () => number;
+  readonly sleep?: Sleep;
+  readonly onCall?: (call: UpstreamCall) => void;
+}
+
+export interface HttpDeps extends AdapterDeps {
+  /** Name in logs and metrics. */
+  readonly provider: string;
+  /** Name in errors and answers: the one the public interface uses. */
+  readonly publicName: string;
+  /** Keys. Sent with every request, logged never. */
+  readonly secrets?: {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
+  };
+}
+
+export interface HttpRequest {
+  /** Path template such as `/chart/:pool`: what logs show instead of the URL. */
+  readonly path: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON by POST. */
+  readonly post?: unknown;
+  /** Statuses that mean "there is no such thing" here: the answer is `ABSENT` instead of an error. */
+  readonly absentOn?: readonly number[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The provider answered, and what was asked for does not exist. */
+export const ABSENT: unique symbol = Symbol('absent');
+
+export interface Http {
+  /**
+   * Ask and give the parsed JSON, of a shape nobody has checked yet, or `ABSENT`. Every request here only reads, POST too,
+   * so each may be repeated.
+   * @throws UpstreamError; the signal's reason when the caller aborts.
+   */
+  request(request: HttpRequest): Promise<unknown>;
+  /** Check the shape. @throws UpstreamError `malformed` */
+  parse<T>(schema: z.ZodType<T>, body: unknown): T;
+  error(reason: FailureReason, retryAfterSec?: number): UpstreamError;
+  /** Rows left out of an answer that is otherwise used: counted, so that nothing disappears silently. */
+  reportDropped(what: string, dropped: number): void;
+}
+
+/** Two more tries: a hiccup is bridged, an outage is left to the warmer's own backoff. */
+const RETRIES = 2;
+const BACKOFF_MS = 250;
+/** A provider that asks for more patience than this is told to the caller instead. */
+const MAX_RETRY_AFTER_SEC = 5;
+const MAX_BUDGET_WAIT_MS = 15_000;
+/** The largest honest answers (all yield markets, a long chart) are about 2 MB. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const BREAKER = { failures: 8, coolDownMs: 10_000 };
+/** What says that the provider itself is unwell. A refusal or a strange row says nothing about the next request. */
+const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error']);
+
+/**
+ * The one door to a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
+ *
+ * The breaker is cockatiel's. Its retry and timeout are not used: their waits can neither be aborted nor injected, and its
+ * timeout cannot be told from the caller's abort.
+ */
+export function createHttp(deps: HttpDeps): Http {
+  const { config, clock, provider } = deps;
+  const sleep = deps.sleep ?? systemSleep;
+  const random = deps.random ?? Math.random;
+  const logger = deps.logger.child({ provider });
+  const budget = createBudget({
+    clock,
+    sleep,
+    requestsPerMinute: config.requestsPerMinute,
+    maxWaitMs: MAX_BUDGET_WAIT_MS,
+  });
+  const gate = createGate(config.breaker ?? BREAKER, clock, logger);
+  const error = (reason: FailureReason, retryAfterSec?: number) =>
+    new UpstreamError(deps.publicName, reason, retryAfterSec);
+
+  async function attempt(request: HttpRequest, url: string): Promise<ExchangeOutcome> {
+    const refused = await budget.take(request.signal);
+    if (refused !== null) throw error('rate_limited', Math.ceil(refused.refusedForMs / 1000));
+    const startedMs = clock.now();
+    const finish = (outcome: UpstreamCall['outcome'], fields: Record<string, unknown> = {}) => {
+      const ms = clock.now() - startedMs;
+      deps.onCall?.({ provider, outcome, ms });
+      logger.debug({ path: request.path, outcome, ms, ...fields }, 'upstream call');
+    };
+    try {
+      const outcome = await exchange(deps, {
+        url,
+        method: request.post === undefined ? 'GET' : 'POST',
+        headers: {
+          accept: 'application/json',
+          ...(request.post === undefined ? {} : { 'content-type': 'application/json' }),
+          ...deps.secrets?.headers,
+        },
+        ...(request.post === undefined ? {} : { body: JSON.stringify(request.post) }),
+        timeoutMs: config.timeoutMs,
+        maxBodyBytes: MAX_BODY_BYTES,
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+      });
+      const { status, errno } = { errno: undefined, ...outcome };
+      finish(verdict(outcome, request), {
+        ...(status === undefined ? {} : { status }),
+        ...(errno === undefined ? {} : { errno }),
+      });
+      return outcome;
+    } catch (thrown) {
+      finish('aborted');
+      throw thrown;
+    }
+  }
+
+  async function run(request: HttpRequest): Promise<unknown> {
+    const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
+    for (let tries = 0; ; tries += 1) {
+      const outcome = await attempt(request, url);
+      if (outcome.kind === 'json') return outcome.body;
+      const reason = verdict(outcome, request);
+      if (reason === 'ok' || reason === 'absent') return ABSENT;
+      const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
+      if (tries >= RETRIES || !isWorthRetrying(reason, retryAfterSec)) {
+        logger.warn({ path: request.path, reason, tries: tries + 1 }, 'upstream call failed');
+        throw error(reason, retryAfterSec);
+      }
+      const backoffMs = BACKOFF_MS * 2 ** tries * (0.5 + random() / 2);
+      await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
+    }
+  }
+
+  return {
+    async request(request) {
+      request.signal?.throwIfAborted();
+      return gate.pass(
+        () => run(request),
+        (reason, retryAfterSec) => error(reason, retryAfterSec),
+      );
+    },
+    parse(schema, body) {
+      const result = schema.safeParse(body);
+      if (result.success) return result.data;
+      // Issue codes and depth only: paths and messages can quote the answer.
+      const issues = result.error.issues.slice(0, 5).map(({ code, path }) => `${code}@${path.length}`);
+      logger.warn({ issues }, 'upstream answer has another shape');
+      throw error('malformed');
+    },
+    error,
+    reportDropped(what, dropped) {
+      if (dropped > 0) logger.warn({ what, dropped }, 'upstream rows dropped');
+    },
+  };
+}
+
+/** Fail at once while the provider is known to be down; after the cool-down one call tries, and the others wait for it. */
+function createGate(limits: NonNullable<ProviderConfig['breaker']>, clock: Clock, logger: Logger) {
+  // The cool-down is kept here, on the injected clock: cockatiel would read the system's.
+  const breaker = circuitBreaker(
+    handleWhen((thrown) => thrown instanceof UpstreamError && BREAKING.has(thrown.reason)),
+    { breaker: new ConsecutiveBreaker(limits.failures), halfOpenAfter: 0 },
+  );
+  let closedUntilMs = Number.NEGATIVE_INFINITY;
+  let reason: FailureReason = 'unreachable';
+  breaker.onBreak((event) => {
+    if (clock.now() < closedUntilMs) return;
+    closedUntilMs = clock.now() + limits.coolDownMs;
+    if ('error' in event && event.error instanceof UpstreamError) reason = event.error.reason;
+    logger.warn({ reason, coolDownMs: limits.coolDownMs }, 'upstream resting');
+  });
+  breaker.onReset(() => logger.info({}, 'upstream recovered'));
+  return {
+    async pass<T>(
+      call: () => Promise<T>,
+      refusal: (reason: FailureReason, retryAfterSec: number) => UpstreamError,
+    ): Promise<T> {
+      const checked = async () => {
+        const restMs = closedUntilMs - clock.now();
+        if (restMs > 0) throw refusal(reason, Math.ceil(restMs / 1000));
+        return call();
+      };
+      // Asked before too, so that a refusal does not count as the trial call.
+      if (clock.now() < closedUntilMs) return checked();
+      return breaker.execute(checked);
+    },
+  };
+}
+
+function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | FailureReason {
+  if (outcome.kind === 'json') return 'ok';
+  if (outcome.kind === 'fault') return outcome.reason;
+  if (request.absentOn?.includes(outcome.status) === true) return 'absent';
+  if (outcome.status === 429) return 'rate_limited';
+  if (outcome.status === 408) return 'timeout';
+  return outcome.status >= 500 ? 'server_error' : 'rejected';
+}
+
+/** A timeout is not repeated: it has already cost the caller's patience once. */
+function isWorthRetrying(reason: FailureReason, retryAfterSec: number | undefined): boolean {
+  if (retryAfterSec !== undefined && retryAfterSec > MAX_RETRY_AFTER_SEC) return false;
+  if (reason === 'rate_limited') return retryAfterSec !== undefined;
+  return reason === 'unreachable' || reason === 'server_error';
+}
+
+function buildUrl(baseUrl: string, request: HttpRequest, secretQuery: Readonly<Record<string, string>> = {}): string {
+  const path = request.path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value = request.params?.[name];
+    if (value === undefined) throw new TypeError(`No value for :${name} of ${request.path}`);
+    return encodeURIComponent(value);
+  });
+  const query = new URLSearchParams({ ...request.query, ...secretQuery }).toString();
+  return `${baseUrl.replace(/\/+$/, '')}${path}${query === '' ? '' : `?${query}`}`;
+}

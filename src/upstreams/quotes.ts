@@ -1,0 +1,83 @@
+import { zeroAddress } from 'viem';
+import type { SwapSource } from '../catalog/schema.ts';
+import type { Chain } from '../catalog/types.ts';
+import type { FailureReason } from '../domain/facts.ts';
+import { Decimal } from '../shared/decimal.ts';
+import type { Address, Hex } from '../shared/ids.ts';
+import { readAddress, readAmount } from './readings.ts';
+import type { SwapQuote, SwapRequest } from './types.ts';
+
+/** How swap aggregators write the native token; inside the product it is the zero address. */
+const NATIVE_ALIAS: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+
+/** Statuses by which a swap venue says that it has no route; anything else that is not a success is a failure. */
+export const NO_ROUTE_STATUSES: readonly number[] = [400, 404, 422];
+
+/** A quote is never believed for longer, whatever the provider says. */
+const QUOTE_LIFE_MS = 60_000;
+
+export function nativeAlias(token: Address): Address {
+  return token === zeroAddress ? NATIVE_ALIAS : token;
+}
+
+/** The end of a quote asked at `askedAtMs`: the provider's own expiry when earlier than 60 s. */
+export function quoteExpiry(askedAtMs: number, ownExpiryMs?: number): number {
+  return Math.min(askedAtMs + QUOTE_LIFE_MS, ownExpiryMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** Slippage as whole basis points, never looser than asked. */
+export function slippageBps(request: SwapRequest): number {
+  return request.slippage.shiftedBy(4).integerValue(Decimal.ROUND_DOWN).toNumber();
+}
+
+/** What a venue said about a swap, unchecked. */
+export interface RawSwap {
+  readonly to: unknown;
+  readonly data: unknown;
+  readonly amountOut: unknown;
+  /** What the venue echoes of the request; checked where it is given. */
+  readonly amountIn?: unknown;
+  readonly value?: unknown;
+}
+
+/**
+ * Turn a venue's words into a quote, or say why it is refused: the router must be on the chain's allow-list, the echoed
+ * amount and native value must be the asked ones, and the output must be positive.
+ */
+export function checkSwap(
+  source: SwapSource,
+  request: SwapRequest,
+  raw: RawSwap,
+  expiresAtMs: number,
+): SwapQuote | FailureReason {
+  const router = readAddress(raw.to);
+  if (!router.ok) return router.reason;
+  if (!isAllowedRouter(request.chain, source, router.value)) return 'implausible';
+  if (typeof raw.data !== 'string' || !/^0x([0-9a-fA-F]{2}){4,}$/.test(raw.data)) return 'malformed';
+  const amountOut = readAmount(raw.amountOut);
+  if (!amountOut.ok) return amountOut.reason;
+  if (amountOut.value === 0n) return 'implausible';
+  const value = request.tokenIn === zeroAddress ? request.amountIn : 0n;
+  if (!agrees(raw.amountIn, request.amountIn) || !agrees(raw.value, value)) return 'implausible';
+  return {
+    source,
+    amountIn: request.amountIn,
+    amountOut: amountOut.value,
+    router: router.value,
+    calldata: raw.data as Hex,
+    value,
+    expiresAtMs,
+  };
+}
+
+function isAllowedRouter(chain: Chain, source: SwapSource, router: Address): boolean {
+  return chain.swapRouters[source]?.includes(router) ?? false;
+}
+
+/** Not given, or exactly the expected amount (decimal or 0x-hex). */
+function agrees(raw: unknown, expected: bigint): boolean {
+  if (raw === undefined || raw === null || raw === '') return true;
+  if (typeof raw === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(raw)) return BigInt(raw) === expected;
+  const amount = readAmount(raw);
+  return amount.ok && amount.value === expected;
+}

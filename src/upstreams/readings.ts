@@ -1,0 +1,95 @@
+import { getAddress } from 'viem';
+import type { FailureReason } from '../domain/facts.ts';
+import { Decimal } from '../shared/decimal.ts';
+import { ADDRESS_PATTERN, type Address } from '../shared/ids.ts';
+
+/** One value of an answer: usable, or why not. */
+export type Reading<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: FailureReason };
+
+/** What a value of one kind can honestly be, in our unit. */
+export interface Range {
+  readonly min: Decimal;
+  readonly minIncluded: boolean;
+  /** Included. */
+  readonly max: Decimal;
+}
+
+const range = (min: string, minIncluded: boolean, max: string): Range => ({
+  min: new Decimal(min),
+  minIncluded,
+  max: new Decimal(max),
+});
+
+/** Percent a year. −100 would be a total loss; above 1000 it is a mistaken unit or a broken share price, not a yield. */
+export const APY_PCT = range('-100', false, '1000');
+/** Percent a year that somebody pays on top: never negative. */
+export const APR_PCT = range('0', true, '1000');
+/** Fraction a year of a borrow rate: the rate model cannot go below zero; 10 = 1000 %. */
+export const BORROW_APY = range('0', true, '10');
+/** USD per whole token. No token of the catalog comes near a billion; zero is how a feed says "unknown". */
+export const PRICE_USD = range('0', false, '999999999');
+/** USD in a pool; zero is an empty pool. */
+export const RESERVE_USD = range('0', false, '1000000000000');
+
+const NUMBER_TEXT = /^-?\d{1,80}(\.\d{1,80})?([eE][+-]?\d{1,3})?$/;
+const UINT256_MAX = 2n ** 256n - 1n;
+const failed = (reason: FailureReason): { readonly ok: false; readonly reason: FailureReason } => ({
+  ok: false,
+  reason,
+});
+
+/**
+ * Read a JSON number, or a number in a string, exactly: a JSON number by its shortest decimal text. `decimalShift` converts
+ * the unit before the range is checked (2: fraction → percent).
+ */
+export function readDecimal(raw: unknown, within: Range, decimalShift = 0): Reading<Decimal> {
+  if (raw === undefined || raw === null || raw === '') return failed('missing');
+  if (typeof raw !== 'number' && typeof raw !== 'string') return failed('malformed');
+  const text = String(raw);
+  if (!NUMBER_TEXT.test(text)) return failed(/^[+-]?(nan|inf(inity)?)$/i.test(text) ? 'implausible' : 'malformed');
+  const value = new Decimal(text).shiftedBy(decimalShift);
+  const aboveMin = within.minIncluded ? value.gte(within.min) : value.gt(within.min);
+  return aboveMin && value.lte(within.max) ? { ok: true, value } : failed('implausible');
+}
+
+/** Read an amount in base units: digits in a string, or a JSON number small enough to be exact. */
+export function readAmount(raw: unknown): Reading<bigint> {
+  if (raw === undefined || raw === null || raw === '') return failed('missing');
+  if (typeof raw === 'number')
+    return Number.isSafeInteger(raw) && raw >= 0 ? readAmount(String(raw)) : failed('implausible');
+  if (typeof raw !== 'string') return failed('malformed');
+  if (!/^\d{1,78}$/.test(raw)) return failed(/^-?\d+(\.\d+)?$/.test(raw) ? 'implausible' : 'malformed');
+  const value = BigInt(raw);
+  return value <= UINT256_MAX ? { ok: true, value } : failed('implausible');
+}
+
+/** From the year 2015 (before any of this existed) to 2100. */
+const EARLIEST_MS = 1_420_070_400_000;
+const LATEST_MS = 4_102_444_800_000;
+/** As milliseconds this is March 1973, as seconds the year 5138: no time in between is meant. */
+const SECONDS_BELOW = 100_000_000_000;
+
+/** Read a time as ms. `any`: an ISO date, seconds or milliseconds, told apart by form and size. */
+export function readTimeMs(raw: unknown, unit: 'sec' | 'ms' | 'any'): Reading<number> {
+  if (raw === undefined || raw === null || raw === '') return failed('missing');
+  const isDigits = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
+  if (typeof raw === 'string' && !isDigits) return unit === 'any' ? checkTime(Date.parse(raw)) : failed('malformed');
+  if (typeof raw !== 'number' && typeof raw !== 'string') return failed('malformed');
+  const value = Number(raw);
+  const inSeconds = unit === 'sec' || (unit === 'any' && Math.abs(value) < SECONDS_BELOW);
+  return checkTime(Math.round(inSeconds ? value * 1000 : value));
+}
+
+function checkTime(ms: number): Reading<number> {
+  if (Number.isNaN(ms)) return failed('malformed');
+  return ms >= EARLIEST_MS && ms < LATEST_MS ? { ok: true, value: ms } : failed('implausible');
+}
+
+/** Read an address of any hex case into its checksummed form. */
+export function readAddress(raw: unknown): Reading<Address> {
+  if (raw === undefined || raw === null) return failed('missing');
+  if (typeof raw !== 'string' || !ADDRESS_PATTERN.test(raw)) return failed('malformed');
+  return { ok: true, value: getAddress(raw.toLowerCase()) };
+}

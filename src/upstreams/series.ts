@@ -1,0 +1,46 @@
+import type { Decimal } from '../shared/decimal.ts';
+import { type Range, type Reading, readDecimal, readTimeMs } from './readings.ts';
+
+export interface SeriesPoint {
+  readonly atMs: number;
+  readonly value: Decimal;
+}
+
+export interface Series {
+  /** Oldest first, one point per time. */
+  readonly points: readonly SeriesPoint[];
+  /** Rows whose time or value could not be used. */
+  readonly dropped: number;
+  /** The row with the latest readable time, whether or not its value is usable: the provider's current word. */
+  readonly latest: Reading<Decimal>;
+}
+
+/**
+ * Read the rows of a history. A row that cannot be used is dropped and counted; of two rows for the same time the later in
+ * the answer counts, because providers append corrections.
+ */
+export function readSeries(
+  rows: readonly { readonly at: unknown; readonly value: unknown }[],
+  rules: { readonly time: 'sec' | 'ms' | 'any'; readonly within: Range; readonly decimalShift?: number },
+): Series {
+  const byTime = new Map<number, Reading<Decimal>>();
+  let dropped = 0;
+  for (const row of rows) {
+    const at = readTimeMs(row.at, rules.time);
+    if (at.ok) byTime.set(at.value, readDecimal(row.value, rules.within, rules.decimalShift));
+    else dropped += 1;
+  }
+  const ordered = [...byTime].sort(([a], [b]) => a - b);
+  const points = ordered.flatMap(([atMs, value]) => (value.ok ? [{ atMs, value: value.value }] : []));
+  return {
+    points,
+    dropped: dropped + ordered.length - points.length,
+    latest: ordered.at(-1)?.[1] ?? { ok: false, reason: rows.length === 0 ? 'missing' : 'malformed' },
+  };
+}
+
+/** Without the run of zeros at the start: padding from before the thing existed, not measurements. */
+export function withoutLeadingZeros(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
+  const first = points.findIndex(({ value }) => !value.isZero());
+  return first === -1 ? [] : points.slice(first);
+}
