@@ -92,9 +92,12 @@ export interface StableIndexPool {
   readonly history: readonly ApyPoint[];
 }
 
-/** APR of a market's borrow incentive over time, percent, oldest first: a step function. */
+/** APR of a market's incentives over time, percent, oldest first: step functions. */
 export interface IncentiveHistory {
+  /** Borrow side. */
   readonly points: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
+  /** Collateral side; absent when its source does not record it: the known campaigns with their own dates then stand in. */
+  readonly collateralPoints?: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
 }
 
 /** Back-fill of a market's borrow APY from the indexer: fraction per year, unix seconds, oldest first. */

@@ -1,10 +1,15 @@
+import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import type { HistoricalMeans } from '../apy/history.ts';
+import type { WindowMeans } from '../apy/series.ts';
 import type {
+  BorrowHistory,
   CollateralApy,
   ExitSweep,
   Fact,
+  IncentiveCampaign,
   LendingState,
   MarketIncentives,
   OraclePrice,
@@ -13,6 +18,22 @@ import type {
 } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { Strategy } from '../strategy/types.ts';
+
+/** What a market pays on one side right now. */
+export interface RunningIncentive {
+  readonly aprPct: Decimal;
+  /** Running campaigns with an APR above zero, the largest first. */
+  readonly campaigns: readonly IncentiveCampaign[];
+}
+
+/** Trailing means of a market, percent at full precision. */
+export interface MarketHistory {
+  /** Of the collateral's own APY, without incentives. */
+  readonly collateralApyPct: WindowMeans;
+  /** Both sides with incentives, levered at the safe LTV. */
+  readonly carry?: HistoricalMeans;
+  readonly quarterlyBorrowApyPct?: Decimal;
+}
 
 /**
  * One market with all its numbers at full precision, composed from one version of the facts. Rates in percent,
@@ -25,11 +46,13 @@ export interface ComposedMarket {
     readonly oracle: Fact<OraclePrice>;
     readonly collateralApy?: Fact<CollateralApy>;
     readonly incentives?: Fact<MarketIncentives>;
-    readonly collateralPrice?: Fact<UsdPrice>;
-    readonly loanPrice?: Fact<UsdPrice>;
     readonly exitLiquidity?: Fact<ExitSweep>;
     readonly sharedLiquidity?: Fact<SharedLiquidity>;
+    readonly borrowHistory?: Fact<BorrowHistory>;
   };
+  /** USD per whole token, as believed. A collateral without a price of its own has source `oracle`: oracle price × loan price. */
+  readonly collateralPrice?: Fact<UsdPrice>;
+  readonly loanPrice?: Fact<UsdPrice>;
   /** Accrued to the block of the lending state, loan base units. */
   readonly totalSupplyAssets: bigint;
   readonly totalBorrowAssets: bigint;
@@ -40,9 +63,13 @@ export interface ComposedMarket {
   /** Fraction 0..1 in WAD. */
   readonly utilization: bigint;
   readonly borrowApyPct: Decimal;
-  readonly borrowIncentiveAprPct?: Decimal;
-  readonly collateralIncentiveAprPct?: Decimal;
+  /** `null` = measured, none is running; absent = not measured. */
+  readonly borrowIncentive?: RunningIncentive | null;
+  readonly collateralIncentive?: RunningIncentive | null;
+  /** An incentive that is not measured lowers nothing: the number is then the borrow APY itself. */
   readonly netBorrowApyPct: Decimal;
+  /** `none` also for a principal token past its maturity: it earns nothing any more. */
+  readonly collateralApySource: CollateralApySource;
   /** Without the collateral-side incentive. */
   readonly collateralApyPct: Decimal;
   /** With it: what the leverage formula uses. */
@@ -53,6 +80,7 @@ export interface ComposedMarket {
   readonly supplyUsd?: Decimal;
   readonly liquidityUsd?: Decimal;
   readonly publicAllocatorLiquidityUsd?: Decimal;
+  readonly history: MarketHistory;
   readonly stamps: {
     readonly borrow: Stamp;
     readonly oracle: Stamp;
@@ -62,8 +90,9 @@ export interface ComposedMarket {
   readonly gaps: readonly Gap[];
 }
 
-/** A catalog market that cannot be composed yet, and why: shown in `/health`. */
+/** A catalog market or vault that cannot be composed yet, and why: shown in `/health`. */
 export interface ExcludedMarket {
+  /** Market id, or the id of an equity vault. */
   readonly marketId: string;
   readonly symbol: string;
   readonly waitingFor: readonly { readonly group: string; readonly reason: string }[];
@@ -79,4 +108,9 @@ export interface ComposedChain {
   /** All composed strategies, listed or not: loops in catalog order, then equity vaults. */
   readonly strategies: readonly Strategy[];
   readonly excluded: readonly ExcludedMarket[];
+  /**
+   * When the same facts compose differently because time alone has passed (a campaign starts or ends, a principal token
+   * nears or reaches its maturity), ms; absent when nothing of that kind is ahead.
+   */
+  readonly recomposeAtMs?: number;
 }

@@ -1,0 +1,121 @@
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import type { BorrowHistory, CollateralApy, IncentiveCampaign, IncentiveHistory } from '../facts.ts';
+import { leverageApyPct } from '../leverage/leverage.ts';
+import {
+  DAY_MS,
+  type DailySeries,
+  dailySeries,
+  meansOf,
+  type StepPoint,
+  stepAverage,
+  type WindowMeans,
+  windowMean,
+} from './series.ts';
+
+/** Days whose mean is the quarterly borrow APY. */
+const QUARTER_DAYS = 90;
+
+/*
+ * Facts are immutable and outlive many versions, so the daily series of one is made once and found by identity.
+ * `null` = the history is empty.
+ */
+const collateralSeriesOf = new WeakMap<CollateralApy, DailySeries | null>();
+const borrowSeriesOf = new WeakMap<BorrowHistory, DailySeries | null>();
+
+/** Read the collateral's yield history as daily points; `undefined` when the source has none. */
+export function collateralSeries(fact: CollateralApy): DailySeries | undefined {
+  let series = collateralSeriesOf.get(fact);
+  if (series === undefined) {
+    const points = fact.history?.map((point) => ({ atMs: point.atMs, pct: point.apyPct })) ?? [];
+    series = dailySeries(points) ?? null;
+    collateralSeriesOf.set(fact, series);
+  }
+  return series ?? undefined;
+}
+
+/** Read the borrow-APY history (fractions) as daily points in percent; `undefined` when it is empty. */
+export function borrowSeries(fact: BorrowHistory): DailySeries | undefined {
+  let series = borrowSeriesOf.get(fact);
+  if (series === undefined) {
+    const points = fact.points.map((point) => ({ atMs: point.atSec * 1_000, pct: point.apy.shiftedBy(2) }));
+    series = dailySeries(points) ?? null;
+    borrowSeriesOf.set(fact, series);
+  }
+  return series ?? undefined;
+}
+
+/** Average the last 90 days of the borrow history, percent; `undefined` when it does not cover them. */
+export function quarterlyBorrowApyPct(series: DailySeries, endMs: number): Decimal | undefined {
+  return windowMean(series, endMs, QUARTER_DAYS);
+}
+
+/** Average what campaigns pay over `[fromMs, toMs)` when each pays its APR from its start to its end, percent. */
+export function campaignAverage(campaigns: readonly IncentiveCampaign[], fromMs: number, toMs: number): Decimal {
+  return campaigns.reduce((sum, campaign) => {
+    const activeMs = Math.min(campaign.endsAtMs, toMs) - Math.max(campaign.startsAtMs, fromMs);
+    return activeMs > 0 ? sum.plus(campaign.aprPct.times(activeMs).div(toMs - fromMs)) : sum;
+  }, ZERO);
+}
+
+/** What was paid over time: the recorded steps where there are any, else the known campaigns with their own dates. */
+export interface IncentiveRecord {
+  readonly steps?: readonly StepPoint[];
+  readonly campaigns: readonly IncentiveCampaign[];
+}
+
+/** Pair the recorded steps of one side of a market with the campaigns known of it. */
+export function incentiveRecord(
+  steps: IncentiveHistory['points'] | undefined,
+  campaigns: readonly IncentiveCampaign[] | undefined,
+): IncentiveRecord {
+  return { ...(steps ? { steps } : {}), campaigns: campaigns ?? [] };
+}
+
+/** Average an incentive over a window, percent. */
+export function incentiveMean(record: IncentiveRecord, endMs: number, days: number): Decimal {
+  const fromMs = endMs - days * DAY_MS;
+  if (record.steps) return stepAverage(record.steps, fromMs, endMs);
+  return record.campaigns.length === 0 ? ZERO : campaignAverage(record.campaigns, fromMs, endMs);
+}
+
+export interface HistoricalLeverageInput {
+  /** Daily collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0). */
+  readonly collateral: DailySeries | 'none';
+  readonly collateralIncentive: IncentiveRecord;
+  readonly borrow: DailySeries;
+  readonly borrowIncentive: IncentiveRecord;
+  /** Shown leverage at the safe LTV. */
+  readonly safeLeverage: Decimal;
+  readonly endMs: number;
+}
+
+/** Both sides of the carry over the trailing windows, percent at full precision. */
+export interface HistoricalMeans {
+  /** Collateral APY plus the collateral-side incentive then active. */
+  readonly collateralApyPct: WindowMeans;
+  readonly netBorrowApyPct: WindowMeans;
+  readonly leverageApyPct: WindowMeans;
+}
+
+/**
+ * Average collateral APY (plus the incentive then active) and net borrow APY over 30, 60 and 90 days and lever the means
+ * at the safe LTV. A window that either history does not cover is absent.
+ */
+export function historicalMeans(input: HistoricalLeverageInput): HistoricalMeans {
+  const { collateral, endMs } = input;
+  const collateralApyPct = meansOf((days) => {
+    const mean = collateral === 'none' ? ZERO : windowMean(collateral, endMs, days);
+    return mean?.plus(incentiveMean(input.collateralIncentive, endMs, days));
+  });
+  const netBorrowApyPct = meansOf((days) =>
+    windowMean(input.borrow, endMs, days)?.minus(incentiveMean(input.borrowIncentive, endMs, days)),
+  );
+  return {
+    collateralApyPct,
+    netBorrowApyPct,
+    leverageApyPct: meansOf((days) => {
+      const [earned, paid] = [collateralApyPct[days], netBorrowApyPct[days]];
+      return earned && paid ? leverageApyPct(earned, paid, input.safeLeverage) : undefined;
+    }),
+  };
+}

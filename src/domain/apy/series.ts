@@ -1,0 +1,131 @@
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
+
+export const DAY_MS = 86_400_000;
+/** A history may start this much later than its window and still count as covering it. */
+export const GRACE_DAYS = 3;
+export const WINDOWS_DAYS = [30, 60, 90] as const;
+export type WindowDays = (typeof WINDOWS_DAYS)[number];
+
+/** Means over the trailing windows, percent at full precision; a window that the history does not cover is absent. */
+export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
+
+export interface RatePoint {
+  readonly atMs: number;
+  readonly pct: Decimal;
+}
+
+/** A history as one point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
+export interface DailySeries {
+  /** When the history begins, ms. */
+  readonly firstMs: number;
+  readonly dayMs: readonly number[];
+  /** `sums[i]` = sum of the first `i` daily points. */
+  readonly sums: readonly Decimal[];
+}
+
+/** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
+const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
+
+/** Fold points (oldest first) into daily ones; several points of one UTC day count as their mean. `undefined` for none. */
+export function dailySeries(points: readonly RatePoint[]): DailySeries | undefined {
+  const first = points[0];
+  const last = points[points.length - 1];
+  if (!first || !last) return undefined;
+  const dayMs: number[] = [];
+  const sums: Decimal[] = [ZERO];
+  let total = ZERO;
+  let start = lowerBound(points, last.atMs - HORIZON_MS);
+  while (start < points.length) {
+    const day = startOfDay((points[start] ?? last).atMs);
+    let end = start;
+    let sum = ZERO;
+    for (; end < points.length; end += 1) {
+      const point = points[end];
+      if (!point || startOfDay(point.atMs) !== day) break;
+      sum = sum.plus(point.pct);
+    }
+    total = total.plus(end - start === 1 ? sum : sum.div(end - start));
+    dayMs.push(day);
+    sums.push(total);
+    start = end;
+  }
+  return { firstMs: first.atMs, dayMs, sums };
+}
+
+/** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
+export function coversWindow(firstMs: number, endMs: number, days: number): boolean {
+  return firstMs <= endMs - (days - GRACE_DAYS) * DAY_MS;
+}
+
+/** Average the daily points of the window `(endMs − days, endMs]`; `undefined` when the history does not cover it. */
+export function windowMean(series: DailySeries, endMs: number, days: number): Decimal | undefined {
+  if (!coversWindow(series.firstMs, endMs, days)) return undefined;
+  const from = firstAfter(series.dayMs, endMs - days * DAY_MS);
+  const to = firstAfter(series.dayMs, endMs);
+  const [before, through] = [series.sums[from], series.sums[to]];
+  if (to <= from || !before || !through) return undefined;
+  return through.minus(before).div(to - from);
+}
+
+/** Average over each trailing window. */
+export function windowMeans(series: DailySeries, endMs: number): WindowMeans {
+  return meansOf((days) => windowMean(series, endMs, days));
+}
+
+/** Evaluate each window and leave the unknown ones out. */
+export function meansOf(mean: (days: WindowDays) => Decimal | undefined): WindowMeans {
+  const means: Partial<Record<WindowDays, Decimal>> = {};
+  for (const days of WINDOWS_DAYS) {
+    const value = mean(days);
+    if (value) means[days] = value;
+  }
+  return means;
+}
+
+export interface StepPoint {
+  readonly atMs: number;
+  readonly aprPct: Decimal;
+}
+
+/**
+ * Average a step function over `[fromMs, toMs)`: each point (oldest first) holds until the next, the last one until the
+ * end, and before the first nothing was paid.
+ * @throws RangeError when the span is empty.
+ */
+export function stepAverage(points: readonly StepPoint[], fromMs: number, toMs: number): Decimal {
+  if (toMs <= fromMs) throw new RangeError('The span of a step average must not be empty.');
+  let weighted = ZERO;
+  for (let index = 0; index < points.length; index += 1) {
+    const point = points[index];
+    if (!point || point.aprPct.isZero()) continue;
+    const start = Math.max(point.atMs, fromMs);
+    const end = Math.min(points[index + 1]?.atMs ?? toMs, toMs);
+    if (end > start) weighted = weighted.plus(point.aprPct.times(end - start));
+  }
+  return weighted.div(toMs - fromMs);
+}
+
+function startOfDay(atMs: number): number {
+  return Math.floor(atMs / DAY_MS) * DAY_MS;
+}
+
+function lowerBound(points: readonly RatePoint[], fromMs: number): number {
+  let [low, high] = [0, points.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((points[middle]?.atMs ?? Number.POSITIVE_INFINITY) < fromMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Index of the first day that is later than `atMs`. */
+function firstAfter(days: readonly number[], atMs: number): number {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((days[middle] ?? Number.POSITIVE_INFINITY) <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

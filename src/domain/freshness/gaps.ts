@@ -1,0 +1,30 @@
+import type { FailureReason, GroupState } from '../facts.ts';
+import type { Gap, GapReason } from './types.ts';
+
+/** Make a gap; `sinceMs` only when an attempt was made. */
+export function gap(field: string, reason: GapReason, message: string, sinceMs?: number | null): Gap {
+  return sinceMs === undefined || sinceMs === null ? { field, reason, message } : { field, reason, message, sinceMs };
+}
+
+/** Say in a gap's words what a failed refresh without last-good means. */
+export function gapReasonOf(reason: FailureReason): GapReason {
+  if (reason === 'implausible') return 'IMPLAUSIBLE';
+  return reason === 'not_configured' ? 'NOT_MEASURED' : 'SOURCE_FAILED';
+}
+
+const MESSAGES = {
+  IMPLAUSIBLE: 'What its source said was not plausible and is not believed.',
+  SOURCE_FAILED: 'Its source was asked and gave no usable answer; nothing was measured before.',
+  NOT_MEASURED: 'Nothing has measured it yet.',
+} as const;
+
+/** Explain why a group has no item under `key`: by the failure it recorded, else that nothing measured it. */
+export function gapOfGroup(field: string, group: GroupState<unknown>, key: string): Gap {
+  const failure = group.failures.get(key);
+  if (!failure) return gap(field, 'NOT_MEASURED', MESSAGES.NOT_MEASURED, group.lastAttemptMs);
+  if (failure.reason === 'not_configured') {
+    return gap(field, 'NOT_MEASURED', 'No source is configured for it.', failure.sinceMs);
+  }
+  const reason = gapReasonOf(failure.reason);
+  return gap(field, reason, reason === 'IMPLAUSIBLE' ? MESSAGES.IMPLAUSIBLE : MESSAGES.SOURCE_FAILED, failure.sinceMs);
+}

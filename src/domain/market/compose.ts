@@ -1,0 +1,193 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import type { CollateralApySource } from '../../catalog/schema.ts';
+import type { Market } from '../../catalog/types.ts';
+import { ZERO } from '../../shared/decimal.ts';
+import { borrowApyPctFromRate } from '../apy/rates.ts';
+import type { CollateralApy, Fact, FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
+import { gap, gapOfGroup } from '../freshness/gaps.ts';
+import { stampOf } from '../freshness/stamp.ts';
+import type { Gap, Stamp } from '../freshness/types.ts';
+import { accrue } from './accrue.ts';
+import type { CompositionContext } from './context.ts';
+import { composeHistory } from './history.ts';
+import { runningIncentive } from './incentives.ts';
+import { collateralPrice, loanPrice, usdOf } from './prices.ts';
+import { limitsOf } from './statics.ts';
+import type { ComposedMarket, ExcludedMarket } from './types.ts';
+
+export type MarketOutcome =
+  | { readonly composed: ComposedMarket; readonly excluded?: never }
+  | { readonly excluded: ExcludedMarket; readonly composed?: never };
+
+/**
+ * Compose one market from one version of the facts. Lending state and oracle are required, and the collateral APY unless
+ * its source is `none` or the token has matured; a market without them is left out, with its reasons.
+ */
+export function composeMarket(market: Market, context: CompositionContext): MarketOutcome {
+  const groups = context.facts.groups;
+  const lendingState = groups.lendingState.items.get(market.id);
+  const oracle = groups.oracle.items.get(market.oracle);
+  const apySource = effectiveApySource(market, context.nowMs);
+  const collateralApy = apySource === 'none' ? undefined : groups.collateralApy.items.get(market.collateral.address);
+  if (!lendingState || !oracle || (apySource !== 'none' && !collateralApy)) {
+    const waitingFor = [
+      ...(lendingState ? [] : [waiting('lendingState', groups.lendingState, market.id)]),
+      ...(oracle ? [] : [waiting('oracle', groups.oracle, market.oracle)]),
+      ...(apySource === 'none' || collateralApy
+        ? []
+        : [waiting('collateralApy', groups.collateralApy, market.collateral.address)]),
+    ];
+    return {
+      excluded: {
+        marketId: market.id,
+        symbol: `${market.collateral.displaySymbol}/${market.loan.symbol}`,
+        waitingFor,
+      },
+    };
+  }
+
+  const gaps: Gap[] = [];
+  const facts = {
+    lendingState,
+    oracle,
+    ...optional('collateralApy', collateralApy),
+    ...optional('incentives', groups.incentives.items.get(market.id)),
+    ...optional('exitLiquidity', groups.exitLiquidity.items.get(market.collateral.address)),
+    ...optional('sharedLiquidity', groups.sharedLiquidity.items.get(market.id)),
+    ...optional('borrowHistory', groups.borrowHistory.items.get(market.id)),
+  };
+  const totals = accrue(lendingState.value);
+  const liquidityAssets = floorAtZero(totals.totalSupplyAssets - totals.totalBorrowAssets);
+  const borrowApyPct = borrowApyPctFromRate(lendingState.value.borrowRate);
+  const borrowIncentive = runningIncentive(facts.incentives?.value.borrow, context.nowMs);
+  const collateralIncentive = runningIncentive(facts.incentives?.value.collateral, context.nowMs);
+  explainIncentive('borrowIncentive', borrowIncentive, market, context, gaps);
+  explainIncentive('collateralIncentive', collateralIncentive, market, context, gaps);
+  if (!facts.exitLiquidity) gaps.push(gapOfGroup('exitLiquidity', groups.exitLiquidity, market.collateral.address));
+  const collateralApyPct = collateralApy?.value.apyPct ?? ZERO;
+  const prices = composePrices(market, facts.oracle, liquidityAssets, totals.totalSupplyAssets, context, gaps);
+  const { liquidationLtvPct, maxLtvPct, safeLtvPct } = limitsOf(market);
+  return {
+    composed: {
+      market,
+      facts,
+      ...prices,
+      ...totals,
+      liquidityAssets,
+      utilization: MarketUtils.getUtilization(totals),
+      borrowApyPct,
+      ...optional('borrowIncentive', borrowIncentive),
+      ...optional('collateralIncentive', collateralIncentive),
+      netBorrowApyPct: borrowIncentive ? borrowApyPct.minus(borrowIncentive.aprPct) : borrowApyPct,
+      collateralApySource: apySource,
+      collateralApyPct,
+      effectiveCollateralApyPct: collateralIncentive
+        ? collateralApyPct.plus(collateralIncentive.aprPct)
+        : collateralApyPct,
+      liquidationLtvPct,
+      maxLtvPct,
+      safeLtvPct,
+      history: composeHistory({ market, facts, collateralApySource: apySource }, context, gaps),
+      stamps: {
+        borrow: stampOf(lendingState, context.budgets.lendingState),
+        oracle: stampOf(oracle, context.budgets.oracle),
+        collateralApy: collateralApyStamp(apySource, collateralApy, context),
+        exitLiquidity: stampOf(facts.exitLiquidity ?? unmeasuredSweep(context), context.budgets.exitLiquidity),
+      },
+      gaps,
+    },
+  };
+}
+
+/** A principal token past its maturity earns nothing any more, whatever its source last said. */
+function effectiveApySource(market: Market, nowMs: number): CollateralApySource {
+  const { maturity, apySource } = market.collateral;
+  return maturity !== undefined && nowMs >= maturity * 1_000 ? 'none' : apySource;
+}
+
+function composePrices(
+  market: Market,
+  oracle: ComposedMarket['facts']['oracle'],
+  liquidityAssets: bigint,
+  supplyAssets: bigint,
+  context: CompositionContext,
+  gaps: Gap[],
+): Pick<
+  ComposedMarket,
+  'collateralPrice' | 'loanPrice' | 'supplyUsd' | 'liquidityUsd' | 'publicAllocatorLiquidityUsd'
+> {
+  const loan = loanPrice(market, context);
+  const collateral = collateralPrice(market, oracle, loan, context);
+  if (collateral.gap) gaps.push(collateral.gap);
+  const collateralPart = collateral.gap ? {} : { collateralPrice: collateral.price };
+  const shared = sharedAssets(market, context);
+  if (typeof shared !== 'bigint') gaps.push(shared);
+  if (loan.gap) {
+    gaps.push(loan.gap, { ...loan.gap, field: 'supplyUsd' }, { ...loan.gap, field: 'liquidityUsd' });
+    if (typeof shared === 'bigint') gaps.push({ ...loan.gap, field: 'publicAllocatorLiquidityUsd' });
+    return collateralPart;
+  }
+  const { decimals } = market.loan;
+  const { usd } = loan.price.value;
+  return {
+    ...collateralPart,
+    loanPrice: loan.price,
+    supplyUsd: usdOf(supplyAssets, decimals, usd),
+    liquidityUsd: usdOf(liquidityAssets, decimals, usd),
+    ...(typeof shared === 'bigint'
+      ? { publicAllocatorLiquidityUsd: usdOf(liquidityAssets + shared, decimals, usd) }
+      : {}),
+  };
+}
+
+/** Sum what the public allocator could bring, in loan base units, or say why that is not known. */
+function sharedAssets(market: Market, context: CompositionContext): bigint | Gap {
+  const field = 'publicAllocatorLiquidityUsd';
+  if (!context.chain.contracts.publicAllocator) {
+    return gap(field, 'NOT_APPLICABLE', 'The protocol has no public allocator on this chain.');
+  }
+  const group: GroupState<SharedLiquidity> = context.facts.groups.sharedLiquidity;
+  const fact = group.items.get(market.id);
+  return fact
+    ? fact.value.sources.reduce((sum, source) => sum + source.assets, 0n)
+    : gapOfGroup(field, group, market.id);
+}
+
+function explainIncentive(
+  field: 'borrowIncentive' | 'collateralIncentive',
+  incentive: object | null | undefined,
+  market: Market,
+  context: CompositionContext,
+  gaps: Gap[],
+): void {
+  const group = context.facts.groups.incentives;
+  if (incentive === null) gaps.push(gap(field, 'NONE', 'None is running.', group.items.get(market.id)?.asOfMs));
+  else if (!incentive) gaps.push(gapOfGroup(field, group, market.id));
+}
+
+/** That nothing resolves is a statement of the catalog, as current as the facts it is published with. */
+function collateralApyStamp(
+  source: CollateralApySource,
+  fact: Fact<CollateralApy> | undefined,
+  context: CompositionContext,
+): Stamp {
+  return stampOf(fact ?? { asOfMs: context.facts.publishedMs }, context.budgets.collateralApy[source]);
+}
+
+/** When it was established that no sweep exists: at the latest attempt, else with the facts themselves. */
+function unmeasuredSweep({ facts }: CompositionContext): { readonly asOfMs: number } {
+  return { asOfMs: facts.groups.exitLiquidity.lastAttemptMs ?? facts.publishedMs };
+}
+
+function waiting(group: FactGroup, state: GroupState<unknown>, key: string): ExcludedMarket['waitingFor'][number] {
+  return { group, reason: state.failures.get(key)?.reason ?? 'not_measured' };
+}
+
+function floorAtZero(value: bigint): bigint {
+  return value > 0n ? value : 0n;
+}
+
+/** Make a one-field object, or an empty one: absent and undefined are one thing. */
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}

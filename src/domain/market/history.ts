@@ -1,0 +1,104 @@
+import { Decimal } from '../../shared/decimal.ts';
+import {
+  borrowSeries,
+  collateralSeries,
+  type HistoricalMeans,
+  historicalMeans,
+  incentiveRecord,
+  quarterlyBorrowApyPct,
+} from '../apy/history.ts';
+import { type DailySeries, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
+import { gap, gapOfGroup } from '../freshness/gaps.ts';
+import type { Gap, GapReason } from '../freshness/types.ts';
+import { shownLeverage } from '../leverage/leverage.ts';
+import type { CompositionContext } from './context.ts';
+import { limitsOf } from './statics.ts';
+import type { ComposedMarket, MarketHistory } from './types.ts';
+
+type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource'>;
+
+/**
+ * Average a market's histories. Every window ends when its history was measured, so that last-good averages stay what they
+ * were while their source is down. What is not covered is absent and explained in `gaps`.
+ */
+export function composeHistory(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
+  const { market, facts } = input;
+  const groups = context.facts.groups;
+  const collateral = facts.collateralApy && collateralSeries(facts.collateralApy.value);
+  const collateralApyPct =
+    facts.collateralApy && collateral
+      ? windowMeans(collateral, Math.min(facts.collateralApy.asOfMs, context.nowMs))
+      : {};
+  explainCollateral(input, collateral, collateralApyPct, gaps);
+
+  const borrow = facts.borrowHistory && borrowSeries(facts.borrowHistory.value);
+  if (!facts.borrowHistory || !borrow) {
+    const missing = facts.borrowHistory
+      ? gap('', 'TOO_SHORT', 'Its borrow history is empty.', facts.borrowHistory.asOfMs)
+      : gapOfGroup('', groups.borrowHistory, market.id);
+    gaps.push({ ...missing, field: 'quarterlyBorrowApyPct' }, { ...missing, field: 'historicalLeverageApyPct' });
+    return { collateralApyPct };
+  }
+  const borrowEndMs = Math.min(facts.borrowHistory.asOfMs, context.nowMs);
+  const quarterly = quarterlyBorrowApyPct(borrow, borrowEndMs);
+  if (!quarterly) gaps.push(gap('quarterlyBorrowApyPct', 'TOO_SHORT', 'Its borrow history is shorter than 90 days.'));
+
+  const carry = carryMeans(input, collateral, borrow, borrowEndMs, context);
+  explainCarry(carry, input, gaps);
+  return {
+    collateralApyPct,
+    ...(carry ? { carry } : {}),
+    ...(quarterly ? { quarterlyBorrowApyPct: quarterly } : {}),
+  };
+}
+
+function carryMeans(
+  input: Input,
+  collateral: DailySeries | undefined,
+  borrow: DailySeries,
+  borrowEndMs: number,
+  context: CompositionContext,
+): HistoricalMeans | undefined {
+  const { market, facts } = input;
+  const earned = market.collateral.apySource === 'none' ? 'none' : collateral;
+  if (!earned) return undefined;
+  const record = context.facts.groups.incentiveHistory.items.get(market.id)?.value;
+  return historicalMeans({
+    collateral: earned,
+    collateralIncentive: incentiveRecord(record?.collateralPoints, facts.incentives?.value.collateral),
+    borrow,
+    borrowIncentive: incentiveRecord(record?.points, facts.incentives?.value.borrow),
+    safeLeverage: new Decimal(shownLeverage(limitsOf(market).safeLtvPct)),
+    endMs: Math.min(borrowEndMs, facts.collateralApy?.asOfMs ?? borrowEndMs),
+  });
+}
+
+function explainCollateral(input: Input, series: DailySeries | undefined, means: WindowMeans, gaps: Gap[]): void {
+  const field = 'yieldSustainabilityPct';
+  if (input.collateralApySource === 'none') {
+    gaps.push(gap(field, 'NOT_APPLICABLE', 'The collateral has no yield of its own.'));
+  } else if (!series) {
+    gaps.push(gap(field, 'NOT_MEASURED', 'The source of its yield has no history.'));
+  } else {
+    explainWindows(field, means, gaps);
+  }
+}
+
+function explainCarry(carry: HistoricalMeans | undefined, input: Input, gaps: Gap[]): void {
+  const field = 'historicalLeverageApyPct';
+  if (carry) explainWindows(field, carry.leverageApyPct, gaps);
+  else if (input.collateralApySource === 'none') gaps.push(gap(field, 'NOT_APPLICABLE', 'The token has matured.'));
+  else gaps.push(gap(field, 'NOT_MEASURED', 'The source of the collateral yield has no history.'));
+}
+
+function explainWindows(field: string, means: WindowMeans, gaps: Gap[]): void {
+  const reason: GapReason = 'TOO_SHORT';
+  const missing = WINDOWS_DAYS.filter((days) => !means[days]);
+  if (missing.length === WINDOWS_DAYS.length) {
+    gaps.push(gap(field, reason, 'The history is shorter than every window.'));
+    return;
+  }
+  for (const days of missing) {
+    gaps.push(gap(`${field}.avg${days}d`, reason, `The history does not cover ${days} days.`));
+  }
+}
