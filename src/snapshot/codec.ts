@@ -1,0 +1,129 @@
+import {
+  FAILURE_REASONS,
+  type Fact,
+  type FactGroup,
+  type FactGroups,
+  type Failure,
+  type GroupState,
+} from '../domain/facts.ts';
+import { Decimal } from '../shared/decimal.ts';
+
+/**
+ * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
+ * set aside, never guessed at.
+ */
+export const CODEC_VERSION = 1;
+
+/** Persisted facts that cannot be read back. */
+export class CodecError extends Error {
+  override readonly name = 'CodecError';
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** Write any fact value as JSON text: bigint, Decimal and Map keep their type through a one-key tag object. */
+export function encode(value: unknown): string {
+  return JSON.stringify(tag(value));
+}
+
+/** Read what `encode` wrote. @throws CodecError when the text is not JSON or carries an unknown tag. */
+export function decode(text: string): unknown {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CodecError('The persisted facts are not JSON.');
+  }
+  return untag(json as Json);
+}
+
+/** Write one group's state. */
+export function encodeGroup(group: FactGroup, state: GroupState<unknown>): string {
+  return encode({ v: CODEC_VERSION, group, ...state });
+}
+
+/** Read one group's state and check its frame. @throws CodecError naming what is wrong. */
+export function decodeGroup<G extends FactGroup>(group: G, text: string): GroupState<FactGroups[G]> {
+  return asGroup(group, decode(text));
+}
+
+/** Check the frame of a decoded group. @throws CodecError naming what is wrong. */
+export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupState<FactGroups[G]> {
+  if (!isRecord(value) || value.v !== CODEC_VERSION || value.group !== group) {
+    throw new CodecError(`The persisted "${group}" facts are of another version than ${CODEC_VERSION}.`);
+  }
+  const { items, failures, lastAttemptMs, lastSuccessMs } = value;
+  const framed =
+    items instanceof Map &&
+    failures instanceof Map &&
+    isTime(lastAttemptMs) &&
+    isTime(lastSuccessMs) &&
+    [...items].every(([key, fact]) => typeof key === 'string' && isFact(fact)) &&
+    [...failures].every(([key, failure]) => typeof key === 'string' && isFailure(failure));
+  if (!framed) throw new CodecError(`The persisted "${group}" facts are incomplete.`);
+  return { items, failures, lastAttemptMs, lastSuccessMs };
+}
+
+function tag(value: unknown): Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new CodecError('A fact holds a number that is not finite.');
+    return value;
+  }
+  if (typeof value === 'bigint') return { $bigint: value.toString() };
+  if (Decimal.isBigNumber(value)) {
+    if (!value.isFinite()) throw new CodecError('A fact holds a decimal that is not finite.');
+    return { $decimal: value.toFixed() };
+  }
+  if (value instanceof Map) return { $map: [...value].map(([key, item]) => [tag(key), tag(item)]) };
+  if (Array.isArray(value)) return value.map(tag);
+  if (isRecord(value)) {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    const reserved = entries.find(([key]) => key.startsWith('$'));
+    if (reserved) throw new CodecError(`A fact holds the reserved key "${reserved[0]}".`);
+    return Object.fromEntries(entries.map(([key, item]) => [key, tag(item)]));
+  }
+  throw new CodecError(`A fact holds a ${typeof value}, which cannot be persisted.`);
+}
+
+function untag(json: Json): unknown {
+  if (json === null || typeof json !== 'object') return json;
+  if (Array.isArray(json)) return json.map(untag);
+  const entries = Object.entries(json);
+  const [first] = entries;
+  if (first === undefined || !first[0].startsWith('$')) {
+    return Object.fromEntries(entries.map(([key, item]) => [key, untag(item)]));
+  }
+  const [name, content] = first;
+  if (name === '$bigint' && typeof content === 'string' && /^-?\d+$/.test(content)) return BigInt(content);
+  if (name === '$decimal' && typeof content === 'string') return decimalOf(content);
+  if (name === '$map' && Array.isArray(content))
+    return new Map(content.map((pair) => untag(pair) as [unknown, unknown]));
+  throw new CodecError(`The persisted facts carry an unknown tag "${name}".`);
+}
+
+function decimalOf(text: string): Decimal {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) throw new CodecError('The persisted facts carry a decimal that is not a number.');
+  return new Decimal(text);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTime(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
+}
+
+function isFact(value: unknown): value is Fact<never> {
+  return isRecord(value) && 'value' in value && typeof value.asOfMs === 'number' && typeof value.source === 'string';
+}
+
+function isFailure(value: unknown): value is Failure {
+  return (
+    isRecord(value) &&
+    FAILURE_REASONS.some((reason) => reason === value.reason) &&
+    typeof value.source === 'string' &&
+    typeof value.sinceMs === 'number'
+  );
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
+import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroup } from './codec.ts';
+import { createLocalFacts } from './local.ts';
+import { type KeepItem, mergePublication } from './merge.ts';
+import { admit } from './restore.ts';
+import type { SnapshotStore } from './types.ts';
+
+export interface FileSnapshotDeps {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly keep: (chainId: ChainId) => KeepItem;
+  /** How long publishes are gathered into one write; a crash loses at most this much. */
+  readonly gatherMs?: number;
+}
+
+const GATHER_MS = 1_000;
+
+/** Create a snapshot store of one process that survives restarts in one file. Neither a damaged file nor a full disk stops it. */
+export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
+  const { path, clock, timers, logger, gatherMs = GATHER_MS } = deps;
+  const local = createLocalFacts({ logger });
+  const encoded = new WeakMap<GroupState<unknown>, string>();
+  let scheduled: unknown = null;
+  let dirty = false;
+  let failing = false;
+  let writing: Promise<void> = Promise.resolve();
+
+  const encodedGroup = (facts: ChainFacts, group: FactGroup): string => {
+    const state = facts.groups[group];
+    const text = encoded.get(state) ?? encodeGroup(group, state);
+    encoded.set(state, text);
+    return text;
+  };
+  const body = (): string => {
+    const chains = local.chainIds().map((chainId) => {
+      const facts = local.facts(chainId);
+      const groups = FACT_GROUPS.map((group) => `${JSON.stringify(group)}:${encodedGroup(facts, group)}`);
+      const head = encode({ chainId, version: facts.version, publishedMs: facts.publishedMs });
+      return `${head.slice(0, -1)},"groups":{${groups.join(',')}}}`;
+    });
+    return `[${chains.join(',')}]`;
+  };
+  const save = async (): Promise<void> => {
+    if (!dirty) return;
+    dirty = false;
+    try {
+      const text = body();
+      await writeAtomically(path, `${encode({ v: CODEC_VERSION, sha256: sha256(text) })}\n${text}\n`);
+      if (failing) logger.info({ path }, 'snapshot file written again');
+      failing = false;
+    } catch (error) {
+      dirty = true;
+      if (!failing) logger.warn({ path, error: errorCode(error) }, 'snapshot file cannot be written');
+      failing = true;
+    }
+  };
+  const flush = (): Promise<void> => {
+    writing = writing.then(save);
+    return writing;
+  };
+
+  return {
+    facts: local.facts,
+    subscribe: local.subscribe,
+    publish: async (chainId, group, publication) => {
+      const next = mergePublication(local.facts(chainId), group, publication, clock.now());
+      local.set(next, [group]);
+      dirty = true;
+      scheduled ??= timers.setTimeout(() => {
+        scheduled = null;
+        void flush();
+      }, gatherMs);
+      return next;
+    },
+    restore: async () => {
+      const text = await readIfThere(path, logger);
+      if (text === null) return;
+      try {
+        for (const facts of parse(text)) local.set(admit(facts, deps.keep(facts.chainId), clock.now()), FACT_GROUPS);
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error;
+        const aside = `${path}.damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
+        await rename(path, aside).catch(() => {});
+        logger.warn({ path, aside, reason: error.message }, 'snapshot file set aside');
+      }
+    },
+    close: async () => {
+      if (scheduled !== null) timers.clearTimeout(scheduled);
+      scheduled = null;
+      await flush();
+    },
+  };
+}
+
+/** Parse the whole file before anything is used. @throws CodecError when it is cut, changed, or of another version. */
+function parse(text: string): readonly ChainFacts[] {
+  const [head = '', body = ''] = text.split('\n', 2);
+  const header = decode(head);
+  if (!isRecord(header) || header.v !== CODEC_VERSION) {
+    throw new CodecError(`The snapshot file is of another version than ${CODEC_VERSION}.`);
+  }
+  if (header.sha256 !== sha256(body)) throw new CodecError('The snapshot file does not match its checksum.');
+  const chains = decode(body);
+  if (!Array.isArray(chains)) throw new CodecError('The snapshot file holds no list of chains.');
+  return chains.map((chain: unknown): ChainFacts => {
+    if (!isRecord(chain) || !isRecord(chain.groups)) throw new CodecError('The snapshot file holds a malformed chain.');
+    const { chainId, version, publishedMs, groups } = chain;
+    if (typeof chainId !== 'number' || typeof version !== 'number' || typeof publishedMs !== 'number') {
+      throw new CodecError('The snapshot file holds a malformed chain.');
+    }
+    const states = Object.fromEntries(FACT_GROUPS.map((group) => [group, asGroup(group, groups[group])]));
+    return { chainId, version, publishedMs, groups: states as unknown as ChainFacts['groups'] };
+  });
+}
+
+async function readIfThere(path: string, logger: Logger): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') logger.warn({ path, error: errorCode(error) }, 'snapshot file cannot be read');
+    return null;
+  }
+}
+
+/** A reader sees the old file or the new one, never a part: written beside it, synced, then renamed over it. */
+async function writeAtomically(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

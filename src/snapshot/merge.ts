@@ -1,0 +1,115 @@
+import {
+  type ChainFacts,
+  FACT_GROUPS,
+  type Fact,
+  type FactGroup,
+  type FactGroups,
+  type Failure,
+  type GroupState,
+} from '../domain/facts.ts';
+import type { Publication } from './types.ts';
+
+/** Tell whether an item still belongs to the catalog. */
+export type KeepItem = (group: FactGroup, key: string) => boolean;
+
+/**
+ * Merge one refresh of a group into the facts and make the next version. Last-good holds per item: keys that the
+ * publication does not name keep their value and failure; a failure never touches a value or its `asOfMs`; a running
+ * failure keeps its first `sinceMs` until the item succeeds; a measurement older than the one known is not taken.
+ */
+export function mergePublication<G extends FactGroup>(
+  facts: ChainFacts,
+  group: G,
+  publication: Publication<FactGroups[G]>,
+  nowMs: number,
+): ChainFacts {
+  return withGroups(facts, { [group]: mergeGroup(facts.groups[group], publication) }, facts.version + 1, nowMs);
+}
+
+/** Merge one refresh into one group: the rule of `mergePublication`, for whoever counts versions elsewhere. */
+export function mergeGroup<T>(state: GroupState<T>, publication: Publication<T>): GroupState<T> {
+  const items = new Map(state.items);
+  const failures = new Map(state.failures);
+  for (const [key, { reason, source }] of publication.failures) {
+    if (publication.items.has(key)) continue;
+    failures.set(key, { reason, source, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
+  }
+  for (const [key, fact] of publication.items) {
+    const known = items.get(key);
+    if (known !== undefined && known.asOfMs > fact.asOfMs) continue;
+    items.set(key, fact);
+    failures.delete(key);
+  }
+  const succeeded = [...publication.failures.values()].every((failure) => failure.reason === 'not_configured');
+  return {
+    items,
+    failures,
+    lastAttemptMs: latest(state.lastAttemptMs, publication.attemptedAtMs),
+    lastSuccessMs: succeeded ? latest(state.lastSuccessMs, publication.attemptedAtMs) : state.lastSuccessMs,
+  };
+}
+
+/**
+ * Unite two states of one group that grew apart (two writers, or one that could not reach the shared store). The newer
+ * measurement of each item wins; its failure is the one told by whoever attempted last, unless the item was measured since.
+ */
+export function uniteGroups<T>(a: GroupState<T>, b: GroupState<T>): GroupState<T> {
+  const items = new Map<string, Fact<T>>(a.items);
+  for (const [key, fact] of b.items) {
+    const other = items.get(key);
+    if (other === undefined || fact.asOfMs >= other.asOfMs) items.set(key, fact);
+  }
+  const [older, newer] = (a.lastAttemptMs ?? 0) <= (b.lastAttemptMs ?? 0) ? [a, b] : [b, a];
+  const failures = new Map<string, Failure>();
+  for (const key of new Set([...older.failures.keys(), ...newer.failures.keys()])) {
+    const failure = failureOf(key, older, newer);
+    if (failure) failures.set(key, failure);
+  }
+  return {
+    items,
+    failures,
+    lastAttemptMs: latest(a.lastAttemptMs, b.lastAttemptMs),
+    lastSuccessMs: latest(a.lastSuccessMs, b.lastSuccessMs),
+  };
+}
+
+/** Drop the items and failures whose key `keep` refuses. Returns the same object when there is none. */
+export function retain(facts: ChainFacts, keep: KeepItem): ChainFacts {
+  const changed = FACT_GROUPS.filter((group) => {
+    const { items, failures } = facts.groups[group];
+    return [...items.keys(), ...failures.keys()].some((key) => !keep(group, key));
+  });
+  if (changed.length === 0) return facts;
+  const groups = Object.fromEntries(
+    changed.map((group) => [group, retainGroup<unknown>(facts.groups[group], (key) => keep(group, key))]),
+  );
+  return withGroups(facts, groups, facts.version, facts.publishedMs);
+}
+
+/** Drop the items and failures of one group whose key `keep` refuses. */
+export function retainGroup<T>(state: GroupState<T>, keep: (key: string) => boolean): GroupState<T> {
+  const kept = <V>(map: ReadonlyMap<string, V>): Map<string, V> => new Map([...map].filter(([key]) => keep(key)));
+  return { ...state, items: kept(state.items), failures: kept(state.failures) };
+}
+
+/** Make the next facts with some groups replaced. */
+export function withGroups(
+  facts: ChainFacts,
+  groups: Partial<Record<FactGroup, GroupState<unknown>>>,
+  version: number,
+  publishedMs: number,
+): ChainFacts {
+  return { ...facts, version, publishedMs, groups: { ...facts.groups, ...groups } as ChainFacts['groups'] };
+}
+
+function failureOf<T>(key: string, older: GroupState<T>, newer: GroupState<T>): Failure | undefined {
+  const told = newer.failures.get(key);
+  const before = older.failures.get(key);
+  if (told) return before && before.sinceMs < told.sinceMs ? { ...told, sinceMs: before.sinceMs } : told;
+  const measured = newer.items.get(key)?.asOfMs ?? 0;
+  return before && measured <= (older.items.get(key)?.asOfMs ?? 0) ? before : undefined;
+}
+
+function latest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b);
+}

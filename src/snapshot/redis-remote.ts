@@ -1,0 +1,88 @@
+import type { Redis } from 'ioredis';
+import { FACT_GROUPS, type FactGroup } from '../domain/facts.ts';
+import type { ChainId } from '../shared/ids.ts';
+
+/*
+ * The layout in Redis: one hash per chain with `version`, `publishedMs`, and per group its payload (`<group>`) and the
+ * random token of its latest write (`<group>#rev`). A write is refused unless the writer has seen the latest revision.
+ */
+
+export interface RemoteGroup {
+  /** Empty when the group was never written. */
+  readonly revision: string;
+  readonly payload: string | null;
+}
+
+export interface RemoteChanges {
+  readonly version: number;
+  readonly publishedMs: number;
+  readonly groups: ReadonlyMap<FactGroup, RemoteGroup>;
+}
+
+export interface RemoteWrite {
+  readonly expected: string;
+  readonly revision: string;
+  readonly payload: string;
+  /** The new version is above this one even if Redis forgot its own. */
+  readonly floor: number;
+  readonly publishedMs: number;
+}
+
+/** Commands over the shared facts. Every method throws while Redis is away. */
+export interface RemoteFacts {
+  /** Write a group, raise the version and send the notice, all or nothing. `false` = another write came first. */
+  write(chainId: ChainId, group: FactGroup, write: RemoteWrite): Promise<boolean>;
+  group(chainId: ChainId, group: FactGroup): Promise<RemoteGroup>;
+  /** The groups whose revision differs from the one known; all of one moment. A group that Redis lost is not among them. */
+  changedSince(chainId: ChainId, known: ReadonlyMap<FactGroup, string>): Promise<RemoteChanges>;
+}
+
+const WRITE = `
+local current = redis.call('HGET', KEYS[1], ARGV[1] .. '#rev') or ''
+if current ~= ARGV[2] then return 0 end
+local version = math.max(tonumber(redis.call('HGET', KEYS[1], 'version') or '0'), tonumber(ARGV[5])) + 1
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[4], ARGV[1] .. '#rev', ARGV[3], 'version', string.format('%d', version), 'publishedMs', ARGV[6])
+redis.call('PUBLISH', ARGV[7], ARGV[8])
+return version`;
+
+const CHANGED = `
+local answer = {redis.call('HGET', KEYS[1], 'version') or '0', redis.call('HGET', KEYS[1], 'publishedMs') or '0'}
+for i = 1, #ARGV, 2 do
+  local revision = redis.call('HGET', KEYS[1], ARGV[i] .. '#rev')
+  if revision and revision ~= ARGV[i + 1] then
+    table.insert(answer, ARGV[i])
+    table.insert(answer, revision)
+    table.insert(answer, redis.call('HGET', KEYS[1], ARGV[i]) or '')
+  end
+end
+return answer`;
+
+/** Create the commands over one connection. */
+export function createRemoteFacts(deps: {
+  readonly redis: Redis;
+  readonly channel: string;
+  readonly keyOf: (chainId: ChainId) => string;
+}): RemoteFacts {
+  const { redis, channel, keyOf } = deps;
+  return {
+    write: async (chainId, group, write) => {
+      const { expected, revision, payload, floor, publishedMs } = write;
+      const args = [group, expected, revision, payload, floor, publishedMs, channel, String(chainId)];
+      return (await redis.eval(WRITE, 1, keyOf(chainId), ...args)) !== 0;
+    },
+    group: async (chainId, group) => {
+      const [revision, payload] = await redis.hmget(keyOf(chainId), `${group}#rev`, group);
+      return { revision: revision ?? '', payload: payload ?? null };
+    },
+    changedSince: async (chainId, known) => {
+      const args = [...known].flat();
+      const answer = (await redis.eval(CHANGED, 1, keyOf(chainId), ...args)) as string[];
+      const groups = new Map<FactGroup, RemoteGroup>();
+      for (let i = 2; i + 2 < answer.length; i += 3) {
+        const group = FACT_GROUPS.find((candidate) => candidate === answer[i]);
+        if (group) groups.set(group, { revision: answer[i + 1] ?? '', payload: answer[i + 2] ?? null });
+      }
+      return { version: Number(answer[0]), publishedMs: Number(answer[1]), groups };
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { CODEC_VERSION, decodeGroup, encodeGroup } from './codec.ts';
+import { createLocalFacts } from './local.ts';
+import { type KeepItem, mergeGroup, retain, uniteGroups, withGroups } from './merge.ts';
+import { connectRedis, untilReady } from './redis-connection.ts';
+import { createRemoteFacts, type RemoteGroup } from './redis-remote.ts';
+import { admit } from './restore.ts';
+import type { SnapshotStore } from './types.ts';
+
+export interface RedisSnapshotDeps {
+  readonly url: string;
+  readonly chainIds: readonly ChainId[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly keep: (chainId: ChainId) => KeepItem;
+  readonly prefix?: string;
+  /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
+  readonly restoreWaitMs?: number;
+}
+
+const RESTORE_WAIT_MS = 3_000;
+/** Writers that collide this often on one group do not share a lease as they should. */
+const MAX_COLLISIONS = 8;
+
+type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
+
+/**
+ * Create a snapshot store shared through Redis. Reads are local and never wait; every process follows the others by change
+ * notices and re-reads after each reconnect. Without Redis the local copy is served and extended; what could not be shared
+ * is published when Redis is back, also into a Redis that lost everything. Versions never go backwards in one process.
+ */
+export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
+  const { url, chainIds, clock, logger, keep, prefix = 'spiral', restoreWaitMs = RESTORE_WAIT_MS } = deps;
+  const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
+  const local = createLocalFacts({ logger });
+  const redis = connectRedis({ url, logger, name: 'snapshot' });
+  const notices = connectRedis({ url, logger, name: 'snapshot-notices' });
+  const remote = createRemoteFacts({
+    redis,
+    channel,
+    keyOf: (chainId) => `${prefix}:snapshot:${CODEC_VERSION}:${chainId}`,
+  });
+  /** Revision of each group as last read or written; the revision is a random token, so a Redis that starts over is noticed. */
+  const revisions = new Map<string, string>();
+  /** Groups whose local state was never accepted by Redis. */
+  const unshared = new Set<string>();
+  const queues = new Map<ChainId, Promise<unknown>>();
+  const pulling = new Set<ChainId>();
+  let closed = false;
+
+  /** One thing at a time per chain: a pull between a merge and its write would lose one of them. */
+  const inTurn = <T>(chainId: ChainId, task: () => Promise<T>): Promise<T> => {
+    const result = (queues.get(chainId) ?? Promise.resolve()).then(task);
+    queues.set(
+      chainId,
+      result.catch(() => {}),
+    );
+    return result;
+  };
+  const id = (chainId: ChainId, group: FactGroup): string => `${chainId}:${group}`;
+  const state = (chainId: ChainId, group: FactGroup): GroupState<unknown> => local.facts(chainId).groups[group];
+
+  const apply = (chainId: ChainId, groups: Groups, version: number, publishedMs: number): ChainFacts => {
+    const known = local.facts(chainId);
+    const changed = FACT_GROUPS.filter((group) => groups[group] !== undefined);
+    if (changed.length === 0) return known;
+    const merged = withGroups(known, groups, Math.max(version, known.version + 1), publishedMs);
+    const next = retain(merged, keep(chainId));
+    local.set(next, changed);
+    return next;
+  };
+
+  const read = <G extends FactGroup>(
+    chainId: ChainId,
+    group: G,
+    { payload }: RemoteGroup,
+  ): GroupState<unknown> | null => {
+    if (payload === null) return null;
+    try {
+      return decodeGroup(group, payload);
+    } catch (error) {
+      logger.warn({ chainId, group, error }, 'shared facts cannot be read');
+      return null;
+    }
+  };
+
+  /** Take what others wrote since, together with `own` (just written), as one version. */
+  const pull = async (chainId: ChainId, own: Groups = {}): Promise<ChainFacts> => {
+    const known = new Map(FACT_GROUPS.map((group) => [group, revisions.get(id(chainId, group)) ?? '']));
+    const { version, publishedMs, groups } = await remote.changedSince(chainId, known);
+    const changed: Groups = { ...own };
+    for (const [group, found] of groups) {
+      revisions.set(id(chainId, group), found.revision);
+      const theirs = read(chainId, group, found);
+      if (theirs === null) continue;
+      changed[group] = unshared.has(id(chainId, group)) ? uniteGroups(theirs, state(chainId, group)) : theirs;
+    }
+    return apply(chainId, changed, version, publishedMs);
+  };
+
+  const push = async (chainId: ChainId, group: FactGroup, mine: GroupState<unknown>): Promise<ChainFacts> => {
+    let next = mine;
+    const key = id(chainId, group);
+    const nowMs = clock.now();
+    try {
+      for (let attempt = 0; attempt < MAX_COLLISIONS; attempt++) {
+        const revision = randomUUID();
+        const written = await remote.write(chainId, group, {
+          expected: revisions.get(key) ?? '',
+          revision,
+          payload: encodeGroup(group, next),
+          floor: local.facts(chainId).version,
+          publishedMs: nowMs,
+        });
+        if (written) {
+          revisions.set(key, revision);
+          unshared.delete(key);
+          return await pull(chainId, { [group]: next });
+        }
+        const found = await remote.group(chainId, group);
+        revisions.set(key, found.revision);
+        const theirs = read(chainId, group, found);
+        if (theirs) next = uniteGroups(theirs, next);
+      }
+      logger.warn({ chainId, group }, 'shared facts are contended');
+    } catch (error) {
+      logger.debug({ chainId, group, error }, 'facts are kept until Redis is back');
+    }
+    unshared.add(key);
+    return apply(chainId, { [group]: next }, 0, nowMs);
+  };
+
+  /** After a reconnect: take what is newer, then give what Redis does not have. */
+  const reconcile = (chainId: ChainId): Promise<void> =>
+    inTurn(chainId, async () => {
+      await pull(chainId);
+      for (const group of FACT_GROUPS) {
+        const key = id(chainId, group);
+        const lost =
+          (await remote.group(chainId, group)).revision === '' && state(chainId, group).lastAttemptMs !== null;
+        if (lost) revisions.delete(key);
+        if (lost || unshared.has(key)) await push(chainId, group, state(chainId, group));
+      }
+    }).catch(() => {});
+
+  const pullSoon = (chainId: ChainId): void => {
+    if (pulling.has(chainId) || closed) return;
+    pulling.add(chainId);
+    inTurn(chainId, () => {
+      pulling.delete(chainId);
+      return pull(chainId);
+    }).catch(() => {});
+  };
+
+  redis.on('ready', () => {
+    for (const chainId of chainIds) void reconcile(chainId);
+  });
+  notices.on('ready', () => {
+    notices
+      .subscribe(channel)
+      .then(() => chainIds.forEach(pullSoon))
+      .catch(() => {
+        if (!closed) notices.disconnect(true);
+      });
+  });
+  notices.on('message', (_channel: string, message: string) => {
+    const chainId = chainIds.find((candidate) => String(candidate) === message);
+    if (chainId !== undefined) pullSoon(chainId);
+  });
+
+  return {
+    facts: local.facts,
+    subscribe: local.subscribe,
+    publish: (chainId, group, publication) =>
+      inTurn(chainId, () => push(chainId, group, mergeGroup(local.facts(chainId).groups[group], publication))),
+    restore: async () => {
+      const [ready] = await Promise.all([untilReady(redis, restoreWaitMs), untilReady(notices, restoreWaitMs)]);
+      if (!ready) return;
+      await Promise.all(chainIds.map((chainId) => inTurn(chainId, () => pull(chainId)).catch(() => {})));
+      for (const chainId of chainIds) {
+        const facts = local.facts(chainId);
+        const admitted = admit(facts, keep(chainId), clock.now());
+        if (admitted !== facts) local.set({ ...admitted, version: facts.version + 1 }, FACT_GROUPS);
+      }
+    },
+    close: async () => {
+      closed = true;
+      await Promise.all(queues.values());
+      redis.disconnect();
+      notices.disconnect();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { emptyGroup } from '../../src/domain/facts.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { CodecError, decode, decodeGroup, encode, encodeGroup } from '../../src/snapshot/codec.ts';
+import { mergeGroup } from '../../src/snapshot/merge.ts';
+import { price, publication } from './facts.ts';
+
+const decimal = fc
+  .tuple(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), fc.integer({ min: 0, max: 40 }))
+  .map(([digits, places]) => new Decimal(digits.toString()).shiftedBy(-places));
+const name = fc.string({ maxLength: 8 }).filter((text) => !text.startsWith('$') && text !== '__proto__');
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(null),
+    fc.boolean(),
+    fc.integer(),
+    fc.string(),
+    fc.bigInt(),
+    decimal,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+    fc.array(fc.tuple(fc.string(), tie('value')), { maxLength: 4 }).map((pairs) => new Map(pairs)),
+  ),
+}));
+
+describe('encode', () => {
+  test('behavior: decode gives back what was written, with its types', () => {
+    fc.assert(
+      fc.property(value, (original) => {
+        expect(decode(encode(original))).toEqual(original);
+      }),
+    );
+  });
+
+  test('behavior: an undefined field is absent', () => {
+    expect(encode({ a: undefined, b: 1 })).toBe('{"b":1}');
+  });
+
+  test.each([
+    ['a number that is not finite', Number.NaN],
+    ['a decimal that is not finite', new Decimal(Number.NaN)],
+    ['a reserved key', { $map: 1 }],
+    ['a function', () => 1],
+  ])('error: CodecError for %s', (_what, wrong) => {
+    expect(() => encode(wrong)).toThrow(CodecError);
+  });
+});
+
+describe('decodeGroup', () => {
+  const state = mergeGroup(emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' }));
+
+  test('default', () => {
+    expect(decodeGroup('price', encodeGroup('price', state))).toEqual(state);
+  });
+
+  test.each([
+    ['cut text', encodeGroup('price', state).slice(0, -9)],
+    ['another group', encodeGroup('oracle', state)],
+    ['another version', encodeGroup('price', state).replace('"v":1', '"v":999')],
+    ['an unknown tag', encodeGroup('price', state).replace('$decimal', '$float')],
+    ['a decimal that is none', encodeGroup('price', state).replace('1.25', 'much')],
+    ['an unknown failure reason', encodeGroup('price', state).replace('timeout', 'sunspots')],
+    ['no items', '{"v":1,"group":"price"}'],
+    ['not an object', '7'],
+  ])('error: CodecError for %s', (_what, text) => {
+    expect(() => decodeGroup('price', text)).toThrow(CodecError);
+  });
+});

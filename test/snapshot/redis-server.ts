@@ -1,0 +1,75 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+
+/** A Redis of the tests' own, which can be stopped and started again at the same address. */
+export interface TestRedis {
+  readonly url: string;
+  /** Forget everything, as a Redis without persistence does when it restarts. */
+  flush(): Promise<void>;
+  /** Absent on a Redis that is not ours to stop. */
+  readonly stop?: () => Promise<void>;
+  readonly start?: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Why there is no Redis to test with, or `null` when there is one. */
+export function whyNoRedis(): string | null {
+  if (process.env.TEST_REDIS_URL) return null;
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return null;
+  } catch {
+    return 'skipped: neither TEST_REDIS_URL is set nor is a redis-server on PATH';
+  }
+}
+
+/** Use TEST_REDIS_URL, or start a redis-server on a free port of loopback without persistence. */
+export async function startRedis(): Promise<TestRedis> {
+  const given = process.env.TEST_REDIS_URL;
+  if (given) return { url: given, flush: () => flush(given), close: async () => {} };
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let server: ChildProcess | null = null;
+  const start = async (): Promise<void> => {
+    server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+    const started = server;
+    await new Promise<void>((resolve, reject) => {
+      started.once('error', reject);
+      started.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+      started.stdout?.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes('Ready to accept connections')) resolve();
+      });
+    });
+  };
+  const stop = async (): Promise<void> => {
+    const running = server;
+    server = null;
+    if (running === null) return;
+    const ended = once(running, 'exit');
+    running.kill('SIGKILL');
+    await ended;
+  };
+  await start();
+  return { url, flush: () => flush(url), start, stop, close: stop };
+}
+
+async function flush(url: string): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    await redis.flushdb();
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
