@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { PROVIDERS, type Provider } from './types.ts';
+
+const ms = z.int().min(0).max(600_000);
+
+/** The ways in which a provider can misbehave. */
+export const faultSchema = z.discriminatedUnion('kind', [
+  /** Answers correctly, that much later. */
+  z.strictObject({ kind: z.literal('latency'), ms }),
+  /** Refuses with that status, in its own error form. */
+  z.strictObject({ kind: z.literal('status'), status: z.int().min(400).max(599) }),
+  /** 429; with a `Retry-After` of that many seconds, as a number or as an HTTP date, or without one. */
+  z.strictObject({
+    kind: z.literal('rateLimited'),
+    retryAfterSec: z.int().min(0).optional(),
+    asDate: z.boolean().optional(),
+  }),
+  /** 401, in its own error form. */
+  z.strictObject({ kind: z.literal('unauthorized') }),
+  /** JSON that breaks off, with status 200 and its true length. */
+  z.strictObject({ kind: z.literal('malformed') }),
+  /** A web page with status 200. */
+  z.strictObject({ kind: z.literal('html') }),
+  /** Of every list the second of three items is missing, and the third has lost the fields that matter. */
+  z.strictObject({ kind: z.literal('partial') }),
+  /** The fields that matter (or the one named) are gone from every item. */
+  z.strictObject({ kind: z.literal('missingField'), field: z.string().min(1).optional() }),
+  /** Lists are empty; a single item is `{}`. */
+  z.strictObject({ kind: z.literal('empty') }),
+  /** The values that matter are -1 and 1e30 in turn. */
+  z.strictObject({ kind: z.literal('absurd') }),
+  /** The values that matter are the text "NaN". */
+  z.strictObject({ kind: z.literal('nan') }),
+  /** Every item of every list comes twice. */
+  z.strictObject({ kind: z.literal('duplicate') }),
+  /** The connection is reset in the middle of the body. */
+  z.strictObject({ kind: z.literal('reset') }),
+  /** The body comes in small pieces with pauses. */
+  z.strictObject({ kind: z.literal('slowDrip'), chunkBytes: z.int().min(1).default(16), everyMs: ms.default(250) }),
+  /** Never answers; the connection stays open. */
+  z.strictObject({ kind: z.literal('hang') }),
+]);
+export type Fault = z.input<typeof faultSchema>;
+export type AppliedFault = z.output<typeof faultSchema>;
+export type FaultKind = Fault['kind'];
+export const FAULT_KINDS: readonly FaultKind[] = faultSchema.options.map((option) => option.shape.kind.value);
+
+export interface FaultOptions {
+  /** Only requests whose path and query contain this text. */
+  readonly path?: string;
+  /** Only that many requests; after them the provider is well again. */
+  readonly times?: number;
+}
+
+export interface ActiveFault extends FaultOptions {
+  readonly provider: Provider;
+  readonly fault: AppliedFault;
+}
+
+export interface FaultStore {
+  /** Make a provider (or every one) misbehave; replaces its fault for the same `path`. The latest matching one wins. @throws Error for a fault that is not one */
+  set(provider: Provider | 'all', fault: Fault, options?: FaultOptions): void;
+  /** Heal one provider, or all of them. */
+  clear(provider?: Provider): void;
+  list(): readonly ActiveFault[];
+  /** Take the fault that hits this request, counting it down. */
+  take(provider: Provider, pathAndQuery: string): AppliedFault | undefined;
+}
+
+interface Rule extends ActiveFault {
+  left: number;
+}
+
+/** Keep which provider misbehaves how. */
+export function createFaultStore(): FaultStore {
+  let rules: Rule[] = [];
+  return {
+    set(provider, fault, options = {}) {
+      const parsed = faultSchema.parse(fault);
+      const { times } = options;
+      if (times !== undefined && !(Number.isInteger(times) && times > 0)) throw new Error('times must be 1 or more');
+      const targets = provider === 'all' ? PROVIDERS : [provider];
+      rules = [
+        ...targets.map((target) => ({
+          provider: target,
+          fault: parsed,
+          ...options,
+          left: times ?? Number.POSITIVE_INFINITY,
+        })),
+        ...rules.filter((rule) => !(targets.includes(rule.provider) && rule.path === options.path)),
+      ];
+    },
+    clear(provider) {
+      rules = provider === undefined ? [] : rules.filter((rule) => rule.provider !== provider);
+    },
+    list() {
+      return rules.map(({ left, times, ...rule }) => (times === undefined ? rule : { ...rule, times: left }));
+    },
+    take(provider, pathAndQuery) {
+      const hit = rules.find(
+        (rule) => rule.provider === provider && (rule.path === undefined || pathAndQuery.includes(rule.path)),
+      );
+      if (hit === undefined) return undefined;
+      hit.left -= 1;
+      if (hit.left <= 0) rules = rules.filter((rule) => rule !== hit);
+      return hit.fault;
+    },
+  };
+}

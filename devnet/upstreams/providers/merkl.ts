@@ -1,0 +1,129 @@
+import { keccak256, stringToHex } from 'viem';
+import { labelAddress } from '../../seed/accounts.ts';
+import { aprSteps, CAMPAIGN_TYPES, type Campaign, campaigns } from '../campaigns.ts';
+import { matchPath, ok } from '../respond.ts';
+import { round } from '../series.ts';
+import type { SimRequest, SimResponse, SimulatedProvider, World } from '../types.ts';
+
+const DEFAULT_ITEMS = 20;
+const MAX_ITEMS = 100;
+
+export const merkl: SimulatedProvider = {
+  base: '/merkl/v4',
+  handle,
+  shape: { values: ['apr', 'params'] },
+  refusal: (status, message) => ({ name: 'Error', message, status }),
+};
+
+function handle(request: SimRequest, world: World): SimResponse {
+  if (request.method !== 'GET') return error(404, 'NOT_FOUND');
+  if (request.path === '/campaigns') return list(request.query, world);
+  const id = matchPath('/campaigns/{id}/metrics', request.path)?.id;
+  const campaign = id === undefined ? undefined : campaigns(world).find((candidate) => candidate.id === id);
+  return campaign === undefined ? error(404, 'Campaign not found') : metrics(campaign, world);
+}
+
+function list(query: URLSearchParams, world: World): SimResponse {
+  const items = Number(query.get('items') ?? DEFAULT_ITEMS);
+  const page = Number(query.get('page') ?? 0);
+  if (!Number.isInteger(items) || items < 1 || items > MAX_ITEMS) return error(422, 'items must be between 1 and 100');
+  if (!Number.isInteger(page) || page < 0) return error(422, 'page must be 0 or more');
+  const types = query.get('type')?.split(',');
+  if (types?.some((type) => !CAMPAIGN_TYPES.some((known) => known === type))) return error(422, 'unknown type');
+  const chainIds = query.get('chainId')?.split(',');
+  const statuses = query.get('status')?.split(',');
+  const matching = campaigns(world).filter(
+    (campaign) =>
+      (types === undefined || types.includes(campaign.type)) &&
+      (chainIds === undefined || chainIds.includes(String(campaign.chainId))) &&
+      (statuses === undefined || statuses.includes(statusOf(campaign, world))),
+  );
+  return ok(matching.slice(page * items, (page + 1) * items).map((campaign) => campaignBody(campaign, world)));
+}
+
+function statusOf({ startMs, endMs }: Campaign, world: World): 'LIVE' | 'PAST' | 'SOON' {
+  const now = world.clock.now();
+  if (now < startMs) return 'SOON';
+  return now < endMs ? 'LIVE' : 'PAST';
+}
+
+function campaignBody(campaign: Campaign, world: World): unknown {
+  const { id, type, chainId, marketId, symbol, apr, startMs, endMs } = campaign;
+  const market = world.catalog.chain(chainId)?.markets.find((candidate) => candidate.id === marketId);
+  const token = labelAddress(`reward ${symbol}`);
+  const chain = { id: chainId, name: world.catalog.chain(chainId)?.name ?? '', icon: '' };
+  const live = statusOf(campaign, world) === 'LIVE';
+  return {
+    id,
+    computeChainId: chainId,
+    distributionChainId: chainId,
+    campaignId: keccak256(stringToHex(id)),
+    type,
+    distributionType: 'DUTCH_AUCTION',
+    subType: null,
+    rewardTokenId: id.slice(0, 10),
+    amount: '250000000000000000000000',
+    opportunityId: BigInt(keccak256(stringToHex(`${type} ${marketId}`)))
+      .toString()
+      .slice(0, 19),
+    startTimestamp: startMs / 1000,
+    endTimestamp: endMs / 1000,
+    dailyRewards: live ? round(apr * 1_000, 2) : 0,
+    apr: live ? apr : 0,
+    creatorAddress: labelAddress('campaign creator'),
+    rootCampaignId: null,
+    parentCampaignId: null,
+    createdAt: new Date(startMs - 3_600_000).toISOString(),
+    params: {
+      url: `https://app.morpho.org/market/${marketId}`,
+      market: marketId,
+      duration: (endMs - startMs) / 1000,
+      whitelist: [],
+      blacklist: [],
+      LLTV: market?.lltv.toString() ?? '860000000000000000',
+      loanToken: market?.loan.address ?? labelAddress(`loan ${marketId}`),
+      collateralToken: market?.collateral.address ?? labelAddress(`collateral ${marketId}`),
+      symbolLoanToken: market?.loan.symbol ?? 'USDC',
+      symbolCollateralToken: market?.collateral.symbol ?? 'WETH',
+      symbolRewardToken: symbol,
+      decimalsRewardToken: 18,
+    },
+    chain,
+    distributionChain: chain,
+    rewardToken: {
+      id: id.slice(0, 10),
+      name: symbol,
+      chainId,
+      address: token,
+      decimals: 18,
+      symbol,
+      displaySymbol: symbol,
+      icon: '',
+      verified: true,
+      isTest: false,
+      type: 'TOKEN',
+      isNative: false,
+      price: 0.41,
+    },
+    campaignStatus: {
+      campaignId: id,
+      status: 'SUCCESS',
+      error: '',
+      details: '',
+      computedUntil: Math.floor(world.clock.now() / 1000),
+    },
+  };
+}
+
+function metrics(campaign: Campaign, world: World): SimResponse {
+  const steps = aprSteps(campaign, world.clock.now());
+  return ok({
+    aprRecords: steps.map(({ atMs, apr }) => ({ timestamp: atMs / 1000, apr })),
+    tvlRecords: steps.map(({ atMs }) => ({ timestamp: atMs / 1000, total: 12_500_000 })),
+    dailyRewardsRecords: steps.map(({ atMs, apr }) => ({ timestamp: atMs / 1000, total: round(apr * 1_000, 2) })),
+  });
+}
+
+function error(status: number, message: string): SimResponse {
+  return { status, body: { name: 'Error', message, status } };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../src/shared/clock.ts';
+import type { FaultKind } from './faults.ts';
+import { PROVIDERS, type Provider, type SimRequest } from './types.ts';
+
+/** Older requests are forgotten; the counts are not. */
+const KEPT = 5_000;
+/** Their values are keys: that they came is recorded, not what they were. */
+const SECRET_QUERY = new Set(['api_key', 'apikey']);
+const PRESENT = '<present>';
+
+export interface RecordedRequest {
+  readonly provider: Provider;
+  readonly atMs: number;
+  readonly method: string;
+  /** Below the provider's base URL. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Names of the headers that came. */
+  readonly headers: readonly string[];
+  readonly body?: unknown;
+  readonly fault?: FaultKind;
+  /** `null` = no answer (yet). */
+  readonly status: number | null;
+}
+
+export interface RequestLog {
+  add(provider: Provider, request: SimRequest, fault: FaultKind | undefined): { status: number | null };
+  /** Oldest first. */
+  list(provider?: Provider): readonly RecordedRequest[];
+  counts(): Readonly<Record<Provider, number>>;
+  clear(): void;
+}
+
+/** Remember what was asked. */
+export function createRequestLog(clock: Clock): RequestLog {
+  let kept: RecordedRequest[] = [];
+  const counts = new Map<Provider, number>();
+  return {
+    add(provider, { method, path, query, headers, body }, fault) {
+      const record = {
+        provider,
+        atMs: clock.now(),
+        method,
+        path,
+        query: Object.fromEntries([...query].map(([key, value]) => [key, SECRET_QUERY.has(key) ? PRESENT : value])),
+        headers: Object.keys(headers).sort(),
+        ...(body === undefined ? {} : { body }),
+        ...(fault === undefined ? {} : { fault }),
+        status: null as number | null,
+      };
+      kept.push(record);
+      if (kept.length > KEPT) kept = kept.slice(-KEPT / 2);
+      counts.set(provider, (counts.get(provider) ?? 0) + 1);
+      return record;
+    },
+    list: (provider) => (provider === undefined ? [...kept] : kept.filter((record) => record.provider === provider)),
+    counts: () =>
+      Object.fromEntries(PROVIDERS.map((name) => [name, counts.get(name) ?? 0])) as Record<Provider, number>,
+    clear() {
+      kept = [];
+      counts.clear();
+    },
+  };
+}
