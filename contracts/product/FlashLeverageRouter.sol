@@ -22,6 +22,7 @@ contract FlashLeverageRouter is SwapExecutor {
     error ReallocationUnavailable();
     error NotPositionOwner(address caller, address user);
     error MarketMismatch(bytes32 given, bytes32 expected);
+    error ProceedsBelowDebt(uint256 proceeds, uint256 debt);
     error NativeTransferFailed(address to, uint256 amount);
 
     constructor(IMorpho morpho, IFlashLeverage flashLeverage, IPublicAllocator publicAllocator) {
@@ -100,8 +101,10 @@ contract FlashLeverageRouter is SwapExecutor {
         uint256 borrowShares
     ) external payable nonReentrant {
         _requireValue(tokenIn == NATIVE ? amountIn : 0);
-        address loan = _marketOfPosition(user, positionId, marketId).loanToken;
+        MarketParams memory market = _marketOfPosition(user, positionId, marketId);
+        address loan = market.loanToken;
         uint256 received = _pullAndSwap(tokenIn, amountIn, swapData, loan, minTokenOut);
+        if (borrowShares != 0) _requireCovers(market, positionId, borrowShares, received);
         uint256 before = _balance(loan);
         loan.forceApprove(address(i_flashLeverage), received);
         i_flashLeverage.repay(user, positionId, received, borrowShares);
@@ -166,6 +169,18 @@ contract FlashLeverageRouter is SwapExecutor {
         bytes32 expected = i_flashLeverage.getUserLeveragePosition(user, positionId).marketId;
         require(marketId == expected, MarketMismatch(marketId, expected));
         return _market(i_morpho, marketId);
+    }
+
+    /// Says with numbers what would otherwise fail as a token transfer: the swap gave less than the shares cost.
+    function _requireCovers(MarketParams memory market, uint256 positionId, uint256 borrowShares, uint256 received)
+        private
+        view
+    {
+        address proxy = i_flashLeverage.getUserLeveragePosition(msg.sender, positionId).userProxy;
+        uint256 held = i_flashLeverage.getMorphoPosition(proxy, market).borrowShares;
+        uint256 shares = borrowShares < held ? borrowShares : held;
+        uint256 debt = i_flashLeverage.getSharesValueInLoanToken(market, shares);
+        require(received >= debt, ProceedsBelowDebt(received, debt));
     }
 
     function _requireValue(uint256 expected) private view {

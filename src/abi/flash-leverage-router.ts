@@ -27,6 +27,7 @@ export const flashLeverageRouterAbi = parseAbi([
   'error NotPositionOwner(address caller, address user)',
   'error MarketMismatch(bytes32 given, bytes32 expected)',
   'error MarketNotFound(bytes32 marketId)',
+  'error ProceedsBelowDebt(uint256 proceeds, uint256 debt)',
   'error NativeTransferFailed(address to, uint256 amount)',
   'error Reentrancy()',
   'error SwapRouterNotAllowed(address router)',

@@ -1,12 +1,13 @@
 import type { Abi, AbiParameter } from 'viem';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
-import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
+import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
 
 const MAX_RUNTIME_BYTES = 24_576;
+const COMPILE_MS = 120_000;
 
 const contracts: readonly (readonly [string, Abi])[] = [
   ['FlashLeverage', flashLeverageAbi],
@@ -16,13 +17,18 @@ const contracts: readonly (readonly [string, Abi])[] = [
   ['SwapVenue', swapVenueAbi],
 ];
 
-test.each(contracts)('%s: the written ABI is the compiled one', async (name, written) => {
-  const compiled = artifactOf(await compileContracts(), name).abi;
+let artifacts: Artifacts;
+beforeAll(async () => {
+  artifacts = await compileContracts();
+}, COMPILE_MS);
+
+test.each(contracts)('%s: the written ABI is the compiled one', (name, written) => {
+  const compiled = artifactOf(artifacts, name).abi;
   expect(described(written)).toEqual(described(compiled.filter((item) => item.type !== 'constructor')));
 });
 
-test.each(contracts)('%s: the runtime fits the code size limit', async (name) => {
-  const { deployedBytecode } = artifactOf(await compileContracts(), name);
+test.each(contracts)('%s: the runtime fits the code size limit', (name) => {
+  const { deployedBytecode } = artifactOf(artifacts, name);
   expect((deployedBytecode.length - 2) / 2).toBeLessThanOrEqual(MAX_RUNTIME_BYTES);
 });
 

@@ -1,0 +1,255 @@
+import { maxUint256 } from 'viem';
+import { describe, expect, test } from 'vitest';
+import { alice, eventsOf, leverageCall, ltvOf, mallory, OWNER, useWorld } from './world.ts';
+
+const MARKET = 'sUSDe/PYUSD 91.5';
+const USDT_MARKET = 'sUSDS/USDT 96.5';
+const MAX_LTV = 912_500_000_000_000_000n;
+
+const world = useWorld(1);
+
+const openAt = (ltvPct: string, key = MARKET) => {
+  const { open, market } = world();
+  const { collateral } = market(key);
+  return open(alice, key, 1000n * 10n ** BigInt(collateral.decimals), ltvPct);
+};
+const call = (data: `0x${string}`, from = alice) => ({ from, to: world().flashLeverage, data });
+
+describe('supplyCollateral', () => {
+  test('default', async () => {
+    await openAt('80');
+    const before = await world().position(alice);
+    const amount = world().units('sUSDe', '500');
+    await world().approve('sUSDe', alice, world().flashLeverage, amount);
+    const receipt = await world().send(call(leverageCall('supplyCollateral', [alice, 0n, amount])));
+    const after = await world().position(alice);
+    const value = (amount * (await world().chain.oraclePrice(after.marketId))) / 10n ** 36n;
+    expect(after.collateral - before.collateral).toBe(amount);
+    expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(value);
+    expect(eventsOf(receipt)).toEqual([
+      { eventName: 'CollateralSupplied', args: { user: alice, positionId: 0n, amount } },
+    ]);
+  });
+
+  test('error: NotApprovedOperator', async () => {
+    await openAt('80');
+    const data = leverageCall('supplyCollateral', [alice, 0n, 1n]);
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('NotApprovedOperator');
+  });
+
+  test('behavior: an operator may act for another user until it is dismissed', async () => {
+    await openAt('80');
+    const amount = world().units('sUSDe', '1');
+    const setOperator = (approved: boolean) =>
+      world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'setApprovedOperator', [mallory, approved]);
+    await setOperator(true);
+    await world().approve('sUSDe', mallory, world().flashLeverage, amount);
+    const { collateral } = await world().position(alice);
+    await world().send(call(leverageCall('supplyCollateral', [alice, 0n, amount]), mallory));
+    expect((await world().position(alice)).collateral - collateral).toBe(amount);
+    await setOperator(false);
+    const refused = await world().refusal(call(leverageCall('supplyCollateral', [alice, 0n, amount]), mallory));
+    expect(refused?.name).toBe('NotApprovedOperator');
+  });
+
+  test('error: PositionLiquidated', async () => {
+    await openAt('90');
+    await liquidate();
+    const data = leverageCall('supplyCollateral', [alice, 0n, 1n]);
+    expect(await world().refusal(call(data))).toEqual({ name: 'PositionLiquidated', args: [alice, 0n] });
+    expect(await world().position(alice)).toMatchObject({ open: true, collateral: 0n });
+  });
+});
+
+describe('withdrawCollateral', () => {
+  test('default', async () => {
+    await openAt('80');
+    const { collateral } = await world().position(alice);
+    const before = await world().balance('sUSDe', alice);
+    const amount = world().units('sUSDe', '100');
+    const receipt = await world().send(call(leverageCall('withdrawCollateral', [0n, amount])));
+    const after = await world().position(alice);
+    expect(collateral - after.collateral).toBe(amount);
+    expect((await world().balance('sUSDe', alice)) - before).toBe(amount);
+    expect(after.amountReturnedInLoanToken).toBeGreaterThan(0n);
+    expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['CollateralWithdrawn']);
+  });
+
+  test('behavior: taking everything from a position without debt closes it', async () => {
+    await openAt('0');
+    const { collateral } = await world().position(alice);
+    const receipt = await world().send(call(leverageCall('withdrawCollateral', [0n, collateral])));
+    expect(await world().position(alice)).toMatchObject({ open: false, collateral: 0n });
+    expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual([
+      'CollateralWithdrawn',
+      'LeveragePositionClosed',
+    ]);
+  });
+
+  test('error: LtvAboveMax', async () => {
+    await openAt('90');
+    const amount = world().units('sUSDe', '200');
+    const refused = await world().refusal(call(leverageCall('withdrawCollateral', [0n, amount])));
+    expect(refused).toMatchObject({ name: 'LtvAboveMax', args: [expect.anything(), MAX_LTV] });
+  });
+
+  test('error: CollateralAboveBalance', async () => {
+    await openAt('50');
+    const { collateral } = await world().position(alice);
+    const refused = await world().refusal(call(leverageCall('withdrawCollateral', [0n, collateral + 1n])));
+    expect(refused?.name).toBe('CollateralAboveBalance');
+  });
+
+  test('error: ContractPaused', async () => {
+    await openAt('50');
+    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
+    expect((await world().refusal(call(leverageCall('withdrawCollateral', [0n, 1n]))))?.name).toBe('ContractPaused');
+  });
+});
+
+describe('repay', () => {
+  test.each([
+    ['PYUSD', MARKET],
+    ['USDT', USDT_MARKET],
+  ])('default: a part of a %s debt', async (symbol, key) => {
+    await openAt('80', key);
+    const before = await world().position(alice);
+    const amount = world().units(symbol, '500');
+    await world().approve(symbol, alice, world().flashLeverage, amount);
+    const receipt = await world().send(call(leverageCall('repay', [alice, 0n, amount, 0n])));
+    const after = await world().position(alice);
+    const repaid = before.debt - after.debt;
+    expect(repaid).toBeGreaterThan(amount - world().units(symbol, '0.01')); // interest of the seconds in between
+    expect(repaid).toBeLessThanOrEqual(amount);
+    expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(amount);
+    expect(eventsOf(receipt)).toEqual([{ eventName: 'LoanRepaid', args: { user: alice, positionId: 0n, amount } }]);
+  });
+
+  test.each([
+    ['PYUSD', MARKET],
+    ['USDT', USDT_MARKET],
+  ])('behavior: max shares repay a whole %s debt, with nothing left', async (symbol, key) => {
+    await openAt('80', key);
+    await world().chain.increaseTime(86_400 * 10);
+    const { debt, collateral } = await world().position(alice);
+    const before = await world().balance(symbol, alice);
+    await world().approve(symbol, alice, world().flashLeverage, debt * 2n);
+    await world().send(call(leverageCall('repay', [alice, 0n, 0n, maxUint256])));
+    expect(await world().position(alice)).toMatchObject({ open: true, debt: 0n, borrowShares: 0n, collateral });
+    const paid = before - (await world().balance(symbol, alice));
+    expect(paid).toBeGreaterThanOrEqual(debt);
+    expect(paid).toBeLessThan(debt + world().units(symbol, '0.01'));
+    expect(await world().balance(symbol, world().flashLeverage)).toBe(0n);
+  });
+
+  test('behavior: more than the debt takes the debt only', async () => {
+    await openAt('50');
+    const { debt } = await world().position(alice);
+    const before = await world().balance('PYUSD', alice);
+    await world().approve('PYUSD', alice, world().flashLeverage, debt * 2n);
+    await world().send(call(leverageCall('repay', [alice, 0n, debt * 2n, 0n])));
+    expect((await world().position(alice)).debt).toBe(0n);
+    expect(before - (await world().balance('PYUSD', alice))).toBeLessThan(debt + world().units('PYUSD', '0.01'));
+  });
+
+  test('behavior: given shares are repaid exactly', async () => {
+    await openAt('50');
+    const { debt, borrowShares } = await world().position(alice);
+    await world().approve('PYUSD', alice, world().flashLeverage, debt);
+    await world().send(call(leverageCall('repay', [alice, 0n, 0n, borrowShares / 4n])));
+    expect((await world().position(alice)).borrowShares).toBe(borrowShares - borrowShares / 4n);
+  });
+
+  test('error: ZeroAmount without debt', async () => {
+    await openAt('0');
+    expect((await world().refusal(call(leverageCall('repay', [alice, 0n, 0n, maxUint256]))))?.name).toBe('ZeroAmount');
+  });
+
+  test('error: NotApprovedOperator', async () => {
+    await openAt('50');
+    const data = leverageCall('repay', [alice, 0n, 1n, 0n]);
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('NotApprovedOperator');
+  });
+});
+
+describe('borrow', () => {
+  test('default', async () => {
+    await openAt('50');
+    const before = { ...(await world().position(alice)), balance: await world().balance('PYUSD', alice) };
+    const amount = world().units('PYUSD', '300');
+    const receipt = await world().send(call(leverageCall('borrow', [0n, amount])));
+    const after = await world().position(alice);
+    expect((await world().balance('PYUSD', alice)) - before.balance).toBe(amount);
+    expect(after.debt - before.debt).toBeGreaterThanOrEqual(amount);
+    expect(after.amountReturnedInLoanToken).toBe(amount);
+    expect(eventsOf(receipt)).toEqual([
+      { eventName: 'AdditionalBorrowed', args: { user: alice, positionId: 0n, amount } },
+    ]);
+  });
+
+  test('behavior: up to the maximum LTV and no further', async () => {
+    await openAt('50');
+    const { debt, collateral, marketId } = await world().position(alice);
+    const value = (collateral * (await world().chain.oraclePrice(marketId))) / 10n ** 36n;
+    const room = (value * MAX_LTV) / 10n ** 18n - debt;
+    const over = await world().refusal(call(leverageCall('borrow', [0n, room + world().units('PYUSD', '0.01')])));
+    expect(over).toMatchObject({ name: 'LtvAboveMax', args: [expect.anything(), MAX_LTV] });
+    await world().send(call(leverageCall('borrow', [0n, room - world().units('PYUSD', '0.01')])));
+    expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
+  });
+
+  test('error: ContractPaused', async () => {
+    await openAt('50');
+    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
+    expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]))))?.name).toBe('ContractPaused');
+  });
+
+  test('error: PositionNotFound for anybody but the owner', async () => {
+    await openAt('50');
+    expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]), mallory)))?.name).toBe('PositionNotFound');
+  });
+});
+
+describe('owner functions', () => {
+  test('error: NotOwner', async () => {
+    for (const data of [
+      leverageCall('pause', []),
+      leverageCall('unpause', []),
+      leverageCall('setSwapRouter', [mallory, true]),
+      leverageCall('setApprovedOperator', [mallory, true]),
+      leverageCall('addSupportedMarkets', [[]]),
+    ]) {
+      expect(await world().refusal(call(data, mallory))).toEqual({ name: 'NotOwner', args: [mallory] });
+    }
+  });
+
+  test('error: InvalidSwapRouter for Morpho and itself', async () => {
+    for (const router of [world().row.contracts.morphoBlue, world().flashLeverage]) {
+      const refused = await world().refusal(call(leverageCall('setSwapRouter', [router, true]), OWNER));
+      expect(refused).toEqual({ name: 'InvalidSwapRouter', args: [router] });
+    }
+  });
+
+  test('error: MarketNotFound for a market that Morpho does not have', async () => {
+    const marketId = `0x${'22'.repeat(32)}` as const;
+    const data = leverageCall('addSupportedMarkets', [[{ marketId, isCorrelated: true }]]);
+    expect(await world().refusal(call(data, OWNER))).toEqual({ name: 'MarketNotFound', args: [marketId] });
+  });
+
+  test('error: NotMorpho for a forged flash-loan callback', async () => {
+    const data = leverageCall('onMorphoFlashLoan', [1n, '0x']);
+    expect(await world().refusal(call(data, mallory))).toEqual({ name: 'NotMorpho', args: [mallory] });
+  });
+});
+
+/** Let the oracle fall until the position is worth its debt, and seize all of it. */
+async function liquidate(): Promise<void> {
+  const { chain, position, approve, row } = world();
+  const { debt, collateral, marketId, userProxy } = await position(alice);
+  const { loan, collateral: token, oracle, irm, lltv } = chain.market(marketId);
+  const params = { loanToken: loan.address, collateralToken: token.address, oracle, irm, lltv };
+  await chain.setOraclePrice(marketId, (debt * 10n ** 36n) / collateral);
+  await chain.mint(loan, mallory, debt);
+  await approve(loan.symbol, mallory, row.contracts.morphoBlue, debt * 2n);
+  await chain.call(mallory, row.contracts.morphoBlue, 'Morpho', 'liquidate', [params, userProxy, collateral, 0n, '0x']);
+}
