@@ -10,6 +10,7 @@ import { beginDeployment } from './context.ts';
 import { deployLending } from './deploy.ts';
 import { deployProduct } from './deploy-product.ts';
 import { seedLending } from './seed.ts';
+import { seedPositions } from './seed-positions.ts';
 import { type ChainVerbs, createVerbs } from './verbs.ts';
 
 export { accounts, privateKeyOf, untouchedAccounts } from '../seed/accounts.ts';
@@ -92,6 +93,7 @@ async function startChain(
     await deployLending(context);
     await seedLending(context);
     await deployProduct(context);
+    await seedPositions(context);
     await client.request({ method: 'anvil_autoImpersonateAccount', params: [false] } as never);
     await client.setBlockGasLimit({ gasLimit: BLOCK_GAS_LIMIT });
     await client.mine({ blocks: 1 }); // the limit holds from the next block on
