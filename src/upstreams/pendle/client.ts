@@ -1,0 +1,58 @@
+import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
+import type { CollateralApySourcePort, SwapQuotePort } from '../types.ts';
+import { mapApys, mapConvert } from './map.ts';
+import { convertSchema, marketsSchema } from './schema.ts';
+
+/** Read implied APYs of principal tokens and quote swaps into and out of them. No request carries a referral fee. */
+export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
+  const secrets =
+    deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
+  const apyHttp = createHttp({ ...deps, provider: 'pendle', publicName: 'yieldmarket', secrets });
+  const swapHttp = createHttp({ ...deps, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
+  return {
+    apys: {
+      name: 'yieldmarket',
+      async apys(chain, tokens, options) {
+        if (tokens.length === 0) return { values: new Map(), failures: new Map() };
+        if (chain.providers.pendle !== true) {
+          return { values: new Map(), failures: new Map(tokens.map(({ address }) => [address, 'not_configured'])) };
+        }
+        const body = await apyHttp.request({
+          path: '/v1/markets/all',
+          query: { isActive: 'true', chainId: String(chain.chainId) },
+          signal: options?.signal,
+        });
+        const { dropped, ...batch } = mapApys(chain, tokens, apyHttp.parse(marketsSchema, body).markets);
+        apyHttp.reportDropped('markets', dropped);
+        return batch;
+      },
+    },
+    quotes: {
+      source: 'YieldMarket',
+      serves: ({ chain, tokenIn, tokenOut }) =>
+        chain.providers.pendle === true &&
+        chain.tokens.some(({ isPt, address }) => isPt && (address === tokenIn || address === tokenOut)),
+      async quote(request, options) {
+        const expiresAtMs = quoteExpiry(deps.clock.now());
+        const body = await swapHttp.request({
+          path: '/v3/sdk/:chainId/convert',
+          params: { chainId: String(request.chain.chainId) },
+          post: {
+            receiver: request.recipient,
+            slippage: request.slippage.toNumber(),
+            enableAggregator: true,
+            inputs: [{ token: request.tokenIn, amount: request.amountIn.toString() }],
+            outputs: [request.tokenOut],
+          },
+          absentOn: NO_ROUTE_STATUSES,
+          signal: options?.signal,
+        });
+        if (body === ABSENT) return null;
+        const quote = mapConvert(request, swapHttp.parse(convertSchema, body), expiresAtMs);
+        if (typeof quote === 'string') throw swapHttp.error(quote);
+        return quote;
+      },
+    },
+  };
+}

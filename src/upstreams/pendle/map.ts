@@ -1,0 +1,60 @@
+import type { Chain, Token } from '../../catalog/types.ts';
+import type { CollateralApy, FailureReason } from '../../domain/facts.ts';
+import { ZERO } from '../../shared/decimal.ts';
+import { toBatch } from '../batch.ts';
+import { checkSwap } from '../quotes.ts';
+import { APY_PCT, RESERVE_USD, type Reading, readAddress, readDecimal } from '../readings.ts';
+import type { Batch, SwapQuote, SwapRequest } from '../types.ts';
+import { type Convert, type MarketRow, marketRowSchema } from './schema.ts';
+
+/** The implied APY of each token, from the rows of all markets. `dropped`: rows that name no principal token. */
+export function mapApys(
+  chain: Chain,
+  tokens: readonly Token[],
+  rows: readonly unknown[],
+): Batch<CollateralApy> & { readonly dropped: number } {
+  const byPt = new Map<string, MarketRow>();
+  let dropped = 0;
+  for (const raw of rows) {
+    const row = marketRowSchema.safeParse(raw);
+    if (!row.success) {
+      dropped += 1;
+      continue;
+    }
+    const pt = row.data.pt.toLowerCase();
+    const known = byPt.get(pt);
+    if (known === undefined || isBetterMarket(row.data, known)) byPt.set(pt, row.data);
+  }
+  const batch = toBatch(
+    tokens.map((token): [string, Reading<CollateralApy>] => {
+      const row = byPt.get(`${chain.chainId}-${token.address.toLowerCase()}`);
+      const apy = readDecimal(row?.details?.impliedApy, APY_PCT, 2);
+      return [token.address, apy.ok ? { ok: true, value: { apyPct: apy.value } } : apy];
+    }),
+  );
+  return { ...batch, dropped };
+}
+
+/** Of two markets of one principal token the deeper one prices it; equally deep: the lower address. */
+function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
+  const [a, b] = [candidate, known].map((row) => {
+    const liquidity = readDecimal(row.details?.liquidity, RESERVE_USD);
+    return liquidity.ok ? liquidity.value : ZERO;
+  });
+  const order = (a ?? ZERO).comparedTo(b ?? ZERO) ?? 0;
+  return order === 0 ? (candidate.address ?? '') < (known.address ?? '') : order > 0;
+}
+
+/** The first route as a quote; `null` = no route. */
+export function mapConvert(
+  request: SwapRequest,
+  answer: Convert,
+  expiresAtMs: number,
+): SwapQuote | FailureReason | null {
+  const route = answer.routes[0];
+  const output = route?.outputs[0];
+  if (route === undefined || output === undefined) return null;
+  const token = readAddress(output.token);
+  if (output.token !== undefined && !(token.ok && token.value === request.tokenOut)) return 'implausible';
+  return checkSwap('YieldMarket', request, { ...route.tx, amountOut: output.amount }, expiresAtMs);
+}
