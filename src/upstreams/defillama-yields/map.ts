@@ -1,0 +1,16 @@
+import type { CollateralApy } from '../../domain/facts.ts';
+import { APY_PCT, type Reading } from '../readings.ts';
+import { readSeries } from '../series.ts';
+import type { Chart } from './schema.ts';
+
+/** The latest daily point as the value, all usable points as the history. An unusable latest point is not replaced by an older one. */
+export function mapChart(chart: Chart): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
+  const series = readSeries(
+    chart.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
+    { time: 'any', within: APY_PCT },
+  );
+  const { latest, dropped } = series;
+  if (!latest.ok) return { apy: latest, dropped };
+  const history = series.points.map(({ atMs, value }) => ({ atMs, apyPct: value }));
+  return { apy: { ok: true, value: { apyPct: latest.value, history } }, dropped };
+}
