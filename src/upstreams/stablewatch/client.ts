@@ -1,0 +1,51 @@
+import type { StableIndexPool } from '../../domain/facts.ts';
+import { gather, toBatch } from '../batch.ts';
+import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
+import { mapHistory, mapPools, type PoolHead } from './map.ts';
+import { historySchema, poolsSchema } from './schema.ts';
+
+/** Read the stablecoin yield index. A pool whose history was asked and failed fails as a whole: it is never half published. */
+export function createStablewatch(deps: AdapterDeps): StableIndexPort {
+  const { apiKey } = deps.config;
+  const http = createHttp({
+    ...deps,
+    provider: 'stablewatch',
+    publicName: 'stableindex',
+    secrets: apiKey === undefined ? {} : { query: { api_key: apiKey } },
+  });
+
+  async function withHistory(head: PoolHead, options?: CallOptions): Promise<Batch<StableIndexPool>> {
+    const body = await http.request({
+      path: '/history/:id',
+      params: { id: head.id },
+      absentOn: [404],
+      signal: options?.signal,
+    });
+    if (body === ABSENT) return toBatch([[head.id, { ok: true, value: { ...head, history: [] } }]]);
+    const { history, dropped } = mapHistory(http.parse(historySchema, body));
+    http.reportDropped('points', dropped);
+    return toBatch([[head.id, { ok: true, value: { ...head, history } }]]);
+  }
+
+  return {
+    async pools(wanted, options) {
+      const body = await http.request({ path: '/pools', signal: options?.signal });
+      const { pools, dropped } = mapPools(http.parse(poolsSchema, body).data);
+      http.reportDropped('pools', dropped);
+      if (pools.size === 0) throw http.error(dropped > 0 ? 'malformed' : 'missing');
+      const heads = [...pools.values()].flatMap((pool) => (pool.ok ? [pool.value] : []));
+      const asked = await gather(
+        heads.filter(wanted),
+        (head) => [head.id],
+        (head) => withHistory(head, options),
+      );
+      const others = heads.filter((head) => !wanted(head)).map((head) => [head.id, { ...head, history: [] }] as const);
+      const failed = [...pools].flatMap(([id, pool]) => (pool.ok ? [] : [[id, pool.reason] as const]));
+      return {
+        values: new Map([...others, ...asked.values]),
+        failures: new Map([...failed, ...asked.failures]),
+      };
+    },
+  };
+}

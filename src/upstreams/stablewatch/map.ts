@@ -1,0 +1,65 @@
+import type { ApyPoint, FailureReason, StableIndexPool } from '../../domain/facts.ts';
+import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
+import { readSeries } from '../series.ts';
+import { type History, type PoolRow, poolRowSchema } from './schema.ts';
+
+export type PoolHead = Omit<StableIndexPool, 'history'>;
+
+/**
+ * The pools by id, each with its 7-day average. One id twice with different contents is no answer: `implausible`.
+ * `dropped`: rows without an id or asset.
+ */
+export function mapPools(rows: readonly unknown[]): {
+  readonly pools: ReadonlyMap<string, Reading<PoolHead>>;
+  readonly dropped: number;
+} {
+  const pools = new Map<string, Reading<PoolHead>>();
+  let dropped = 0;
+  for (const raw of rows) {
+    const row = poolRowSchema.safeParse(raw);
+    if (!row.success) {
+      dropped += 1;
+      continue;
+    }
+    const pool = readHead(row.data);
+    const known = pools.get(row.data.id);
+    pools.set(row.data.id, known === undefined || isSame(known, pool) ? pool : { ok: false, reason: 'implausible' });
+  }
+  return { pools, dropped };
+}
+
+function readHead({ id, asset, metrics }: PoolRow): Reading<PoolHead> {
+  const avg7d = readDecimal(metrics?.apy?.avg7d, APY_PCT);
+  return avg7d.ok ? { ok: true, value: { id, asset, avg7dPct: avg7d.value } } : avg7d;
+}
+
+function isSame(a: Reading<PoolHead>, b: Reading<PoolHead>): boolean {
+  if (!a.ok || !b.ok) return a.ok === b.ok;
+  return a.value.asset === b.value.asset && a.value.avg7dPct.eq(b.value.avg7dPct);
+}
+
+export function mapHistory(answer: History): { readonly history: readonly ApyPoint[]; readonly dropped: number } {
+  const { points, dropped } = readSeries(
+    answer.data.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
+    { time: 'any', within: APY_PCT },
+  );
+  return { history: points.map(({ atMs, value }) => ({ atMs, apyPct: value })), dropped };
+}
+
+/**
+ * Find the pool of a token: the one with the curated id, else the only one whose asset has the token's symbol. Several
+ * candidates are no match, because nothing tells which is meant.
+ */
+export function resolvePool<P extends { readonly id: string; readonly asset: string }>(
+  token: { readonly symbol: string; readonly stableIndexId?: string },
+  pools: Iterable<P>,
+): { readonly ok: true; readonly pool: P } | { readonly ok: false; readonly reason: FailureReason } {
+  const id = token.stableIndexId?.toLowerCase();
+  const symbol = token.symbol.toLowerCase();
+  const matches = [...pools].filter((pool) =>
+    id === undefined ? pool.asset.toLowerCase() === symbol : pool.id.toLowerCase() === id,
+  );
+  const [only, ...others] = matches;
+  if (only === undefined) return { ok: false, reason: 'missing' };
+  return others.length === 0 ? { ok: true, pool: only } : { ok: false, reason: 'not_configured' };
+}

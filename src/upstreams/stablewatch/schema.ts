@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** `GET /pools`. */
+export const poolsSchema = z.object({ data: z.array(z.unknown()) });
+
+export const poolRowSchema = z.object({
+  id: z.union([z.string().min(1), z.number()]).transform(String),
+  asset: z.string().min(1),
+  metrics: z
+    .object({ apy: z.object({ avg7d: z.unknown() }).optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+export type PoolRow = z.infer<typeof poolRowSchema>;
+
+/** `GET /history/{id}`: percent. */
+export const historySchema = z.object({
+  data: z.object({
+    data: z.array(
+      z.object({ timestamp: z.unknown(), apy: z.unknown() }).catch({ timestamp: undefined, apy: undefined }),
+    ),
+  }),
+});
+export type History = z.infer<typeof historySchema>;
