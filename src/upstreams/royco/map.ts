@@ -1,0 +1,20 @@
+import type { CollateralApy } from '../../domain/facts.ts';
+import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
+import { readSeries, withoutLeadingZeros } from '../series.ts';
+import type { Chart, Info } from './schema.ts';
+
+/** 7-day APY and its chart, both from fractions to percent. `chart` `null`: the provider keeps none. */
+export function mapVault(
+  info: Info,
+  chart: Chart | null,
+): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
+  const apy = readDecimal(info.apy7d, APY_PCT, 2);
+  if (!apy.ok) return { apy, dropped: 0 };
+  if (chart === null) return { apy: { ok: true, value: { apyPct: apy.value } }, dropped: 0 };
+  const series = readSeries(
+    chart.data.map(({ blockTimestamp, value }) => ({ at: blockTimestamp, value })),
+    { time: 'sec', within: APY_PCT, decimalShift: 2 },
+  );
+  const history = withoutLeadingZeros(series.points).map(({ atMs, value }) => ({ atMs, apyPct: value }));
+  return { apy: { ok: true, value: { apyPct: apy.value, history } }, dropped: series.dropped };
+}
