@@ -1,0 +1,121 @@
+import type { FailureReason, IncentiveCampaign, IncentiveHistory, MarketIncentives } from '../../domain/facts.ts';
+import { ZERO } from '../../shared/decimal.ts';
+import type { MarketId } from '../../shared/ids.ts';
+import { toBatch } from '../batch.ts';
+import { APR_PCT, type Reading, readDecimal, readTimeMs } from '../readings.ts';
+import { readSeries, type Series } from '../series.ts';
+import type { Batch } from '../types.ts';
+import { campaignKeySchema, campaignSchema, type Metrics } from './schema.ts';
+
+/** The rows of all pages of one kind of campaign. */
+interface Sorted {
+  readonly byMarket: ReadonlyMap<string, readonly Reading<IncentiveCampaign>[]>;
+  /** Rows that do not say which market they are for: with one of these about, nobody can be said to have none. */
+  readonly unattributed: number;
+}
+
+/**
+ * The running campaigns per market. A market without any is a measured "none", unless some row could not be attributed: then
+ * its "none" is unproven and it fails. A market one of whose campaigns cannot be read fails too, rather than show too little.
+ */
+export function mapCampaigns(
+  marketIds: readonly MarketId[],
+  rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
+  nowMs: number,
+): Batch<MarketIncentives> & { readonly unattributed: number } {
+  const borrow = sortByMarket(rows.borrow);
+  const collateral = sortByMarket(rows.collateral);
+  const batch = toBatch(
+    marketIds.map((id): [string, Reading<MarketIncentives>] => {
+      const borrowed = running(borrow, id, nowMs);
+      const posted = running(collateral, id, nowMs);
+      if (!borrowed.ok) return [id, borrowed];
+      if (!posted.ok) return [id, posted];
+      return [id, { ok: true, value: { borrow: borrowed.value, collateral: posted.value } }];
+    }),
+  );
+  return { ...batch, unattributed: borrow.unattributed + collateral.unattributed };
+}
+
+function sortByMarket(rows: readonly unknown[]): Sorted {
+  const byMarket = new Map<string, Reading<IncentiveCampaign>[]>();
+  const seen = new Set<string>();
+  let unattributed = 0;
+  for (const raw of rows) {
+    const key = campaignKeySchema.safeParse(raw);
+    if (!key.success) {
+      unattributed += 1;
+      continue;
+    }
+    const campaign = readCampaign(raw);
+    // A campaign comes twice when the list moves between two pages: the first counts.
+    if (campaign.ok && seen.has(campaign.value.id)) continue;
+    if (campaign.ok) seen.add(campaign.value.id);
+    const market = key.data.params.market.toLowerCase();
+    byMarket.set(market, [...(byMarket.get(market) ?? []), campaign]);
+  }
+  return { byMarket, unattributed };
+}
+
+function readCampaign(raw: unknown): Reading<IncentiveCampaign> {
+  const row = campaignSchema.safeParse(raw);
+  if (!row.success) return { ok: false, reason: 'malformed' };
+  const { id, opportunityId, rewardToken } = row.data;
+  const apr = readDecimal(row.data.apr, APR_PCT);
+  if (!apr.ok) return apr;
+  const starts = readTimeMs(row.data.startTimestamp, 'sec');
+  if (!starts.ok) return starts;
+  const ends = readTimeMs(row.data.endTimestamp, 'sec');
+  if (!ends.ok) return ends;
+  if (ends.value < starts.value) return { ok: false, reason: 'implausible' };
+  const url = opportunityId == null ? {} : { url: campaignUrl(opportunityId, id) };
+  const campaign = {
+    id,
+    symbol: rewardToken.symbol,
+    aprPct: apr.value,
+    startsAtMs: starts.value,
+    endsAtMs: ends.value,
+  };
+  return { ok: true, value: { ...campaign, ...url } };
+}
+
+/** The page where people see the campaign. */
+function campaignUrl(opportunityId: string, id: string): string {
+  return `https://app.merkl.xyz/opportunities/${encodeURIComponent(opportunityId)}/campaigns/${encodeURIComponent(id)}`;
+}
+
+function running(sorted: Sorted, id: MarketId, nowMs: number): Reading<readonly IncentiveCampaign[]> {
+  const readings = sorted.byMarket.get(id);
+  if (readings === undefined) {
+    return sorted.unattributed > 0 ? { ok: false, reason: 'malformed' } : { ok: true, value: [] };
+  }
+  const campaigns: IncentiveCampaign[] = [];
+  for (const reading of readings) {
+    if (!reading.ok) return reading;
+    if (reading.value.startsAtMs <= nowMs && nowMs < reading.value.endsAtMs) campaigns.push(reading.value);
+  }
+  return { ok: true, value: campaigns.sort((a, b) => (a.id < b.id ? -1 : 1)) };
+}
+
+/** The step function of one campaign. @returns why not, when no record can be used. */
+export function mapMetrics(metrics: Metrics): Series | FailureReason {
+  const series = readSeries(
+    metrics.aprRecords.map(({ timestamp, apr }) => ({ at: timestamp, value: apr })),
+    { time: 'sec', within: APR_PCT },
+  );
+  if (series.points.length > 0) return series;
+  return series.latest.ok ? 'missing' : series.latest.reason;
+}
+
+/** Add step functions: at every time where one changes, the sum of the latest value of each. */
+export function sumSteps(campaigns: readonly Series['points'][]): IncentiveHistory {
+  const times = [...new Set(campaigns.flatMap((points) => points.map(({ atMs }) => atMs)))].sort((a, b) => a - b);
+  const points = times.map((atMs) => ({
+    atMs,
+    aprPct: campaigns.reduce(
+      (sum, steps) => sum.plus(steps.findLast((step) => step.atMs <= atMs)?.value ?? ZERO),
+      ZERO,
+    ),
+  }));
+  return { points };
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** `GET /campaigns`: one page. */
+export const pageSchema = z.array(z.unknown());
+
+/** What tells whose campaign a row is. */
+export const campaignKeySchema = z.object({ params: z.object({ market: z.string() }) });
+
+export const campaignSchema = z.object({
+  id: z.union([z.string().min(1), z.number()]).transform(String),
+  opportunityId: z.union([z.string(), z.number()]).transform(String).nullish().catch(undefined),
+  /** Percent. */
+  apr: z.unknown(),
+  startTimestamp: z.unknown(),
+  endTimestamp: z.unknown(),
+  rewardToken: z.object({ symbol: z.string().min(1) }),
+});
+export type Campaign = z.infer<typeof campaignSchema>;
+
+/** `GET /campaigns/{id}/metrics`: unix seconds, percent. */
+export const metricsSchema = z.object({
+  aprRecords: z.array(
+    z.object({ timestamp: z.unknown(), apr: z.unknown() }).catch({ timestamp: undefined, apr: undefined }),
+  ),
+});
+export type Metrics = z.infer<typeof metricsSchema>;
