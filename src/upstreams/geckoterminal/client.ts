@@ -1,0 +1,50 @@
+import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import type { OhlcvPort } from '../types.ts';
+import { mapCandles, mapDeepestPool } from './map.ts';
+import { ohlcvSchema, poolsSchema } from './schema.ts';
+
+/** Read DEX pools of a token and candles of a pool. */
+export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
+  const http = createHttp({ ...deps, provider: 'geckoterminal', publicName: 'geckoterminal' });
+  return {
+    async deepestPool(chain, token, options) {
+      const network = chain.providers.geckoterminal;
+      if (network === undefined) return null;
+      const body = await http.request({
+        path: '/networks/:network/tokens/:token/pools',
+        params: { network, token: token.toLowerCase() },
+        query: { page: '1' },
+        absentOn: [404],
+        signal: options?.signal,
+      });
+      if (body === ABSENT) return null;
+      const rows = http.parse(poolsSchema, body).data;
+      const { pool, dropped } = mapDeepestPool(network, token, rows);
+      http.reportDropped('pools', dropped);
+      if (pool === null && rows.length > 0) throw http.error('malformed');
+      return pool;
+    },
+    async candles(chain, pool, query, options) {
+      const network = chain.providers.geckoterminal;
+      if (network === undefined) throw http.error('not_configured');
+      const body = await http.request({
+        path: '/networks/:network/pools/:pool/ohlcv/:timeframe',
+        params: { network, pool: pool.address, timeframe: query.timeframe },
+        query: {
+          aggregate: String(query.aggregate),
+          limit: String(query.limit),
+          currency: 'usd',
+          token: pool.side,
+        },
+        absentOn: [404],
+        signal: options?.signal,
+      });
+      if (body === ABSENT) throw http.error('missing');
+      const rows = http.parse(ohlcvSchema, body).data.attributes.ohlcv_list;
+      const result = mapCandles(rows);
+      http.reportDropped('candles', result.dropped);
+      if (result.candles.length === 0 && rows.length > 0) throw http.error('malformed');
+      return result;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Address } from '../../shared/ids.ts';
+import { RESERVE_USD, readDecimal, readTimeMs } from '../readings.ts';
+import type { Candle, DexPool } from '../types.ts';
+import { poolRowSchema } from './schema.ts';
+
+/** A contract address, or a 32-byte pool id where the exchange is one contract. */
+const POOL_PATTERN = /^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
+
+/** The deepest usable pool of the token; equally deep: the lower address. `null` = none of the rows is one. */
+export function mapDeepestPool(
+  network: string,
+  token: Address,
+  rows: readonly unknown[],
+): { readonly pool: DexPool | null; readonly dropped: number } {
+  const pools = rows.flatMap((raw) => readPool(`${network}_${token.toLowerCase()}`, raw) ?? []);
+  const [deepest] = pools.sort(
+    (a, b) =>
+      (b.reserveUsd.comparedTo(a.reserveUsd) ?? 0) || (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1),
+  );
+  return { pool: deepest ?? null, dropped: rows.length - pools.length };
+}
+
+function readPool(tokenId: string, raw: unknown): DexPool | null {
+  const row = poolRowSchema.safeParse(raw);
+  if (!row.success || !POOL_PATTERN.test(row.data.attributes.address)) return null;
+  const { attributes, relationships } = row.data;
+  const reserve = readDecimal(attributes.reserve_in_usd, RESERVE_USD);
+  const isBase = relationships.base_token.data.id.toLowerCase() === tokenId;
+  const isQuote = relationships.quote_token.data.id.toLowerCase() === tokenId;
+  if (!reserve.ok || !(isBase || isQuote)) return null;
+  return {
+    address: attributes.address,
+    name: attributes.name,
+    dex: relationships.dex.data.id,
+    reserveUsd: reserve.value,
+    side: isBase ? 'base' : 'quote',
+  };
+}
+
+const price = z.number().positive();
+const candleRowSchema = z
+  .tuple([z.unknown(), price, price, price, price, z.number().nonnegative()])
+  .rest(z.unknown())
+  .refine(([, open, high, low, close]) => low <= Math.min(open, close) && high >= Math.max(open, close));
+
+/** Candles oldest first, one per time (the first row of the answer counts). `dropped`: rows that are no candle, and repeats. */
+export function mapCandles(rows: readonly unknown[]): {
+  readonly candles: readonly Candle[];
+  readonly dropped: number;
+} {
+  const byTime = new Map<number, Candle>();
+  for (const raw of rows) {
+    const row = candleRowSchema.safeParse(raw);
+    if (!row.success) continue;
+    const [time, o, h, l, c, v] = row.data;
+    const at = readTimeMs(time, 'sec');
+    if (at.ok && !byTime.has(at.value)) byTime.set(at.value, { t: Math.floor(at.value / 1000), o, h, l, c, v });
+  }
+  const candles = [...byTime.values()].sort((a, b) => a.t - b.t);
+  return { candles, dropped: rows.length - candles.length };
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+const related = z.object({ data: z.object({ id: z.string() }) });
+
+/** `GET /networks/{network}/tokens/{address}/pools`. */
+export const poolsSchema = z.object({ data: z.array(z.unknown()) });
+
+export const poolRowSchema = z.object({
+  attributes: z.object({ address: z.string(), name: z.string(), reserve_in_usd: z.unknown() }),
+  relationships: z.object({ base_token: related, quote_token: related, dex: related }),
+});
+
+/** `GET /networks/{network}/pools/{pool}/ohlcv/{timeframe}`: rows of `[t s, o, h, l, c, v]`, newest first. */
+export const ohlcvSchema = z.object({
+  data: z.object({ attributes: z.object({ ohlcv_list: z.array(z.unknown()) }) }),
+});
