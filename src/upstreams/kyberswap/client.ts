@@ -1,0 +1,82 @@
+import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
+import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
+import { mapBuild, mapRoute, type Route } from './map.ts';
+import { buildSchema, routesSchema } from './schema.ts';
+
+/** Ask routes (exit sweeps) and executable quotes of the first swap aggregator. */
+export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes: SwapQuotePort } {
+  const { apiKey } = deps.config;
+  const http = createHttp({
+    ...deps,
+    provider: 'kyberswap',
+    publicName: 'AggregatorOne',
+    secrets: apiKey === undefined ? {} : { headers: { 'x-client-id': apiKey } },
+  });
+
+  async function findRoute(
+    request: RouteRequest,
+    fee: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<Route | null> {
+    const chain = request.chain.providers.kyberswap;
+    if (chain === undefined) return null;
+    const body = await http.request({
+      path: '/:chain/api/v1/routes',
+      params: { chain },
+      query: {
+        tokenIn: nativeAlias(request.tokenIn),
+        tokenOut: nativeAlias(request.tokenOut),
+        amountIn: request.amountIn.toString(),
+        ...fee,
+      },
+      absentOn: NO_ROUTE_STATUSES,
+      signal: options?.signal,
+    });
+    if (body === ABSENT) return null;
+    const route = mapRoute(request, http.parse(routesSchema, body));
+    if (typeof route === 'string') throw http.error(route);
+    return route;
+  }
+
+  return {
+    routes: {
+      async route(request, options) {
+        const route = await findRoute(request, {}, options);
+        if (route === null) return null;
+        const { amountOut, amountOutUsd } = route;
+        return { amountOut, ...(amountOutUsd === undefined ? {} : { amountOutUsd }) };
+      },
+    },
+    quotes: {
+      source: 'AggregatorOne',
+      serves: ({ chain }) => chain.providers.kyberswap !== undefined,
+      async quote(request, options) {
+        const expiresAtMs = quoteExpiry(deps.clock.now());
+        const route = await findRoute(request, feeQuery(request), options);
+        if (route === null) return null;
+        const body = await http.request({
+          path: '/:chain/api/v1/route/build',
+          params: { chain: request.chain.providers.kyberswap ?? '' },
+          post: {
+            routeSummary: route.summary,
+            sender: request.sender,
+            recipient: request.recipient,
+            slippageTolerance: slippageBps(request),
+          },
+          absentOn: NO_ROUTE_STATUSES,
+          signal: options?.signal,
+        });
+        if (body === ABSENT) return null;
+        const quote = mapBuild(request, http.parse(buildSchema, body), expiresAtMs);
+        if (typeof quote === 'string') throw http.error(quote);
+        return quote;
+      },
+    },
+  };
+}
+
+function feeQuery({ feeBps, feeReceiver }: SwapRequest): Readonly<Record<string, string>> {
+  if (feeBps === 0 || feeReceiver === undefined) return {};
+  return { isInBps: 'true', chargeFeeBy: 'currency_in', feeReceiver, feeAmount: String(feeBps) };
+}

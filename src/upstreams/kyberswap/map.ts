@@ -1,0 +1,49 @@
+import type { FailureReason } from '../../domain/facts.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import { checkSwap, nativeAlias } from '../quotes.ts';
+import { RESERVE_USD, readAddress, readAmount, readDecimal } from '../readings.ts';
+import type { RouteRequest, SwapQuote, SwapRequest } from '../types.ts';
+import type { Build, RouteSummary, Routes } from './schema.ts';
+
+/** Codes of an answer without a route: no route, no eligible pools, token not found. */
+const NO_ROUTE_CODES: ReadonlySet<number> = new Set([4008, 4010, 4011]);
+
+export interface Route {
+  readonly amountOut: bigint;
+  readonly amountOutUsd?: Decimal;
+  readonly summary: RouteSummary;
+}
+
+/** The route, checked to be for what was asked; `null` = no route. */
+export function mapRoute(request: RouteRequest, answer: Routes): Route | FailureReason | null {
+  if (answer.code !== undefined && NO_ROUTE_CODES.has(answer.code)) return null;
+  const summary = answer.data?.routeSummary;
+  if (summary === undefined) return 'missing';
+  const amountIn = readAmount(summary.amountIn);
+  if (summary.amountIn !== undefined && !(amountIn.ok && amountIn.value === request.amountIn)) return 'implausible';
+  if (!isToken(summary.tokenIn, request.tokenIn) || !isToken(summary.tokenOut, request.tokenOut)) return 'implausible';
+  const amountOut = readAmount(summary.amountOut);
+  if (!amountOut.ok) return amountOut.reason;
+  if (amountOut.value === 0n) return 'implausible';
+  // The provider writes 0 where it has no price of the token.
+  const usd = readDecimal(summary.amountOutUsd, RESERVE_USD);
+  const hasUsd = usd.ok && usd.value.isPositive() && !usd.value.isZero();
+  return { amountOut: amountOut.value, ...(hasUsd ? { amountOutUsd: usd.value } : {}), summary };
+}
+
+export function mapBuild(request: SwapRequest, answer: Build, expiresAtMs: number): SwapQuote | FailureReason {
+  const { routerAddress, data, amountIn, amountOut, transactionValue } = answer.data;
+  return checkSwap(
+    'AggregatorOne',
+    request,
+    { to: routerAddress, data, amountIn, amountOut, value: transactionValue },
+    expiresAtMs,
+  );
+}
+
+/** Not named, or the asked token. */
+function isToken(raw: unknown, expected: RouteRequest['tokenIn']): boolean {
+  if (raw === undefined) return true;
+  const token = readAddress(raw);
+  return token.ok && token.value === nativeAlias(expected);
+}
