@@ -1,0 +1,90 @@
+import type { MarketId } from '../../shared/ids.ts';
+import { chunks, gather, toBatch } from '../batch.ts';
+import { type AdapterDeps, createHttp } from '../http.ts';
+import type { Reading } from '../readings.ts';
+import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
+import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
+import { type Answer, answerSchema } from './schema.ts';
+
+/** The provider's complexity limit: markets per request, and with their histories. */
+const MARKETS_PER_REQUEST = 30;
+const HISTORIES_PER_REQUEST = 10;
+
+const SHARED_LIQUIDITY =
+  'publicAllocatorSharedLiquidity { assets vault { address name publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
+const BORROW_HISTORY = 'historicalState { borrowApy { x y } }';
+
+/** Read the lending protocol's public indexer. */
+export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
+  const http = createHttp({ ...deps, provider: 'morpho-api', publicName: 'indexer' });
+
+  async function post(
+    chainId: number,
+    ids: readonly MarketId[],
+    selection: string,
+    options?: CallOptions,
+  ): Promise<Answer> {
+    const fields = ids.map((id, i) => `m${i}: marketById(marketId: "${id}", chainId: ${chainId}) { ${selection} }`);
+    const body = await http.request({
+      path: '',
+      post: { query: `query Markets { ${fields.join(' ')} }` },
+      signal: options?.signal,
+    });
+    return http.parse(answerSchema, body);
+  }
+
+  /**
+   * One chunk of markets. The provider's root field is not nullable: one market that it does not know voids the whole answer
+   * and is named in the error's path. The others are then asked once more without it.
+   */
+  async function ask<T>(
+    chainId: number,
+    ids: readonly MarketId[],
+    selection: string,
+    read: (market: unknown) => Reading<T>,
+    options?: CallOptions,
+  ): Promise<Batch<T>> {
+    const answer = await post(chainId, ids, selection, options);
+    if (answer.data !== undefined && answer.data !== null) {
+      const { data } = answer;
+      return toBatch(ids.map((id, i) => [id, read(data[`m${i}`])]));
+    }
+    if ((answer.errors ?? []).length === 0) throw http.error('malformed');
+    const named = new Set(answer.errors?.map(({ path }) => path?.[0]));
+    const voided = ids.filter((_, i) => named.has(`m${i}`));
+    const others = ids.filter((_, i) => !named.has(`m${i}`));
+    const second = voided.length > 0 && others.length > 0 ? await post(chainId, others, selection, options) : null;
+    const failed = (second === null ? ids : voided).map((id): [string, Reading<T>] => [
+      id,
+      { ok: false, reason: 'missing' },
+    ]);
+    const recovered = second === null ? [] : others;
+    return toBatch([...failed, ...recovered.map((id, i): [string, Reading<T>] => [id, read(second?.data?.[`m${i}`])])]);
+  }
+
+  return {
+    sharedLiquidity: (chain, marketIds, options) =>
+      gather(
+        chunks(marketIds, MARKETS_PER_REQUEST),
+        (ids) => ids,
+        (ids) => ask(chain.chainId, ids, SHARED_LIQUIDITY, mapSharedLiquidity, options),
+      ),
+    borrowHistory: (chain, marketIds, options) =>
+      gather(
+        chunks(marketIds, HISTORIES_PER_REQUEST),
+        (ids) => ids,
+        (ids) =>
+          ask(
+            chain.chainId,
+            ids,
+            BORROW_HISTORY,
+            (market) => {
+              const { history, dropped } = mapBorrowHistory(market);
+              http.reportDropped('points', dropped);
+              return history;
+            },
+            options,
+          ),
+      ),
+  };
+}

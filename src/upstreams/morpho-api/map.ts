@@ -1,0 +1,68 @@
+import type { BorrowHistory, FailureReason, SharedLiquidity } from '../../domain/facts.ts';
+import { MARKET_ID_PATTERN, type MarketId } from '../../shared/ids.ts';
+import { BORROW_APY, type Reading, readAddress, readAmount } from '../readings.ts';
+import { readSeries } from '../series.ts';
+import { borrowHistorySchema, type Source, sharedLiquiditySchema } from './schema.ts';
+
+type LiquiditySource = SharedLiquidity['sources'][number];
+const fail = (reason: FailureReason): { readonly ok: false; readonly reason: FailureReason } => ({ ok: false, reason });
+
+/** What the allocator could bring to one market. A field that is no longer served is `missing`, never "nothing". */
+export function mapSharedLiquidity(market: unknown): Reading<SharedLiquidity> {
+  if (market === undefined || market === null) return fail('missing');
+  const parsed = sharedLiquiditySchema.safeParse(market);
+  if (!parsed.success) return fail('malformed');
+  const rows = parsed.data.publicAllocatorSharedLiquidity;
+  if (rows === undefined || rows === null) return fail('missing');
+  const byRoute = new Map<string, LiquiditySource>();
+  for (const row of rows) {
+    const source = readSource(row);
+    if (!source.ok) return source;
+    const route = `${source.value.vault}:${source.value.withdrawMarketId}`;
+    const known = byRoute.get(route);
+    // The same route twice is one route: the smaller amount is the safe one.
+    if (known === undefined || source.value.assets < known.assets) byRoute.set(route, source.value);
+  }
+  return { ok: true, value: { sources: [...byRoute.values()] } };
+}
+
+function readSource(row: Source): Reading<LiquiditySource> {
+  const assets = readAmount(row.assets);
+  if (!assets.ok) return assets;
+  const vault = readAddress(row.vault?.address);
+  if (!vault.ok) return vault;
+  const fee = readAmount(row.vault?.publicAllocatorConfig?.fee);
+  if (!fee.ok) return fee;
+  const id = row.withdrawMarket?.marketId;
+  if (id === undefined || id === null) return fail('missing');
+  if (typeof id !== 'string' || !MARKET_ID_PATTERN.test(id)) return fail('malformed');
+  const name = row.vault?.name;
+  return {
+    ok: true,
+    value: {
+      vault: vault.value,
+      ...(name === undefined || name === null ? {} : { vaultName: name }),
+      withdrawMarketId: id.toLowerCase() as MarketId,
+      assets: assets.value,
+      feeWei: fee.value,
+    },
+  };
+}
+
+/** Borrow APY over time as fractions, oldest first. No usable point at all is a failure. */
+export function mapBorrowHistory(market: unknown): {
+  readonly history: Reading<BorrowHistory>;
+  readonly dropped: number;
+} {
+  if (market === undefined || market === null) return { history: fail('missing'), dropped: 0 };
+  const parsed = borrowHistorySchema.safeParse(market);
+  if (!parsed.success) return { history: fail('malformed'), dropped: 0 };
+  const rows = parsed.data.historicalState?.borrowApy ?? [];
+  const { points, latest, dropped } = readSeries(
+    rows.map(({ x, y }) => ({ at: x, value: y })),
+    { time: 'sec', within: BORROW_APY },
+  );
+  if (points.length === 0) return { history: fail(latest.ok ? 'missing' : latest.reason), dropped };
+  const history = points.map(({ atMs, value }) => ({ atSec: Math.floor(atMs / 1000), apy: value }));
+  return { history: { ok: true, value: { points: history } }, dropped };
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/** A GraphQL answer whose root fields are aliases `m0`, `m1`, …: one per market. */
+export const answerSchema = z.object({
+  data: z.record(z.string(), z.unknown()).nullish(),
+  errors: z
+    .array(z.object({ path: z.array(z.union([z.string(), z.number()])).nullish() }).catch({ path: [] }))
+    .nullish(),
+});
+export type Answer = z.infer<typeof answerSchema>;
+
+const sourceSchema = z.object({
+  assets: z.unknown(),
+  vault: z
+    .object({
+      address: z.unknown(),
+      name: z.string().nullish().catch(undefined),
+      publicAllocatorConfig: z.object({ fee: z.unknown() }).nullish(),
+    })
+    .nullish(),
+  withdrawMarket: z.object({ marketId: z.unknown() }).nullish(),
+});
+export type Source = z.infer<typeof sourceSchema>;
+
+export const sharedLiquiditySchema = z.object({ publicAllocatorSharedLiquidity: z.array(sourceSchema).nullish() });
+
+export const borrowHistorySchema = z.object({
+  historicalState: z
+    .object({
+      borrowApy: z.array(z.object({ x: z.unknown(), y: z.unknown() }).catch({ x: undefined, y: undefined })).nullish(),
+    })
+    .nullish(),
+});
