@@ -1,0 +1,41 @@
+import type { Token } from '../../catalog/types.ts';
+import type { UsdPrice } from '../../domain/facts.ts';
+import { PRICE_USD, type Reading, readDecimal, readTimeMs } from '../readings.ts';
+import type { PriceChart } from '../types.ts';
+import type { MarketChart, SimplePrice } from './schema.ts';
+
+export function mapPrices(
+  tokens: readonly Token[],
+  answer: SimplePrice,
+): readonly (readonly [string, Reading<UsdPrice>])[] {
+  return tokens.map((token) => {
+    const price = readDecimal(answer[token.coingeckoId ?? '']?.usd, PRICE_USD);
+    return [token.address, price.ok ? { ok: true, value: { usd: price.value } } : price];
+  });
+}
+
+/** The three lines, oldest first, without rows that are not `[time, number ≥ 0]`. */
+export function mapChart(answer: MarketChart): { readonly chart: PriceChart; readonly dropped: number } {
+  const prices = mapPoints(answer.prices);
+  const marketCaps = mapPoints(answer.market_caps);
+  const totalVolumes = mapPoints(answer.total_volumes);
+  return {
+    chart: { prices: prices.points, marketCaps: marketCaps.points, totalVolumes: totalVolumes.points },
+    dropped: prices.dropped + marketCaps.dropped + totalVolumes.dropped,
+  };
+}
+
+function mapPoints(rows: readonly unknown[]): {
+  readonly points: readonly (readonly [number, number])[];
+  readonly dropped: number;
+} {
+  const byTime = new Map<number, number>();
+  let dropped = 0;
+  for (const row of rows) {
+    const [time, value] = Array.isArray(row) ? (row as readonly unknown[]) : [];
+    const at = readTimeMs(time, 'ms');
+    if (at.ok && typeof value === 'number' && Number.isFinite(value) && value >= 0) byTime.set(at.value, value);
+    else dropped += 1;
+  }
+  return { points: [...byTime].sort(([a], [b]) => a - b), dropped };
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+
+/** `GET /simple/price?vs_currencies=usd`. */
+export const simplePriceSchema = z.record(z.string(), z.object({ usd: z.unknown() }).catch({ usd: Number.NaN }));
+export type SimplePrice = z.infer<typeof simplePriceSchema>;
+
+const points = z.array(z.unknown());
+
+/** `GET /coins/{id}/market_chart`: rows of `[ms, value]`. */
+export const marketChartSchema = z.object({ prices: points, market_caps: points, total_volumes: points });
+export type MarketChart = z.infer<typeof marketChartSchema>;

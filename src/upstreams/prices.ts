@@ -1,0 +1,34 @@
+import type { Token } from '../catalog/types.ts';
+import type { UsdPrice } from '../domain/facts.ts';
+import { chunks, gather, toBatch } from './batch.ts';
+import type { Reading } from './readings.ts';
+import type { Batch } from './types.ts';
+
+/** Keeps the URL under 4 kB with the longest ids. */
+const IDS_PER_REQUEST = 60;
+
+/** Ask prices by CoinGecko id, each id once, many in one request. Tokens without an id fail as `not_configured`. */
+export async function askPrices(
+  tokens: readonly Token[],
+  ask: (ids: readonly string[], tokens: readonly Token[]) => Promise<readonly (readonly [string, Reading<UsdPrice>])[]>,
+): Promise<Batch<UsdPrice>> {
+  const byId = new Map<string, Token[]>();
+  for (const token of tokens) {
+    if (token.coingeckoId === undefined) continue;
+    byId.set(token.coingeckoId, [...(byId.get(token.coingeckoId) ?? []), token]);
+  }
+  const batch = await gather(
+    chunks([...byId.keys()].sort(), IDS_PER_REQUEST),
+    (ids) => tokensOf(ids).map(({ address }) => address),
+    async (ids) => toBatch(await ask(ids, tokensOf(ids))),
+  );
+  const unknown = tokens.filter(({ coingeckoId }) => coingeckoId === undefined);
+  return {
+    values: batch.values,
+    failures: new Map([...batch.failures, ...unknown.map(({ address }) => [address, 'not_configured'] as const)]),
+  };
+
+  function tokensOf(ids: readonly string[]): readonly Token[] {
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+}
