@@ -1,0 +1,80 @@
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { createCoingecko } from './coingecko/client.ts';
+import type { ProviderName, UpstreamsConfig } from './config.ts';
+import { createDefillamaCoins } from './defillama-coins/client.ts';
+import { createDefillamaYields } from './defillama-yields/client.ts';
+import { createGeckoterminal } from './geckoterminal/client.ts';
+import type { AdapterDeps, UpstreamCall } from './http.ts';
+import { createKyberswap } from './kyberswap/client.ts';
+import { createMerkl } from './merkl/client.ts';
+import { createMorphoApi } from './morpho-api/client.ts';
+import { createOpenocean } from './openocean/client.ts';
+import { createPendle } from './pendle/client.ts';
+import { createRoyco } from './royco/client.ts';
+import type { Sleep } from './sleep.ts';
+import { createStablewatch } from './stablewatch/client.ts';
+import type {
+  CollateralApySourcePort,
+  IncentivesPort,
+  LendingIndexerPort,
+  OhlcvPort,
+  PriceChartPort,
+  PricePort,
+  RoutePort,
+  StableIndexPort,
+  SwapQuotePort,
+} from './types.ts';
+
+export * from './config.ts';
+export { UpstreamError } from './errors.ts';
+export type { UpstreamCall } from './http.ts';
+export { resolvePool } from './stablewatch/map.ts';
+export * from './types.ts';
+
+/** Every port to the outside, by what it is for. */
+export interface Upstreams {
+  readonly yieldmarket: CollateralApySourcePort;
+  readonly aggregator: CollateralApySourcePort;
+  readonly incentivemarket: CollateralApySourcePort;
+  readonly stableIndex: StableIndexPort;
+  readonly incentives: IncentivesPort;
+  /** In order of preference. */
+  readonly prices: readonly [PricePort, PricePort];
+  readonly charts: PriceChartPort;
+  readonly ohlcv: OhlcvPort;
+  readonly indexer: LendingIndexerPort;
+  readonly routes: RoutePort;
+  readonly quotes: readonly SwapQuotePort[];
+}
+
+export interface UpstreamsDeps {
+  readonly config: UpstreamsConfig;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random?: () => number;
+  readonly sleep?: Sleep;
+  readonly onCall?: (call: UpstreamCall) => void;
+}
+
+/** Build the adapters of all providers. Nothing is sent until a port is called. */
+export function createUpstreams({ config, ...shared }: UpstreamsDeps): Upstreams {
+  const deps = (name: ProviderName): AdapterDeps => ({ ...shared, config: config[name] });
+  const pendle = createPendle(deps('pendle'));
+  const coingecko = createCoingecko(deps('coingecko'));
+  const kyberswap = createKyberswap(deps('kyberswap'));
+  return {
+    yieldmarket: pendle.apys,
+    aggregator: createDefillamaYields(deps('defillamaYields')),
+    incentivemarket: createRoyco(deps('royco')),
+    stableIndex: createStablewatch(deps('stablewatch')),
+    incentives: createMerkl(deps('merkl')),
+    prices: [coingecko.prices, createDefillamaCoins(deps('defillamaCoins'))],
+    charts: coingecko.charts,
+    ohlcv: createGeckoterminal(deps('geckoterminal')),
+    indexer: createMorphoApi(deps('morphoApi')),
+    routes: kyberswap.routes,
+    quotes: [kyberswap.quotes, createOpenocean(deps('openocean')), pendle.quotes],
+  };
+}
