@@ -19,7 +19,7 @@ export type GapReason =
   /** The history is shorter than the window. */
   | 'TOO_SHORT';
 
-/** One empty field of an object, and why. Fields with reason `NONE` or `NOT_APPLICABLE` are `null` in REST, the others absent. */
+/** One empty field of an object, and why. Whether it is `null` or absent in REST is the contract's word on that field. */
 export interface Gap {
   /** Dotted path inside the object, e.g. `collateral.priceUsd`. */
   readonly field: string;

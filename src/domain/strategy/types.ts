@@ -26,9 +26,12 @@ export interface StrategyCollateral {
   readonly category: CollateralCategory;
   readonly project?: string;
   readonly yieldSource?: string;
-  readonly description: string;
+  /** Curated; absent when the curators have not written one. */
+  readonly description?: string;
   /** USD per token, plain decimal. */
   readonly priceUsd?: string;
+  /** Who priced it; `oracle` = oracle price × loan price. GraphQL only. */
+  readonly priceSource?: string;
   readonly isPt: boolean;
   /** Unix seconds. */
   readonly maturity: number | null;
@@ -40,15 +43,18 @@ export interface StrategyLoan {
   readonly address: Address;
   readonly symbol: string;
   readonly decimals: number;
+  /** USD per token, plain decimal. */
   readonly priceUsd?: string;
+  /** Who priced it. GraphQL only. */
+  readonly priceSource?: string;
 }
 
 export interface Incentive {
   readonly aprPct: string;
   readonly breakdown: readonly { readonly symbol: string; readonly aprPct: string }[];
   readonly campaignUrl?: string;
-  /** ms */
-  readonly endsAtMs?: number;
+  /** When the first of the running campaigns ends, ms. */
+  readonly endsAtMs: number;
 }
 
 /** Trailing averages in percent with 2 places; a window is absent when the history does not cover it. */
@@ -79,9 +85,12 @@ export interface SpiralHints {
   readonly profile?: { readonly value: 'leveraged_perp'; readonly leverageApyMeaning: string };
 }
 
+export const VISIBILITY_CHECKS = ['has_yield', 'swap_route', 'maturity', 'liquidity'] as const;
+export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
+
 /** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. */
 export interface VisibilityCheck {
-  readonly name: string;
+  readonly name: VisibilityCheckName;
   readonly passed: boolean;
   readonly value: string | null;
   readonly threshold: string | null;
@@ -104,6 +113,15 @@ export interface EquityTerms {
   readonly yieldLegApyPct: string;
 }
 
+/**
+ * One leverage strategy: a loop on one market, or an equity vault.
+ *
+ * The numbers of an equity vault are mapped on the same shape so: `collateral`, `loan`, `oracle`, borrow rates, liquidity
+ * and LTV limits are those of its stock market (`ltvPct.max` and `.safe` = the cap of 88 % of the liquidation LTV);
+ * `collateralApyPct` is the leveraged APY of the yield leg and `collateralApySource` the source of the yield collateral;
+ * on a rung, `ltvPct` is the stock-leg LTV, `leverage` = 1 + LTV is the gross exposure per unit deposited, and
+ * `leverageApyPct` = LTV × (yield-leg APY − stock borrow APY) is the net APY; `defaultLeverage` stands at the target LTV.
+ */
 export interface Strategy {
   readonly id: StrategyId;
   readonly kind: 'loop' | 'equity';

@@ -1,0 +1,98 @@
+import type { Chain } from '../catalog/types.ts';
+import type { MarketId } from '../shared/ids.ts';
+import { DAY_MS } from './apy/series.ts';
+import { composeEquityStrategy } from './equity/compose.ts';
+import type { ChainFacts, FreshnessBudgets } from './facts.ts';
+import { composeMarket } from './market/compose.ts';
+import { compositionContext } from './market/context.ts';
+import type { ComposedChain, ComposedMarket, ExcludedMarket } from './market/types.ts';
+import { composeStrategy, type StrategyParams } from './strategy/compose.ts';
+import type { LinkTemplates } from './strategy/parts.ts';
+import type { Strategy } from './strategy/types.ts';
+import type { ListingRules } from './strategy/visibility.ts';
+
+export interface ComposeParams extends LinkTemplates {
+  readonly nowMs: number;
+  readonly budgets: FreshnessBudgets;
+  readonly listing: ListingRules;
+}
+
+/** Markets per step: a step stays within a few milliseconds, also when histories are read for the first time. */
+const DEFAULT_CHUNK = 25;
+
+/** Compose everything of a chain from one version of its facts, at one moment. Linear in the number of markets. */
+export function composeChain(chain: Chain, facts: ChainFacts, params: ComposeParams): ComposedChain {
+  const steps = composeChainSteps(chain, facts, params, Number.POSITIVE_INFINITY);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/**
+ * Compose a chain in steps of `chunk` markets, so that the caller can let other work run between them. Each step yields how
+ * many markets are done; the generator returns what `composeChain` returns.
+ */
+export function* composeChainSteps(
+  chain: Chain,
+  facts: ChainFacts,
+  params: ComposeParams,
+  chunk: number = DEFAULT_CHUNK,
+): Generator<number, ComposedChain, void> {
+  const context = compositionContext(chain, facts, params.budgets, params.nowMs);
+  const strategyParams: StrategyParams = { nowMs: params.nowMs, listing: params.listing, links: params };
+  const markets: ComposedMarket[] = [];
+  const strategies: Strategy[] = [];
+  const excluded: ExcludedMarket[] = [];
+  const byId = new Map<MarketId, ComposedMarket>();
+  let recomposeAtMs = Number.POSITIVE_INFINITY;
+  let done = 0;
+  for (const market of chain.markets) {
+    const outcome = composeMarket(market, context);
+    if (outcome.composed) {
+      markets.push(outcome.composed);
+      byId.set(market.id, outcome.composed);
+      if (market.kind === 'loop') strategies.push(composeStrategy(outcome.composed, strategyParams));
+      recomposeAtMs = Math.min(recomposeAtMs, nextBoundaryMs(outcome.composed, params));
+    } else {
+      excluded.push(outcome.excluded);
+    }
+    done += 1;
+    if (done % chunk === 0) yield done;
+  }
+  for (const vault of chain.equityVaults) {
+    const stock = byId.get(vault.stockMarket.id);
+    const yieldMarket = byId.get(vault.yieldMarket.id);
+    if (stock && yieldMarket) {
+      strategies.push(composeEquityStrategy(vault, stock, yieldMarket, strategyParams));
+    } else {
+      const waitingFor = [
+        ...(stock ? [] : [{ group: 'stockMarket', reason: 'not_composed' }]),
+        ...(yieldMarket ? [] : [{ group: 'yieldMarket', reason: 'not_composed' }]),
+      ];
+      excluded.push({ marketId: vault.id, symbol: vault.stock.displaySymbol, waitingFor });
+    }
+  }
+  return {
+    chainId: chain.chainId,
+    version: facts.version,
+    asOfMs: facts.publishedMs,
+    markets,
+    strategies,
+    excluded,
+    ...(Number.isFinite(recomposeAtMs) ? { recomposeAtMs } : {}),
+  };
+}
+
+/** The next moment at which this market composes differently from the same facts. */
+function nextBoundaryMs({ market, facts }: ComposedMarket, params: ComposeParams): number {
+  const boundaries: number[] = [];
+  if (market.collateral.maturity !== undefined) {
+    const maturityMs = market.collateral.maturity * 1_000;
+    boundaries.push(maturityMs, maturityMs - params.listing.minDaysToMaturity * DAY_MS);
+  }
+  const incentives = facts.incentives?.value;
+  for (const campaign of [...(incentives?.borrow ?? []), ...(incentives?.collateral ?? [])]) {
+    boundaries.push(campaign.startsAtMs, campaign.endsAtMs);
+  }
+  return Math.min(Number.POSITIVE_INFINITY, ...boundaries.filter((boundary) => boundary > params.nowMs));
+}

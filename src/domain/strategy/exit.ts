@@ -1,0 +1,67 @@
+import { Decimal, formatPct } from '../../shared/decimal.ts';
+import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../facts.ts';
+import { gap } from '../freshness/gaps.ts';
+import type { Gap } from '../freshness/types.ts';
+import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
+
+/** Above this loss at the smallest size an exit counts as thin whatever the larger sizes say, percent. */
+const LISTING_MAX_PCT = 2;
+/** Below this loss an exit of that size counts as clean, percent. */
+const DEPTH_CLEAN_MAX_PCT = 1.5;
+const LISTING_MAX = new Decimal(LISTING_MAX_PCT);
+const DEPTH_CLEAN_MAX = new Decimal(DEPTH_CLEAN_MAX_PCT);
+
+/** The largest clean size decides the tier. */
+const TIER_OF_SIZE = [
+  ['5000000', 'deep'],
+  ['1000000', 'good'],
+  ['500000', 'limited'],
+] as const satisfies readonly (readonly [ExitSizeUsd, ExitTier])[];
+
+/** Show an exit-liquidity sweep, or that there was none. */
+export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
+  if (!sweep) return { measured: false };
+  const shown = EXIT_SIZES_USD.map((size) => {
+    const loss = sweep.value.slippagePct[size];
+    return [size, loss === null ? null : formatPct(loss)] as const;
+  });
+  return {
+    measured: true,
+    asOfMs: sweep.asOfMs,
+    method: `${sweep.source} quotes`,
+    direction: 'collateral to stable',
+    slippagePct: Object.fromEntries(shown) as Record<ExitSizeUsd, string | null>,
+  };
+}
+
+/** Grade a sweep: deep (5M exits clean), good (1M), limited (500k), thin (only 100k, or more than 2 % at 100k, or no route). */
+export function exitTier(sweep: ExitSweep): ExitTier {
+  const smallest = sweep.slippagePct['100000'];
+  if (smallest === null || smallest.gt(LISTING_MAX)) return 'thin';
+  for (const [size, tier] of TIER_OF_SIZE) {
+    if (sweep.slippagePct[size]?.lt(DEPTH_CLEAN_MAX)) return tier;
+  }
+  return 'thin';
+}
+
+/** Give the exit tier with the thresholds it was graded by. */
+export function exitTierHint(sweep: ExitSweep): NonNullable<SpiralHints['exitLiquidityTier']> {
+  return {
+    value: exitTier(sweep),
+    thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
+  };
+}
+
+/** Say whether a sweep found no route at any size. */
+export function foundNoRoute(sweep: ExitSweep | undefined): boolean {
+  return sweep !== undefined && EXIT_SIZES_USD.every((size) => sweep.slippagePct[size] === null);
+}
+
+/** Explain each size without a route. */
+export function explainExit(sweep: ExitSweep, gaps: Gap[]): void {
+  for (const size of EXIT_SIZES_USD) {
+    if (sweep.slippagePct[size] === null) {
+      gaps.push(gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'));
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Token } from '../../catalog/types.ts';
+import { Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import { DAY_MS } from '../apy/series.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import type { Visibility, VisibilityCheck } from './types.ts';
+
+export interface ListingRules {
+  /** A principal token must be more than this many days before its maturity. */
+  readonly minDaysToMaturity: number;
+  /** What can be borrowed at once must be worth more than this. */
+  readonly minLiquidityUsd: Decimal;
+}
+
+export interface VisibilityInput {
+  /** Where the borrowing happens: its liquidity counts. */
+  readonly market: ComposedMarket;
+  /** What earns, percent: yield and incentives together. */
+  readonly yieldPct: Decimal;
+  /** Uncorrelated markets and equity vaults are listed without a yield of their own. */
+  readonly needsYield: boolean;
+  readonly noSwapRoute: boolean;
+  /** The token whose maturity counts. */
+  readonly maturing: Token;
+  readonly nowMs: number;
+}
+
+/** Decide whether a strategy is listed, and keep every check that decided with its value and threshold. */
+export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visibility {
+  const checks = [yieldCheck(input), routeCheck(input), maturityCheck(input, rules), liquidityCheck(input, rules)];
+  return { visible: checks.every((check) => check.passed), checks };
+}
+
+function yieldCheck({ yieldPct, needsYield }: VisibilityInput): VisibilityCheck {
+  return {
+    name: 'has_yield',
+    passed: !needsYield || yieldPct.gt(ZERO),
+    value: formatPct(yieldPct),
+    threshold: needsYield ? '0' : null,
+  };
+}
+
+function routeCheck({ noSwapRoute }: VisibilityInput): VisibilityCheck {
+  return { name: 'swap_route', passed: !noSwapRoute, value: noSwapRoute ? 'none' : 'available', threshold: null };
+}
+
+function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules): VisibilityCheck {
+  if (maturing.maturity === undefined) return { name: 'maturity', passed: true, value: null, threshold: null };
+  const leftMs = Math.max(0, maturing.maturity * 1_000 - nowMs);
+  return {
+    name: 'maturity',
+    passed: leftMs > rules.minDaysToMaturity * DAY_MS,
+    value: new Decimal(leftMs).div(DAY_MS).decimalPlaces(1, Decimal.ROUND_DOWN).toFixed(1),
+    threshold: String(rules.minDaysToMaturity),
+  };
+}
+
+/**
+ * Liquidity is measured in loan tokens; only its USD value can be unknown. A market whose loan token has no price stays listed
+ * while anything can be borrowed, so that a failing price source does not empty the list; its `liquidityUsd` is absent.
+ */
+function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): VisibilityCheck {
+  const { liquidityUsd } = market;
+  return {
+    name: 'liquidity',
+    passed: liquidityUsd ? liquidityUsd.gt(rules.minLiquidityUsd) : market.liquidityAssets > 0n,
+    value: liquidityUsd ? toFixedHalfUp(liquidityUsd, 2) : null,
+    threshold: rules.minLiquidityUsd.toFixed(),
+  };
+}
