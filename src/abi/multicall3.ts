@@ -1,0 +1,10 @@
+import { parseAbi } from 'viem';
+
+/** ABI of Multicall3: many reads in one call, each allowed to fail alone, and where they were read. */
+export const multicall3Abi = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
+  'function getCurrentBlockTimestamp() view returns (uint256 timestamp)',
+  'function getChainId() view returns (uint256 chainid)',
+]);

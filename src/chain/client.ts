@@ -1,0 +1,51 @@
+import { createPublicClient, http, type PublicClient } from 'viem';
+import type { ChainId } from '../shared/ids.ts';
+
+/** The part of viem's client that reads and simulations use. */
+export type ChainClient = PublicClient;
+
+export interface ChainEndpoint {
+  readonly chainId: ChainId;
+  readonly rpcUrl: string;
+  /** Whether the node takes JSON-RPC batches; without, every call of a round is an HTTP request of its own. Default true. */
+  readonly batch?: boolean;
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+  /** Further tries after a failed request. Default 1: the warmers' own backoff does the rest. */
+  readonly retryCount?: number;
+}
+
+export interface ChainClientHooks {
+  /** Told of every HTTP request before it leaves, retries included. */
+  readonly onRequest?: (chainId: ChainId) => void;
+}
+
+const TIMEOUT_MS = 10_000;
+const RETRY_COUNT = 1;
+/** Below geth's default limit of 1,000 calls in a batch. */
+const BATCH_SIZE = 500;
+
+/** Create the RPC client of each chain. Calls issued in the same tick leave as one batched HTTP request. */
+export function createChainClients(
+  endpoints: readonly ChainEndpoint[],
+  hooks: ChainClientHooks = {},
+): ReadonlyMap<ChainId, ChainClient> {
+  return new Map(endpoints.map((endpoint) => [endpoint.chainId, createChainClient(endpoint, hooks)]));
+}
+
+/** Create the RPC client of one chain. */
+export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
+  const { chainId, rpcUrl, batch = true, timeoutMs = TIMEOUT_MS, retryCount = RETRY_COUNT } = endpoint;
+  return createPublicClient({
+    cacheTime: 0,
+    transport: http(rpcUrl, {
+      batch: batch ? { batchSize: BATCH_SIZE, wait: 0 } : false,
+      timeout: timeoutMs,
+      retryCount,
+      // No return value: the client would take it for a replacement of the request.
+      onFetchRequest: () => {
+        hooks.onRequest?.(chainId);
+      },
+    }),
+  });
+}

@@ -1,0 +1,136 @@
+import { encodeFunctionData } from 'viem';
+import { irmAbi } from '../../abi/irm.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { oracleAbi } from '../../abi/oracle.ts';
+import type { Market } from '../../catalog/types.ts';
+import type { FailureReason, LendingState, OraclePrice } from '../../domain/facts.ts';
+import type { Address, MarketId } from '../../shared/ids.ts';
+import {
+  type Decoded,
+  decodeBorrowRate,
+  decodeMarket,
+  decodePrice,
+  decodeRateAtTarget,
+  type MarketTotals,
+} from '../decode.ts';
+import type { BlockRef, Call, CallResult, Readings } from '../types.ts';
+
+/** Markets whose stored state was read and whose current rate is asked next. */
+export interface StoredMarket {
+  readonly market: Market;
+  readonly totals: MarketTotals;
+  readonly rateAtTarget: bigint;
+}
+
+export interface StoredState {
+  readonly markets: readonly StoredMarket[];
+  readonly failures: ReadonlyMap<MarketId, FailureReason>;
+  readonly oracle: Readings<Address, OraclePrice>;
+}
+
+/**
+ * Plan the first round: per market its totals and rate at target, then every oracle once. Oracles stand last, because
+ * they are the only code that is not the protocol's: one that burns its gas cannot take a market with it.
+ */
+export function planStoredState(morphoBlue: Address, markets: readonly Market[]): readonly Call[] {
+  return [
+    ...markets.map(({ id }) => ({
+      to: morphoBlue,
+      data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'market', args: [id] }),
+    })),
+    ...markets.map(({ id, irm }) => ({
+      to: irm,
+      data: encodeFunctionData({ abi: irmAbi, functionName: 'rateAtTarget', args: [id] }),
+    })),
+    ...oraclesOf(markets).map((oracle) => ({
+      to: oracle,
+      data: encodeFunctionData({ abi: oracleAbi, functionName: 'price' }),
+    })),
+  ];
+}
+
+/** Fold the first round's answers, in the order of `planStoredState`. */
+export function foldStoredState(
+  markets: readonly Market[],
+  results: readonly CallResult[],
+  block: BlockRef,
+): StoredState {
+  const stored: StoredMarket[] = [];
+  const failures = new Map<MarketId, FailureReason>();
+  for (const [i, market] of markets.entries()) {
+    const totals = decodeMarket(at(results, i));
+    const rateAtTarget = decodeRateAtTarget(at(results, markets.length + i));
+    if (!totals.ok) failures.set(market.id, totals.reason);
+    else if (totals.value.lastUpdate > block.timestamp) failures.set(market.id, 'implausible');
+    else if (!rateAtTarget.ok) failures.set(market.id, rateAtTarget.reason);
+    else stored.push({ market, totals: totals.value, rateAtTarget: rateAtTarget.value });
+  }
+  const oracles = oraclesOf(markets).map((oracle, i) => {
+    const price = decodePrice(at(results, 2 * markets.length + i));
+    return [oracle, priceAt(price, block)] as const;
+  });
+  return { markets: stored, failures, oracle: readingsOf(oracles) };
+}
+
+/** Plan the second round: the rate now of every market whose state is known. */
+export function planBorrowRates(markets: readonly StoredMarket[]): readonly Call[] {
+  return markets.map(({ market, totals }) => ({
+    to: market.irm,
+    data: encodeFunctionData({
+      abi: irmAbi,
+      functionName: 'borrowRateView',
+      args: [
+        {
+          loanToken: market.loan.address,
+          collateralToken: market.collateral.address,
+          oracle: market.oracle,
+          irm: market.irm,
+          lltv: market.lltv,
+        },
+        totals,
+      ],
+    }),
+  }));
+}
+
+/** Fold the second round's answers, in the order of `planBorrowRates`. */
+export function foldLendingState(
+  stored: StoredState,
+  results: readonly CallResult[],
+  block: BlockRef,
+): Readings<MarketId, LendingState> {
+  const read = stored.markets.map(({ market, totals, rateAtTarget }, i): [MarketId, Decoded<LendingState>] => {
+    const rate = decodeBorrowRate(at(results, i));
+    if (!rate.ok) return [market.id, rate];
+    const { number: blockNumber, timestamp: blockTimestamp } = block;
+    return [
+      market.id,
+      { ok: true, value: { ...totals, rateAtTarget, borrowRate: rate.value, blockNumber, blockTimestamp } },
+    ];
+  });
+  const { values, failures } = readingsOf(read);
+  return { values, failures: new Map([...stored.failures, ...failures]) };
+}
+
+/** Sort decoded answers into values and failures. */
+export function readingsOf<K extends string, T>(decoded: readonly (readonly [K, Decoded<T>])[]): Readings<K, T> {
+  const values = new Map<K, T>();
+  const failures = new Map<K, FailureReason>();
+  for (const [key, result] of decoded) {
+    if (result.ok) values.set(key, result.value);
+    else failures.set(key, result.reason);
+  }
+  return { values, failures };
+}
+
+function oraclesOf(markets: readonly Market[]): readonly Address[] {
+  return [...new Set(markets.map((market) => market.oracle))];
+}
+
+function priceAt(price: Decoded<bigint>, block: BlockRef): Decoded<OraclePrice> {
+  return price.ok ? { ok: true, value: { price: price.value, blockNumber: block.number } } : price;
+}
+
+function at(results: readonly CallResult[], index: number): CallResult {
+  return results[index] ?? { ok: false, reason: 'malformed' };
+}

@@ -1,0 +1,33 @@
+import { encodeFunctionData } from 'viem';
+import { savingsRateAbi } from '../../abi/savings-rate.ts';
+import type { Token } from '../../catalog/types.ts';
+import type { Address } from '../../shared/ids.ts';
+import { decodeRayRate } from '../decode.ts';
+import type { Call, CallResult, Readings } from '../types.ts';
+import { readingsOf } from './lending-state.ts';
+
+/** A token whose growth per second can be asked of its contract. */
+export type RatedToken = Token & { readonly onchainRate: NonNullable<Token['onchainRate']> };
+
+/** Tell whether the catalog says which view publishes the token's rate. */
+export function isRated(token: Token): token is RatedToken {
+  return token.onchainRate !== undefined;
+}
+
+/** Plan one read per token. */
+export function planOnchainRates(tokens: readonly RatedToken[]): readonly Call[] {
+  return tokens.map(({ address, onchainRate }) => ({
+    to: address,
+    data: encodeFunctionData({ abi: savingsRateAbi, functionName: onchainRate }),
+  }));
+}
+
+/** Fold the answers, in the order of `planOnchainRates`: growth factor per second in ray, by token. */
+export function foldOnchainRates(
+  tokens: readonly RatedToken[],
+  results: readonly CallResult[],
+): Readings<Address, bigint> {
+  return readingsOf(
+    tokens.map(({ address }, i) => [address, decodeRayRate(results[i] ?? { ok: false, reason: 'malformed' })]),
+  );
+}

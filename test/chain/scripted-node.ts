@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import {
+  decodeFunctionData,
+  encodeAbiParameters,
+  encodeFunctionResult,
+  type Hex,
+  numberToHex,
+  toFunctionSelector,
+} from 'viem';
+import { multicall3Abi } from '../../src/abi/multicall3.ts';
+import type { Address } from '../../src/shared/ids.ts';
+
+/** One inner call of a multicall; the answer is return data or a revert. Throwing makes the node loud. */
+export type Contracts = (to: Address, data: Hex) => Hex | 'revert';
+
+export interface ScriptedNode {
+  readonly url: string;
+  /** HTTP requests received. */
+  requests: number;
+  /** Blocks at which calls were asked. */
+  readonly blocks: Set<string>;
+  /** What was asked that the script does not know. A test that leaves something here has failed. */
+  readonly unknown: string[];
+  blockNumber: bigint;
+  timestamp: bigint;
+  chainId: number;
+  /** Instead of answering: this status, or never. */
+  broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
+  close(): Promise<void>;
+}
+
+interface RpcRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+const TIMESTAMP = toFunctionSelector('getCurrentBlockTimestamp()');
+const CHAIN_ID = toFunctionSelector('getChainId()');
+
+/** Start a JSON-RPC node on loopback that knows one multicall contract and whatever `contracts` answers. */
+export async function startScriptedNode(multicall3: Address, contracts: Contracts): Promise<ScriptedNode> {
+  const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value]);
+  const inner = (to: Address, data: Hex): Hex | 'revert' => {
+    if (to.toLowerCase() !== multicall3.toLowerCase()) return contracts(to, data);
+    if (data === TIMESTAMP) return word(node.timestamp);
+    if (data === CHAIN_ID) return word(BigInt(node.chainId));
+    throw new Error(`multicall3 ${data}`);
+  };
+  const answer = ({ method, params }: RpcRequest): unknown => {
+    if (method === 'eth_blockNumber') return numberToHex(node.blockNumber);
+    if (method !== 'eth_call') throw new Error(method);
+    const [call, block] = params as [{ to: Address; data: Hex }, string];
+    if (call.to.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
+    node.blocks.add(block);
+    const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data: call.data });
+    if (functionName !== 'aggregate3') throw new Error(functionName);
+    const result = args[0].map(({ target, callData }) => {
+      const returned = inner(target, callData);
+      return returned === 'revert'
+        ? { success: false, returnData: '0x' as Hex }
+        : { success: true, returnData: returned };
+    });
+    return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
+  };
+  const respond = (request: RpcRequest): unknown => {
+    try {
+      return { jsonrpc: '2.0', id: request.id, result: answer(request) };
+    } catch (error) {
+      node.unknown.push(error instanceof Error ? error.message : String(error));
+      return { jsonrpc: '2.0', id: request.id, error: { code: -32601, message: 'not in the script' } };
+    }
+  };
+  const server = createServer((request, response) => {
+    node.requests += 1;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (node.broken === 'hang') return;
+      if (node.broken === 'garbage') return void response.end('<html>');
+      if (node.broken) return void response.writeHead(node.broken.status, node.broken.headers).end();
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcRequest | RpcRequest[];
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(Array.isArray(body) ? body.map(respond) : respond(body)));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const node: ScriptedNode = {
+    url: `http://127.0.0.1:${address.port}`,
+    requests: 0,
+    blocks: new Set(),
+    unknown: [],
+    blockNumber: 100n,
+    timestamp: 1_700_000_000n,
+    chainId: 1,
+    broken: null,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return node;
+}
