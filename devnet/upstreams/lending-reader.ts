@@ -99,6 +99,15 @@ export function createLendingReader(client: PublicClient, chain: Chain, vaults: 
     return { address, name, feeWei, markets };
   }
 
+  // Thirty markets of one request look at the same vaults: whoever asks meanwhile gets the same reading.
+  let reading: Promise<readonly VaultNow[]> | undefined;
+  const readVaults = (allocator: Address): Promise<readonly VaultNow[]> => {
+    reading ??= Promise.all(vaults.map((vault) => readVault(allocator, vault))).finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+
   return {
     async now(market) {
       const state = await stateOf(market.id);
@@ -121,9 +130,7 @@ export function createLendingReader(client: PublicClient, chain: Chain, vaults: 
     },
 
     async sharedLiquidity(market) {
-      if (publicAllocator === undefined) return [];
-      const read = await Promise.all(vaults.map((vault) => readVault(publicAllocator, vault)));
-      return shareOut(market.id, read);
+      return publicAllocator === undefined ? [] : shareOut(market.id, await readVaults(publicAllocator));
     },
   };
 }
