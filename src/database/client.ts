@@ -1,0 +1,65 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { type Logger, silentLogger } from '../shared/logger.ts';
+import { guardPool } from './pool.ts';
+import type { Tables } from './schema.ts';
+
+/** The typed database. `destroy()` waits for running statements and closes the pool. */
+export type Database = Kysely<Tables>;
+
+export interface DatabaseConfig {
+  /** `postgres://` URL. */
+  readonly url: string;
+  readonly poolSize: number;
+  /** Longest run of one statement, milliseconds; the server cancels it. */
+  readonly statementTimeoutMs: number;
+}
+
+export interface DatabaseDeps {
+  readonly logger?: Logger;
+  /** Told of every statement after it ran, for metrics. */
+  readonly onQuery?: (query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void;
+}
+
+/** Longest wait for a connection, from the pool or to the server. */
+const CONNECT_TIMEOUT_MS = 3_000;
+/** What the client waits longer than the server's own limit, in case the network is gone. */
+const NETWORK_GRACE_MS = 1_000;
+const IDLE_TIMEOUT_MS = 30_000;
+
+/**
+ * Open the database lazily: nothing is connected before the first statement.
+ * Every statement may throw `UpstreamUnavailableError` of provider `database`.
+ */
+export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}): Database {
+  const pool = new pg.Pool({
+    connectionString: config.url,
+    max: config.poolSize,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: config.statementTimeoutMs,
+    query_timeout: config.statementTimeoutMs + NETWORK_GRACE_MS,
+    idle_in_transaction_session_timeout: config.statementTimeoutMs,
+    keepAlive: true,
+    application_name: 'spiral-gateway',
+  });
+  const { onQuery } = deps;
+  return new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: guardPool(pool, deps.logger ?? silentLogger) }),
+    ...(onQuery === undefined
+      ? {}
+      : {
+          log: (event) =>
+            onQuery({
+              sql: event.query.sql,
+              durationMs: event.queryDurationMillis,
+              failed: event.level === 'error',
+            }),
+        }),
+  });
+}
+
+/** Ask whether the database answers. @throws UpstreamUnavailableError */
+export async function pingDatabase(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}

@@ -1,0 +1,125 @@
+import { type Selectable, sql } from 'kysely';
+import type { Database } from './client.ts';
+import type { ApiKeysTable } from './schema.ts';
+
+export type KeyTier = 'partner' | 'ops';
+
+export interface KeyRecord {
+  readonly id: string;
+  /** Public part of the key, by which it is found and named. */
+  readonly prefix: string;
+  readonly secretHash: Buffer;
+  readonly tier: KeyTier;
+  readonly label: string;
+  readonly createdAtMs: number;
+  /** First millisecond at which it is no longer valid; `null` = never. */
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  /** Id of the key that it replaces. */
+  readonly rotatedFrom: string | null;
+  /** Coarse: see `LAST_USED_RESOLUTION_MS`. */
+  readonly lastUsedAtMs: number | null;
+}
+
+export type NewKeyRecord = Omit<KeyRecord, 'revokedAtMs' | 'lastUsedAtMs'>;
+
+/** `last_used_at` is written at most this often, so that a hot key costs no write per request. */
+export const LAST_USED_RESOLUTION_MS = 3_600_000;
+
+export interface KeyRepository {
+  insert(key: NewKeyRecord): Promise<void>;
+  findByPrefix(prefix: string): Promise<KeyRecord | null>;
+  /** The same, and hold the row until the transaction ends: for `atomically`. */
+  lock(prefix: string): Promise<KeyRecord | null>;
+  /** Newest first. */
+  list(): Promise<readonly KeyRecord[]>;
+  /** Move the end of a key's life forward, never back; `null` when there is no such key. */
+  expire(prefix: string, atMs: number): Promise<KeyRecord | null>;
+  /** Keeps the first revocation's time; `null` when there is no such key. */
+  revoke(prefix: string, atMs: number): Promise<KeyRecord | null>;
+  touch(id: string, atMs: number): Promise<void>;
+  /** Run several calls as one: all or nothing. */
+  atomically<T>(run: (repository: KeyRepository) => Promise<T>): Promise<T>;
+}
+
+/** Access the stored keys. Every call may throw `UpstreamUnavailableError`. */
+export function createKeyRepository(db: Database): KeyRepository {
+  return {
+    insert: async (key) => {
+      await db.insertInto('api_keys').values(toRow(key)).execute();
+    },
+    findByPrefix: async (prefix) =>
+      orNull(await db.selectFrom('api_keys').selectAll().where('prefix', '=', prefix).executeTakeFirst()),
+    lock: async (prefix) =>
+      orNull(await db.selectFrom('api_keys').selectAll().where('prefix', '=', prefix).forUpdate().executeTakeFirst()),
+    list: async () => {
+      const rows = await db.selectFrom('api_keys').selectAll().orderBy('created_at', 'desc').orderBy('id').execute();
+      return rows.map(toRecord);
+    },
+    expire: async (prefix, atMs) => {
+      const expires_at = sql<Date>`least(expires_at, ${new Date(atMs)}::timestamptz)`; // ignores null
+      return orNull(
+        await db
+          .updateTable('api_keys')
+          .set({ expires_at })
+          .where('prefix', '=', prefix)
+          .returningAll()
+          .executeTakeFirst(),
+      );
+    },
+    revoke: async (prefix, atMs) => {
+      const revoked_at = sql<Date>`coalesce(revoked_at, ${new Date(atMs)}::timestamptz)`;
+      return orNull(
+        await db
+          .updateTable('api_keys')
+          .set({ revoked_at })
+          .where('prefix', '=', prefix)
+          .returningAll()
+          .executeTakeFirst(),
+      );
+    },
+    touch: async (id, atMs) => {
+      await db
+        .updateTable('api_keys')
+        .set({ last_used_at: new Date(atMs) })
+        .where('id', '=', id)
+        .where(({ eb, or }) =>
+          or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', new Date(atMs - LAST_USED_RESOLUTION_MS))]),
+        )
+        .execute();
+    },
+    atomically: (run) => db.transaction().execute((transaction) => run(createKeyRepository(transaction))),
+  };
+}
+
+function toRow(key: NewKeyRecord) {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    secret_hash: key.secretHash,
+    tier: key.tier,
+    label: key.label,
+    created_at: new Date(key.createdAtMs),
+    expires_at: key.expiresAtMs === null ? null : new Date(key.expiresAtMs),
+    rotated_from: key.rotatedFrom,
+  };
+}
+
+function orNull(row: Selectable<ApiKeysTable> | undefined): KeyRecord | null {
+  return row === undefined ? null : toRecord(row);
+}
+
+function toRecord(row: Selectable<ApiKeysTable>): KeyRecord {
+  return {
+    id: row.id,
+    prefix: row.prefix,
+    secretHash: row.secret_hash,
+    tier: row.tier,
+    label: row.label,
+    createdAtMs: row.created_at.getTime(),
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    revokedAtMs: row.revoked_at?.getTime() ?? null,
+    rotatedFrom: row.rotated_from,
+    lastUsedAtMs: row.last_used_at?.getTime() ?? null,
+  };
+}

@@ -1,0 +1,9 @@
+import { rateSamples } from './0001-rate-samples.ts';
+import { apiKeys } from './0002-api-keys.ts';
+import { positionRegistrations } from './0003-position-registrations.ts';
+import type { Migration } from './types.ts';
+
+export type { Migration };
+
+/** All migrations, oldest first. */
+export const migrations: readonly Migration[] = [rateSamples, apiKeys, positionRegistrations];

@@ -1,0 +1,156 @@
+import { type RawBuilder, sql } from 'kysely';
+import { Decimal } from '../shared/decimal.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
+import type { Database } from './client.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A year and the longest trailing window (30 days) with some days to spare. */
+export const SAMPLES_KEPT_DAYS = 400;
+
+/** What a refresh of a market's state measured. Rates are fractions, amounts loan base units. */
+export interface RateSample {
+  readonly marketId: MarketId;
+  readonly atMs: number;
+  readonly borrowApy: Decimal;
+  readonly utilization: Decimal;
+  readonly supplyAssets: bigint;
+  readonly borrowAssets: bigint;
+  readonly liquidityAssets: bigint;
+}
+
+/** The mean of a market's hours of a UTC day. */
+export interface DailyRate {
+  readonly marketId: MarketId;
+  /** Start of the day. */
+  readonly dayMs: number;
+  readonly borrowApy: Decimal;
+  readonly utilization: Decimal;
+  /** Hours that were sampled, 1 to 24. */
+  readonly hours: number;
+}
+
+export interface Range {
+  readonly fromMs: number;
+  /** Exclusive; to the newest when absent. */
+  readonly toMs?: number;
+}
+
+export interface SampleRepository {
+  /** Keep the samples, one per market and hour: the latest of the hour wins. One statement. */
+  recordSamples(chainId: ChainId, samples: readonly RateSample[]): Promise<void>;
+  /** Read the daily means of all markets of a chain, or of one; by market and day, oldest first. */
+  readDaily(chainId: ChainId, range: Range, marketId?: MarketId): Promise<readonly DailyRate[]>;
+  /** Read the hourly samples of a market, oldest first. */
+  readHourly(chainId: ChainId, marketId: MarketId, range: Range): Promise<readonly RateSample[]>;
+  /** Remove what is older than `SAMPLES_KEPT_DAYS`, and return how many rows that were. */
+  prune(nowMs: number): Promise<number>;
+}
+
+/** Access the history that the service samples itself. Every call may throw `UpstreamUnavailableError`. */
+export function createSampleRepository(db: Database): SampleRepository {
+  return {
+    recordSamples: async (chainId, samples) => {
+      if (samples.length > 0) await upsertSamples(chainId, samples).execute(db);
+    },
+    readDaily: (chainId, range, marketId) => readDaily(db, chainId, range, marketId),
+    readHourly: (chainId, marketId, range) => readHourly(db, chainId, marketId, range),
+    prune: async (nowMs) => {
+      const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
+      const result = await db.deleteFrom('rate_samples').where('hour', '<', oldest).executeTakeFirst();
+      return Number(result.numDeletedRows);
+    },
+  };
+}
+
+/** `distinct on`: an upsert may not touch a row twice, and a batch may hold a market twice. */
+function upsertSamples(chainId: ChainId, samples: readonly RateSample[]): RawBuilder<unknown> {
+  const column = (pick: (sample: RateSample) => string) => samples.map(pick);
+  return sql`
+    insert into rate_samples
+      (chain_id, market_id, hour, sampled_at, borrow_apy, utilization, supply_assets, borrow_assets, liquidity_assets)
+    select distinct on (market_id, hour) ${chainId}::integer, *
+    from unnest(
+      ${column((sample) => sample.marketId)}::text[],
+      ${column((sample) => isoTime(Math.floor(sample.atMs / HOUR_MS) * HOUR_MS))}::timestamptz[],
+      ${column((sample) => isoTime(sample.atMs))}::timestamptz[],
+      ${column((sample) => sample.borrowApy.toFixed())}::numeric[],
+      ${column((sample) => sample.utilization.toFixed())}::numeric[],
+      ${column((sample) => sample.supplyAssets.toString())}::numeric[],
+      ${column((sample) => sample.borrowAssets.toString())}::numeric[],
+      ${column((sample) => sample.liquidityAssets.toString())}::numeric[]
+    ) as given (market_id, hour, sampled_at, borrow_apy, utilization, supply_assets, borrow_assets, liquidity_assets)
+    order by market_id, hour, sampled_at desc
+    on conflict (chain_id, market_id, hour) do update set
+      sampled_at = excluded.sampled_at,
+      borrow_apy = excluded.borrow_apy,
+      utilization = excluded.utilization,
+      supply_assets = excluded.supply_assets,
+      borrow_assets = excluded.borrow_assets,
+      liquidity_assets = excluded.liquidity_assets
+    where excluded.sampled_at >= rate_samples.sampled_at`;
+}
+
+async function readDaily(
+  db: Database,
+  chainId: ChainId,
+  range: Range,
+  marketId: MarketId | undefined,
+): Promise<readonly DailyRate[]> {
+  const day = sql<Date>`date_trunc('day', hour at time zone 'UTC') at time zone 'UTC'`;
+  let query = db
+    .selectFrom('rate_samples')
+    .select([
+      'market_id',
+      day.as('day'),
+      // Sums are exact; an average would be rounded by the database.
+      sql<string>`sum(borrow_apy)`.as('borrow_apy_sum'),
+      sql<string>`sum(utilization)`.as('utilization_sum'),
+      sql<number>`count(*)::integer`.as('hours'),
+    ])
+    .where('chain_id', '=', chainId)
+    .where('hour', '>=', new Date(range.fromMs))
+    .groupBy(['market_id', day])
+    .orderBy('market_id')
+    .orderBy(day);
+  if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
+  if (marketId !== undefined) query = query.where('market_id', '=', marketId);
+  const rows = await query.execute();
+  return rows.map((row) => ({
+    marketId: row.market_id as MarketId,
+    dayMs: row.day.getTime(),
+    borrowApy: new Decimal(row.borrow_apy_sum).dividedBy(row.hours),
+    utilization: new Decimal(row.utilization_sum).dividedBy(row.hours),
+    hours: row.hours,
+  }));
+}
+
+async function readHourly(
+  db: Database,
+  chainId: ChainId,
+  marketId: MarketId,
+  range: Range,
+): Promise<readonly RateSample[]> {
+  let query = db
+    .selectFrom('rate_samples')
+    .selectAll()
+    .where('chain_id', '=', chainId)
+    .where('market_id', '=', marketId)
+    .where('hour', '>=', new Date(range.fromMs))
+    .orderBy('hour');
+  if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
+  const rows = await query.execute();
+  return rows.map((row) => ({
+    marketId,
+    atMs: row.sampled_at.getTime(),
+    borrowApy: new Decimal(row.borrow_apy),
+    utilization: new Decimal(row.utilization),
+    supplyAssets: BigInt(row.supply_assets),
+    borrowAssets: BigInt(row.borrow_assets),
+    liquidityAssets: BigInt(row.liquidity_assets),
+  }));
+}
+
+function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,74 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/** Exact decimals travel as text in both directions; a JavaScript float never touches them. */
+type Numeric = ColumnType<string, string, string>;
+type NullableNumeric = ColumnType<string | null, string | null | undefined, string | null>;
+type Time = ColumnType<Date, Date, Date>;
+type NullableTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
+
+/** The latest sample of a market within an hour. Amounts in loan base units, rates as fractions. */
+export interface RateSamplesTable {
+  chain_id: number;
+  market_id: string;
+  hour: Time;
+  sampled_at: Time;
+  borrow_apy: Numeric;
+  utilization: Numeric;
+  supply_assets: Numeric;
+  borrow_assets: Numeric;
+  liquidity_assets: Numeric;
+}
+
+/** An API key: everything but its secret, of which only a hash is kept. */
+export interface ApiKeysTable {
+  id: string;
+  prefix: string;
+  secret_hash: Buffer;
+  tier: 'partner' | 'ops';
+  label: string;
+  created_at: Time;
+  expires_at: NullableTime;
+  revoked_at: NullableTime;
+  rotated_from: string | null;
+  /** Within `LAST_USED_RESOLUTION_MS` of the truth. */
+  last_used_at: NullableTime;
+}
+
+/** A position as the app registered it. The service reads this table and never heals it. */
+export interface PositionRegistrationsTable {
+  id: Generated<string>;
+  /** Lower case, held by a check. */
+  wallet: string;
+  chain_id: number;
+  market_id: string;
+  position_index: number;
+  is_open: boolean;
+  deposited_usd: Numeric;
+  added_usd: Numeric;
+  removed_usd: Numeric;
+  returned_usd: Numeric;
+  collateral_apy_pct_at_open: NullableNumeric;
+  borrow_apy_pct_at_open: NullableNumeric;
+  leverage_apy_pct_at_open: NullableNumeric;
+  desired_ltv_pct: NullableNumeric;
+  entry_price: NullableNumeric;
+  exit_price: NullableNumeric;
+  equity_vault_id: string | null;
+  created_at: Time;
+  updated_at: Time;
+  closed_at: NullableTime;
+}
+
+/** Requests of a key on a day (UTC). */
+export interface KeyUsageTable {
+  key_id: string;
+  day: ColumnType<string, string, string>;
+  requests: ColumnType<string, string, string>;
+}
+
+export interface Tables {
+  rate_samples: RateSamplesTable;
+  api_keys: ApiKeysTable;
+  position_registrations: PositionRegistrationsTable;
+  key_usage: KeyUsageTable;
+}

@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../devnet/postgres.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import './postgres.ts';
+
+/** Run one throw-away Postgres for the whole test run; every test makes its own database in it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startPostgres({
+    dataDir: join(tmpdir(), `spiral-gateway-test-${randomUUID()}`),
+    ephemeral: true,
+    logger: silentLogger,
+  });
+  project.provide('postgresUrl', postgres.url);
+  return () => postgres.stop();
+}

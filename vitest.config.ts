@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 2, // two cores: more would only wait for each other
+    testTimeout: 30_000,
+    hookTimeout: 60_000, // the first run compiles contracts
+    retry: 0,
+    coverage: { provider: 'v8', include: ['src/**/*.ts', 'devnet/**/*.ts'], exclude: ['**/generated/**'] },
+  },
+});
