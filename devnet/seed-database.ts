@@ -1,0 +1,76 @@
+import { type Insertable, type RawBuilder, sql } from 'kysely';
+import type { Database } from '../src/database/client.ts';
+import type { Registration } from '../src/database/registrations.ts';
+import type { PositionRegistrationsTable } from '../src/database/schema.ts';
+import type { Decimal } from '../src/shared/decimal.ts';
+
+/** Rows per statement: a statement takes at most 65,535 parameters, and a row has 19. */
+const BATCH = 2_000;
+
+const COLUMNS = [
+  'market_id',
+  'is_open',
+  'deposited_usd',
+  'added_usd',
+  'removed_usd',
+  'returned_usd',
+  'collateral_apy_pct_at_open',
+  'borrow_apy_pct_at_open',
+  'leverage_apy_pct_at_open',
+  'desired_ltv_pct',
+  'entry_price',
+  'exit_price',
+  'equity_vault_id',
+  'created_at',
+  'updated_at',
+  'closed_at',
+] as const satisfies readonly (keyof PositionRegistrationsTable)[];
+
+/** Register positions as the app would. A row of the same chain, wallet and index is replaced: seeding again is the same. */
+export async function seedRegistrations(db: Database, registrations: readonly Registration[]): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    for (let start = 0; start < registrations.length; start += BATCH) {
+      const rows = registrations.slice(start, start + BATCH).map(toRow);
+      await transaction
+        .insertInto('position_registrations')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict.columns(['chain_id', 'wallet', 'position_index']).doUpdateSet(excludedValues),
+        )
+        .execute();
+    }
+  });
+}
+
+/** Take over every column of the row that could not be inserted. */
+function excludedValues(): Record<string, RawBuilder<unknown>> {
+  return Object.fromEntries(COLUMNS.map((column) => [column, sql.ref(`excluded.${column}`)]));
+}
+
+function toRow(registration: Registration): Insertable<PositionRegistrationsTable> {
+  return {
+    wallet: registration.wallet.toLowerCase(),
+    chain_id: registration.chainId,
+    market_id: registration.marketId,
+    position_index: registration.positionIndex,
+    is_open: registration.isOpen,
+    deposited_usd: registration.depositedUsd.toFixed(),
+    added_usd: registration.addedUsd.toFixed(),
+    removed_usd: registration.removedUsd.toFixed(),
+    returned_usd: registration.returnedUsd.toFixed(),
+    collateral_apy_pct_at_open: textOrNull(registration.collateralApyPctAtOpen),
+    borrow_apy_pct_at_open: textOrNull(registration.borrowApyPctAtOpen),
+    leverage_apy_pct_at_open: textOrNull(registration.leverageApyPctAtOpen),
+    desired_ltv_pct: textOrNull(registration.desiredLtvPct),
+    entry_price: textOrNull(registration.entryPrice),
+    exit_price: textOrNull(registration.exitPrice),
+    equity_vault_id: registration.equityVaultId,
+    created_at: new Date(registration.createdAtMs),
+    updated_at: new Date(registration.updatedAtMs),
+    closed_at: registration.closedAtMs === null ? null : new Date(registration.closedAtMs),
+  };
+}
+
+function textOrNull(value: Decimal | null): string | null {
+  return value === null ? null : value.toFixed();
+}

@@ -1,0 +1,65 @@
+import type { EmbeddedPostgres } from '../devnet/postgres.ts';
+import { ConfigError, parseEnv } from '../src/config/config.ts';
+import type { Env } from '../src/config/env.ts';
+import { createDatabase } from '../src/database/client.ts';
+import { migrateDatabase } from '../src/database/migrate.ts';
+import { createKeyAdmin } from '../src/keys/admin.ts';
+import { runKeysCli } from '../src/keys/cli.ts';
+import { systemClock } from '../src/shared/clock.ts';
+import { UpstreamUnavailableError } from '../src/shared/errors.ts';
+import { silentLogger } from '../src/shared/logger.ts';
+
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+process.exitCode = await runKeysCli(process.argv.slice(2), {
+  open,
+  write: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+});
+
+async function open() {
+  const env = parseEnv(process.env);
+  const { url, stop } =
+    env.DATABASE_URL === undefined ? await localDatabase(env) : { url: env.DATABASE_URL, stop: () => {} };
+  try {
+    await migrateDatabase(url);
+  } catch (error) {
+    await stop();
+    if (error instanceof UpstreamUnavailableError) {
+      throw new ConfigError(`DATABASE_URL: the database does not answer (${error.details?.reason}).`);
+    }
+    throw error;
+  }
+  const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const admin = createKeyAdmin({
+    db,
+    clock: systemClock,
+    ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
+  });
+  return {
+    admin,
+    close: async () => {
+      await db.destroy();
+      await stop();
+    },
+  };
+}
+
+/** The local world's database: of the service that runs, else started for this one command. */
+async function localDatabase(env: Env): Promise<{ url: string; stop: () => Promise<void> | void }> {
+  if (env.NODE_ENV === 'production') throw new ConfigError('Set DATABASE_URL to the Postgres database of the service.');
+  const { DataDirInUseError, postgresDataDir, recordedDatabaseUrl, SERVICE_DATABASE, startPostgres } = await import(
+    '../devnet/postgres.ts'
+  );
+  const dataDir = postgresDataDir(env.DEVNET_DATA_DIR);
+  let postgres: EmbeddedPostgres;
+  try {
+    postgres = await startPostgres({ dataDir, logger: silentLogger });
+  } catch (error) {
+    if (!(error instanceof DataDirInUseError)) throw error;
+    const url = await recordedDatabaseUrl(dataDir);
+    if (url === undefined) throw new Error('The service is just starting: try again in a moment, or set DATABASE_URL.');
+    return { url, stop: () => {} };
+  }
+  return { url: await postgres.createDatabase(SERVICE_DATABASE), stop: () => postgres.stop() };
+}

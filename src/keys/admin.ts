@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../database/client.ts';
+import { createKeyRepository, type KeyRecord, type KeyRepository, type KeyTier } from '../database/keys.ts';
+import type { Clock } from '../shared/clock.ts';
+import { shownValue } from '../shared/ids.ts';
+import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from './errors.ts';
+import { generateKey } from './format.ts';
+import { hashKey } from './hash.ts';
+
+const MAX_LABEL_LENGTH = 100;
+
+export type KeyStatus = 'active' | 'expired' | 'revoked';
+
+/** What may be shown of a key: everything but its secret and hash. */
+export interface KeyInfo extends Omit<KeyRecord, 'secretHash'> {
+  readonly status: KeyStatus;
+}
+
+export interface IssuedKey {
+  /** The whole key. It is shown here once and stored nowhere. */
+  readonly text: string;
+  readonly key: KeyInfo;
+}
+
+export interface KeyAdminDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly pepper?: string;
+}
+
+export interface KeyAdmin {
+  /** @throws KeyInputError for an empty or too long label, or an end that is not in the future. */
+  issue(input: { readonly tier: KeyTier; readonly label: string; readonly expiresInMs?: number }): Promise<IssuedKey>;
+  /** Newest first. */
+  list(): Promise<readonly KeyInfo[]>;
+  /**
+   * Replace a key by a new one of the same tier, label and lifetime; the old one stays valid for `overlapMs`
+   * (0 = revoked at once), but not beyond its own end.
+   * @throws KeyNotFoundError, KeyNotActiveError
+   */
+  rotate(prefix: string, input: { readonly overlapMs: number }): Promise<IssuedKey & { readonly old: KeyInfo }>;
+  /** End a key's life in the given time, never later than it would end anyway. @throws KeyNotFoundError */
+  expire(prefix: string, input: { readonly inMs: number }): Promise<KeyInfo>;
+  /** End a key's life now; services notice within `VERDICT_TTL_MS`. Again changes nothing. @throws KeyNotFoundError */
+  revoke(prefix: string): Promise<KeyInfo>;
+}
+
+/** Manage keys. Every call may throw `UpstreamUnavailableError`. */
+export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
+  const repository = createKeyRepository(deps.db);
+  const info = (record: KeyRecord): KeyInfo => describeKey(record, deps.clock.now());
+  return {
+    issue: async ({ tier, label, expiresInMs }) => {
+      const trimmed = checkLabel(label);
+      const expiresAtMs = expiresInMs === undefined ? null : deps.clock.now() + positive('expires', expiresInMs);
+      return issueInto(repository, deps, { tier, label: trimmed, expiresAtMs, rotatedFrom: null });
+    },
+    list: async () => (await repository.list()).map(info),
+    rotate: (prefix, { overlapMs }) => {
+      if (overlapMs !== 0) positive('overlap', overlapMs);
+      return repository.atomically((transaction) => rotateIn(transaction, deps, prefix, overlapMs));
+    },
+    expire: async (prefix, { inMs }) =>
+      info(found(prefix, await repository.expire(prefix, deps.clock.now() + positive('in', inMs)))),
+    revoke: async (prefix) => info(found(prefix, await repository.revoke(prefix, deps.clock.now()))),
+  };
+}
+
+/** Say what may be shown of a stored key at a time. */
+export function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
+  const { secretHash: _, ...shown } = record;
+  return { ...shown, status: statusOf(record, nowMs) };
+}
+
+/** Tell whether a key is valid at a time. */
+export function statusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): KeyStatus {
+  if (key.revokedAtMs !== null) return 'revoked';
+  return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
+}
+
+async function rotateIn(repository: KeyRepository, deps: KeyAdminDeps, prefix: string, overlapMs: number) {
+  const nowMs = deps.clock.now();
+  // A second rotation at the same time waits here, and then sees the outcome of the first.
+  const before = found(prefix, await repository.lock(prefix));
+  const status = statusOf(before, nowMs);
+  if (status !== 'active') throw new KeyNotActiveError(prefix, status);
+  const lifetimeMs = before.expiresAtMs === null ? null : before.expiresAtMs - before.createdAtMs;
+  const issued = await issueInto(repository, deps, {
+    tier: before.tier,
+    label: before.label,
+    expiresAtMs: lifetimeMs === null ? null : nowMs + lifetimeMs,
+    rotatedFrom: before.id,
+  });
+  const ended =
+    overlapMs === 0 ? await repository.revoke(prefix, nowMs) : await repository.expire(prefix, nowMs + overlapMs);
+  return { ...issued, old: describeKey(found(prefix, ended), nowMs) };
+}
+
+async function issueInto(
+  repository: KeyRepository,
+  deps: KeyAdminDeps,
+  input: Pick<KeyRecord, 'tier' | 'label' | 'expiresAtMs' | 'rotatedFrom'>,
+): Promise<IssuedKey> {
+  const { text, prefix } = generateKey(input.tier);
+  const record = {
+    ...input,
+    id: randomUUID(),
+    prefix,
+    secretHash: hashKey(text, deps.pepper),
+    createdAtMs: deps.clock.now(),
+  };
+  await repository.insert(record);
+  return { text, key: describeKey({ ...record, revokedAtMs: null, lastUsedAtMs: null }, record.createdAtMs) };
+}
+
+function found(prefix: string, record: KeyRecord | null): KeyRecord {
+  if (record === null) throw new KeyNotFoundError(shownValue(prefix));
+  return record;
+}
+
+function checkLabel(label: string): string {
+  const trimmed = label.trim();
+  if (trimmed.length === 0 || trimmed.length > MAX_LABEL_LENGTH) {
+    throw new KeyInputError(`The label has ${trimmed.length} characters. Give 1 to ${MAX_LABEL_LENGTH}.`, {
+      field: 'label',
+      value: shownValue(label),
+      limit: { minLength: 1, maxLength: MAX_LABEL_LENGTH },
+    });
+  }
+  return trimmed;
+}
+
+function positive(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new KeyInputError(`${field} is ${value} ms. Give a time above zero.`, { field, value: String(value) });
+}

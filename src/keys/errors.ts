@@ -1,0 +1,25 @@
+import { BadRequestError, NotFoundError } from '../shared/errors.ts';
+
+/** No key has this prefix. */
+export class KeyNotFoundError extends NotFoundError {
+  constructor(prefix: string) {
+    super(`There is no key with the prefix "${prefix}". List the keys to see their prefixes.`, {
+      resource: 'key',
+      id: prefix,
+    });
+  }
+}
+
+/** A value given to a key operation cannot be used. */
+export class KeyInputError extends BadRequestError {}
+
+/** The key is no longer valid, so that it cannot be rotated. */
+export class KeyNotActiveError extends KeyInputError {
+  constructor(prefix: string, status: string) {
+    super(`The key "${prefix}" is ${status} and cannot be rotated. Issue a new one.`, {
+      field: 'prefix',
+      value: prefix,
+      limit: { status: 'active' },
+    });
+  }
+}
