@@ -1,0 +1,301 @@
+import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
+import { describe, expect, test } from 'vitest';
+import { marketParams } from '../../devnet/chain/deploy.ts';
+import { alice, equityCall, eventsOf, leverageCall, mallory, OWNER, useWorld } from './world.ts';
+
+const STOCK = 'TSLA/USDG 62.5 Longbow';
+const YIELD = 'syrupUSDG/USDG 91.5';
+/** 62.5 − 0.25 points. */
+const BOUND = 622_500_000_000_000_000n;
+const WAD = 10n ** 18n;
+
+const morphoAbi = parseAbi([
+  'function setAuthorization(address authorized, bool newIsAuthorized)',
+  'function isAuthorized(address authorizer, address authorized) view returns (bool)',
+  'function position(bytes32 id, address user) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',
+]);
+
+const world = useWorld(4663);
+
+const call = (data: `0x${string}`, from = alice) => ({ from, to: world().equityRouter, data });
+
+function authorize(granted: boolean, user = alice) {
+  const { send, row, equityRouter } = world();
+  const data = encodeFunctionData({
+    abi: morphoAbi,
+    functionName: 'setAuthorization',
+    args: [equityRouter, granted],
+  });
+  return send({ from: user, to: row.contracts.morphoBlue, data });
+}
+
+async function stockLeg(user = alice) {
+  const { client, row, market } = world();
+  const [, borrowShares, collateral] = await client.readContract({
+    address: row.contracts.morphoBlue,
+    abi: morphoAbi,
+    functionName: 'position',
+    args: [market(STOCK).id, user],
+  });
+  return { borrowShares, collateral };
+}
+
+/** Approve the deposit and plan an entry whose borrow is sized on the minimum stock. */
+async function planEntry(amountUsdg = '10000', stockLtvPct = '50', yieldLtvPct = '88') {
+  const { units, market, swap, leverageParams, approve, equityRouter, chain } = world();
+  const amountIn = units('USDG', amountUsdg);
+  await approve('USDG', alice, equityRouter, amountIn);
+  const stock = await swap('USDG', 'TSLA', amountIn, equityRouter);
+  const stockValue = (stock.minOut * (await chain.oraclePrice(market(STOCK)))) / 10n ** 36n;
+  const stockBorrowAmount = (stockValue * parseUnits(stockLtvPct, 16)) / WAD;
+  const zap = await swap('USDG', 'syrupUSDG', stockBorrowAmount, equityRouter);
+  const params = {
+    depositToken: chain.token('USDG').address,
+    amountIn,
+    stockSwapData: stock.swapData,
+    stockMinOut: stock.minOut,
+    stockMarketId: market(STOCK).id,
+    stockBorrowAmount,
+    yieldSwapData: zap.swapData,
+    yieldMinOut: zap.minOut,
+    leverageParams: await leverageParams(YIELD, zap.minOut, yieldLtvPct, 0n),
+  };
+  return { params, stockOut: stock.amountOut, zapOut: zap.amountOut };
+}
+
+async function enter(amountUsdg?: string, stockLtvPct?: string) {
+  const plan = await planEntry(amountUsdg, stockLtvPct);
+  await authorize(true);
+  const receipt = await world().send(call(equityCall('equityEntry', [plan.params])));
+  await authorize(false);
+  return { ...plan, receipt };
+}
+
+async function planExit(floor?: bigint) {
+  const { collateral } = await stockLeg();
+  const { swapData, amountOut, minOut } = await world().swap('TSLA', 'USDG', collateral, world().equityRouter);
+  const params = { stockMarketId: world().market(STOCK).id, stockSwapData: swapData, minLoanOut: floor ?? minOut };
+  return { call: call(equityCall('equityExit', [params])), amountOut, collateral };
+}
+
+async function expectEmptyRouter(): Promise<void> {
+  for (const symbol of ['USDG', 'TSLA', 'syrupUSDG']) {
+    expect(await world().balance(symbol, world().equityRouter), symbol).toBe(0n);
+  }
+}
+
+describe('equityEntry', () => {
+  test('default', async () => {
+    const before = await world().balance('USDG', alice);
+    const { params, stockOut, zapOut, receipt } = await enter();
+    expect(before - (await world().balance('USDG', alice))).toBe(params.amountIn);
+    expect((await stockLeg()).collateral).toBe(stockOut);
+
+    const loop = await world().position(alice);
+    expect(loop).toMatchObject({ open: true, marketId: world().market(YIELD).id });
+    expect(loop.amountDepositedInLoanToken).toBe(
+      (zapOut * (await world().chain.oraclePrice(world().market(YIELD)))) / 10n ** 36n,
+    );
+    // The basis rule that attributes loops to vaults stands on this.
+    const share = Number((loop.amountDepositedInLoanToken * 10_000n) / params.stockBorrowAmount);
+    expect(share).toBeGreaterThan(8_500);
+    expect(share).toBeLessThanOrEqual(10_200);
+    expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['LeveragePositionOpened', 'EquityEntered']);
+    expect(eventsOf(receipt).at(-1)?.args).toEqual({
+      user: alice,
+      stockMarketId: params.stockMarketId,
+      amountStock: stockOut,
+      amountBorrowed: params.stockBorrowAmount,
+      amountYieldCollateral: zapOut,
+    });
+    await expectEmptyRouter();
+  });
+
+  test('behavior: a second entry stacks on the same stock leg with a loop of its own', async () => {
+    const first = await enter('10000');
+    const second = await enter('5000');
+    expect((await stockLeg()).collateral).toBe(first.stockOut + second.stockOut);
+    expect(await world().positions(alice)).toHaveLength(2);
+  });
+
+  test('behavior: just below the bound passes, above it is refused', async () => {
+    await authorize(true);
+    const { params, stockOut } = await planEntry('10000');
+    const value = (stockOut * (await world().chain.oraclePrice(world().market(STOCK)))) / 10n ** 36n;
+    const atBound = (value * BOUND) / WAD;
+    // The zap sells what the first plan borrowed; what is borrowed beyond it comes back to the user.
+    const borrowing = (stockBorrowAmount: bigint) =>
+      call(equityCall('equityEntry', [{ ...params, stockBorrowAmount }]));
+    expect(await world().refusal(borrowing(atBound))).toBeUndefined();
+    expect(await world().refusal(borrowing(atBound + 10n))).toMatchObject({
+      name: 'StockLtvAboveBound',
+      args: [expect.anything(), BOUND],
+    });
+    expect((await world().refusal(borrowing((value * 9n) / 10n)))?.name).toBe('StockLtvAboveBound');
+  });
+
+  test('error: NotAuthorized before the grant and after the revoke', async () => {
+    const { params } = await planEntry();
+    const entry = call(equityCall('equityEntry', [params]));
+    const refused = { name: 'NotAuthorized', args: [alice, world().equityRouter] };
+    expect(await world().refusal(entry)).toEqual(refused);
+    await authorize(true);
+    expect(await world().refusal(entry)).toBeUndefined();
+    await authorize(false);
+    expect(await world().refusal(entry)).toEqual(refused);
+  });
+
+  test("error: NotAuthorized for a stranger, while the user's authorization stands", async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    const refused = await world().refusal(call(equityCall('equityEntry', [params]), mallory));
+    expect(refused).toEqual({ name: 'NotAuthorized', args: [mallory, world().equityRouter] });
+  });
+
+  test('error: InsufficientOutput of either swap', async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    for (const stricter of [
+      { ...params, stockMinOut: params.stockMinOut * 2n },
+      { ...params, yieldMinOut: params.yieldMinOut * 2n },
+    ]) {
+      expect((await world().refusal(call(equityCall('equityEntry', [stricter]))))?.name).toBe('InsufficientOutput');
+    }
+  });
+
+  test('error: DepositTokenMismatch', async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    const depositToken = world().chain.token('USDe').address;
+    const refused = await world().refusal(call(equityCall('equityEntry', [{ ...params, depositToken }])));
+    expect(refused).toEqual({ name: 'DepositTokenMismatch', args: [depositToken, params.depositToken] });
+  });
+
+  test('error: CollateralAmountNotZero', async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    const leverageParams = { ...params.leverageParams, amountCollateral: 1n };
+    const refused = await world().refusal(call(equityCall('equityEntry', [{ ...params, leverageParams }])));
+    expect(refused).toEqual({ name: 'CollateralAmountNotZero', args: [1n] });
+  });
+
+  test('error: SwapRouterNotAllowed', async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    // Morpho itself as "router" would be a way to everything that the user has there.
+    const stockSwapData = { ...params.stockSwapData, extRouter: world().row.contracts.morphoBlue };
+    const refused = await world().refusal(call(equityCall('equityEntry', [{ ...params, stockSwapData }])));
+    expect(refused).toEqual({ name: 'SwapRouterNotAllowed', args: [world().row.contracts.morphoBlue] });
+  });
+
+  test('error: MarketNotFound', async () => {
+    const { params } = await planEntry();
+    await authorize(true);
+    const stockMarketId = `0x${'33'.repeat(32)}` as const;
+    const refused = await world().refusal(call(equityCall('equityEntry', [{ ...params, stockMarketId }])));
+    expect(refused).toEqual({ name: 'MarketNotFound', args: [stockMarketId] });
+  });
+});
+
+describe('equityExit', () => {
+  test('default', async () => {
+    await enter();
+    await world().chain.increaseTime(86_400 * 5);
+    const { call: exit, amountOut, collateral } = await planExit();
+    const before = await world().balance('USDG', alice);
+    await authorize(true);
+    const receipt = await world().send(exit);
+    await authorize(false);
+    expect(await stockLeg()).toEqual({ borrowShares: 0n, collateral: 0n });
+    const returned = (await world().balance('USDG', alice)) - before;
+    const [event] = eventsOf(receipt);
+    expect(event).toMatchObject({
+      eventName: 'EquityExited',
+      args: { user: alice, amountStock: collateral, amountRepaid: amountOut - returned, amountReturned: returned },
+    });
+    await expectEmptyRouter();
+  });
+
+  test('behavior: the whole way out leaves nothing and no authorization', async () => {
+    await enter();
+    const { collateral } = await world().position(alice);
+    const { swapData, minOut } = await world().swap('syrupUSDG', 'USDG', collateral, world().flashLeverage);
+    const deleverage = leverageCall('deleverage', [0n, 0n, swapData, minOut]);
+    await world().send({ from: alice, to: world().flashLeverage, data: deleverage });
+    await authorize(true);
+    await world().send((await planExit()).call);
+    await authorize(false);
+    expect((await world().position(alice)).open).toBe(false);
+    expect(await stockLeg()).toEqual({ borrowShares: 0n, collateral: 0n });
+    const authorized = await world().client.readContract({
+      address: world().row.contracts.morphoBlue,
+      abi: morphoAbi,
+      functionName: 'isAuthorized',
+      args: [alice, world().equityRouter],
+    });
+    expect(authorized).toBe(false);
+  });
+
+  test('behavior: without debt the stock is sold without a flash loan', async () => {
+    const { chain, units, market } = world();
+    await chain.supplyCollateral(market(STOCK), units('TSLA', '3'), alice);
+    await authorize(true);
+    const { call: exit, amountOut } = await planExit();
+    const before = await world().balance('USDG', alice);
+    await world().send(exit);
+    expect((await world().balance('USDG', alice)) - before).toBe(amountOut);
+    expect((await stockLeg()).collateral).toBe(0n);
+  });
+
+  test('error: NotAuthorized', async () => {
+    await enter();
+    expect((await world().refusal((await planExit()).call))?.name).toBe('NotAuthorized');
+  });
+
+  test('error: InsufficientOutput below minLoanOut', async () => {
+    await enter();
+    await authorize(true);
+    const { amountOut } = await planExit();
+    expect((await world().refusal((await planExit(amountOut + 1n)).call))?.name).toBe('InsufficientOutput');
+  });
+
+  test('error: NothingToExit', async () => {
+    await authorize(true);
+    const { swapData } = await world().swap('TSLA', 'USDG', 10n ** 18n, world().equityRouter);
+    const stockMarketId = world().market(STOCK).id;
+    const data = equityCall('equityExit', [{ stockMarketId, stockSwapData: swapData, minLoanOut: 0n }]);
+    expect(await world().refusal(call(data))).toEqual({ name: 'NothingToExit', args: [alice, stockMarketId] });
+  });
+
+  test('error: ProceedsBelowDebt when the stock is worth less than its debt', async () => {
+    await enter();
+    await authorize(true);
+    await world().chain.moveOracle(world().market(STOCK), '-55');
+    expect((await world().refusal((await planExit()).call))?.name).toBe('ProceedsBelowDebt');
+  });
+
+  test('error: NotMorpho for a forged flash-loan callback', async () => {
+    await enter();
+    await authorize(true);
+    const data = equityCall('onMorphoFlashLoan', [1n, '0x']);
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('NotMorpho');
+  });
+});
+
+test('what the router may do ends with the authorization even inside Morpho', async () => {
+  await enter();
+  const { chain, row, market, equityRouter } = world();
+  const withdraw = [marketParams(market(STOCK)), 1n, alice, equityRouter];
+  await expect(
+    chain.call(equityRouter, row.contracts.morphoBlue, 'Morpho', 'withdrawCollateral', withdraw),
+  ).rejects.toThrow(/unauthorized/);
+});
+
+test('the equity router opens loops as an approved operator only', async () => {
+  const { params } = await planEntry();
+  await authorize(true);
+  const { chain, flashLeverage, equityRouter } = world();
+  await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'setApprovedOperator', [equityRouter, false]);
+  const refused = await world().refusal(call(equityCall('equityEntry', [params])));
+  expect(refused).toEqual({ name: 'NotApprovedOperator', args: [equityRouter, alice] });
+});

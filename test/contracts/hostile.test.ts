@@ -1,0 +1,182 @@
+import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
+import { computeMarketId } from '../../src/catalog/index.ts';
+import { alice, leverageCall, mallory, OWNER, routerCall, useWorld } from './world.ts';
+
+const MARKET = 'sUSDe/PYUSD 91.5';
+
+const hostileRouterAbi = parseAbi([
+  'function reenter(address target, bytes data) payable',
+  'function take(address tokenIn, uint256 amountIn)',
+  'function fill(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut) payable',
+]);
+
+const world = useWorld(1);
+let hostile: Address;
+
+beforeEach(async () => {
+  hostile = await deploy('HostileRouter');
+  await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'setSwapRouter', [hostile, true]);
+});
+
+async function deploy(contract: string): Promise<Address> {
+  const { client } = world();
+  const { bytecode } = artifactOf(await compileContracts(), contract);
+  const nonce = await client.getTransactionCount({ address: mallory });
+  await client.impersonateAccount({ address: mallory });
+  const params = [{ from: mallory, data: bytecode }];
+  const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
+  await client.waitForTransactionReceipt({ hash });
+  return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
+}
+
+const reenter = (target: Address, data: Hex): Hex =>
+  encodeFunctionData({ abi: hostileRouterAbi, functionName: 'reenter', args: [target, data] });
+
+/** Alice opens through the hostile router with the given calldata. */
+async function openThrough(extCalldata: Hex, minTokenOut = 0n) {
+  const { approve, units, flashLeverage, leverageParams } = world();
+  const amount = units('sUSDe', '1000');
+  await approve('sUSDe', alice, flashLeverage, amount);
+  const params = await leverageParams(MARKET, amount, '80');
+  const swapData = { extRouter: hostile, extCalldata };
+  const data = leverageCall('leverage', [alice, { ...params, swapData, minTokenOut }]);
+  return { call: { from: alice, to: flashLeverage, data }, params };
+}
+
+describe('a swap router that calls back', () => {
+  test('error: Reentrancy into every function of FlashLeverage that changes something', async () => {
+    const { flashLeverage, leverageParams, units } = world();
+    const params = await leverageParams(MARKET, units('sUSDe', '1'), '50');
+    const attempts = [
+      leverageCall('leverage', [hostile, params]),
+      leverageCall('increaseLeverage', [0n, 1n, params.swapData, 0n]),
+      leverageCall('deleverage', [0n, 0n, params.swapData, 0n]),
+      leverageCall('supplyCollateral', [hostile, 0n, 1n]),
+      leverageCall('withdrawCollateral', [0n, 1n]),
+      leverageCall('repay', [hostile, 0n, 1n, 0n]),
+      leverageCall('borrow', [0n, 1n]),
+    ];
+    for (const attempt of attempts) {
+      const { call } = await openThrough(reenter(flashLeverage, attempt));
+      expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'Reentrancy' });
+    }
+  });
+
+  test('error: NotMorpho for a forged flash-loan callback in the middle of a swap', async () => {
+    const { flashLeverage } = world();
+    const { call } = await openThrough(reenter(flashLeverage, leverageCall('onMorphoFlashLoan', [1n, '0x'])));
+    expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'NotMorpho' });
+  });
+
+  test('error: Reentrancy into the router', async () => {
+    const { router, units, chain, approve, leverageParams } = world();
+    const amountIn = units('USDC', '1000');
+    const params = await leverageParams(MARKET, units('sUSDe', '500'), '50');
+    const inner = routerCall('reallocateAndLeverage', [[], params]);
+    const swapData = { extRouter: hostile, extCalldata: reenter(router, inner) };
+    await approve('USDC', alice, router, amountIn);
+    const data = routerCall('swapAndLeverage', [chain.token('USDC').address, amountIn, swapData, 0n, params]);
+    const refused = await world().refusal({ from: alice, to: router, data });
+    expect(refused).toMatchObject({ name: 'SwapFailed', reason: 'Reentrancy' });
+  });
+});
+
+describe('a swap router that cheats', () => {
+  test('error: InsufficientOutput when it takes and gives nothing', async () => {
+    const { params } = await openThrough('0x');
+    const tokenIn = world().chain.token('PYUSD').address;
+    const take = encodeFunctionData({
+      abi: hostileRouterAbi,
+      functionName: 'take',
+      args: [tokenIn, params.amountFlashLoan],
+    });
+    const { call } = await openThrough(take, 1n);
+    expect((await world().refusal(call))?.name).toBe('InsufficientOutput');
+  });
+
+  test('error: SlippageAboveCap when the caller asks for no minimum', async () => {
+    const { params } = await openThrough('0x');
+    const { chain } = world();
+    await chain.mint('sUSDe', hostile, params.minTokenOut);
+    const fill = encodeFunctionData({
+      abi: hostileRouterAbi,
+      functionName: 'fill',
+      args: [
+        chain.token('PYUSD').address,
+        params.amountFlashLoan,
+        chain.token('sUSDe').address,
+        (params.minTokenOut * 98n) / 100n,
+      ],
+    });
+    const { call } = await openThrough(fill);
+    expect((await world().refusal(call))?.name).toBe('SlippageAboveCap');
+  });
+
+  test('error: SwapFailed when it takes more than it was given', async () => {
+    const { params } = await openThrough('0x');
+    const tokenIn = world().chain.token('PYUSD').address;
+    const args = [tokenIn, params.amountFlashLoan + 1n] as const;
+    const { call } = await openThrough(encodeFunctionData({ abi: hostileRouterAbi, functionName: 'take', args }));
+    expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'TokenTransferFailed' });
+  });
+
+  test('behavior: native ETH that it gives back reaches the caller', async () => {
+    const { router, units, chain, leverageParams, balance, send } = world();
+    const [amountIn, used] = [units('ETH', '2'), units('ETH', '0.5')];
+    const bought = units('sUSDe', '1000');
+    await chain.mint('sUSDe', hostile, bought);
+    const args = [chain.token('ETH').address, used, chain.token('sUSDe').address, bought] as const;
+    const extCalldata = encodeFunctionData({ abi: hostileRouterAbi, functionName: 'fill', args });
+    const params = await leverageParams(MARKET, bought, '50');
+    const swapData = { extRouter: hostile, extCalldata };
+    const data = routerCall('swapAndLeverage', [chain.token('ETH').address, amountIn, swapData, bought, params]);
+    const before = await balance('ETH', alice);
+    const { gasUsed, effectiveGasPrice } = await send({ from: alice, to: router, data, value: amountIn });
+    expect(before - (await balance('ETH', alice))).toBe(used + gasUsed * effectiveGasPrice);
+    expect(await balance('ETH', router)).toBe(0n);
+  });
+
+  test('behavior: it is left without an allowance', async () => {
+    const { params } = await openThrough('0x');
+    const { chain, client, flashLeverage, send } = world();
+    await chain.mint('sUSDe', hostile, params.minTokenOut);
+    const half = params.amountFlashLoan / 2n;
+    const args = [chain.token('PYUSD').address, half, chain.token('sUSDe').address, params.minTokenOut / 2n] as const;
+    const { call } = await openThrough(encodeFunctionData({ abi: hostileRouterAbi, functionName: 'fill', args }));
+    await send(call);
+    const allowance = await client.readContract({
+      address: chain.token('PYUSD').address,
+      abi: parseAbi(['function allowance(address owner, address spender) view returns (uint256)']),
+      functionName: 'allowance',
+      args: [flashLeverage, hostile],
+    });
+    expect(allowance).toBe(0n);
+  });
+});
+
+test('error: a collateral token that calls back is stopped by the lock', async () => {
+  const { chain, market, row, flashLeverage, leverageParams, units, send } = world();
+  const token = await deploy('HostileToken');
+  const { loan, oracle, irm, lltv } = market(MARKET);
+  const params = { loanToken: loan.address, collateralToken: token, oracle, irm, lltv };
+  const marketId = computeMarketId(params);
+  await chain.call(OWNER, row.contracts.morphoBlue, 'Morpho', 'createMarket', [params]);
+  await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'addSupportedMarkets', [[{ marketId, isCorrelated: true }]]);
+  await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'setApprovedOperator', [token, true]);
+
+  const template = await leverageParams(MARKET, units('sUSDe', '1'), '50');
+  const inner = { ...template, marketId, amountFlashLoan: 0n };
+  const open = { from: alice, to: flashLeverage, data: leverageCall('leverage', [alice, inner]) };
+  await send(open); // harmless while it is not armed
+
+  // Even as an approved operator it cannot open a second position from within the transfer of the first.
+  await chain.call(mallory, token, 'HostileToken', 'arm', [flashLeverage, leverageCall('leverage', [alice, inner])]);
+  expect((await world().refusal(open))?.name).toBe('TokenTransferFailed');
+  await chain.call(mallory, token, 'HostileToken', 'arm', [
+    flashLeverage,
+    leverageCall('isSupportedMarket', [marketId]),
+  ]);
+  expect(await world().refusal(open)).toBeUndefined();
+});
