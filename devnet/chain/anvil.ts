@@ -9,6 +9,8 @@ export interface AnvilOptions {
   readonly port?: number;
   /** Time of the genesis block, unix seconds. */
   readonly timestamp: number;
+  /** How many past blocks can still be read. Older states are dropped: kept, they would fill the disk by gigabytes an hour. */
+  readonly history: number;
   /** Path of the binary; absent: the one of the optional npm package, else `anvil` on PATH. */
   readonly anvilBin?: string;
 }
@@ -35,6 +37,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const binary = findAnvil(options.anvilBin);
   const guard = spawn('/bin/sh', ['-c', GUARD, 'anvil-guard', binary, ...argumentsOf(options)], {
     stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C in a terminal is for us: the chain lives until we have drained
   });
   const ended = new Promise<void>((resolve) => guard.once('close', () => resolve()));
   try {
@@ -62,6 +65,7 @@ function argumentsOf(options: AnvilOptions): string[] {
     'chain-id': options.chainId,
     timestamp: options.timestamp,
     order: 'fifo',
+    'prune-history': options.history,
   };
   // Without CORS headers no web page can drive the chain through somebody's browser.
   return ['--no-cors', ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];

@@ -42,6 +42,8 @@ export interface LocalChains {
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
 const BLOCK_TIME_SEC = 1;
+/** Past blocks that stay readable. At a block a second every state kept costs megabytes after some hours. */
+const HISTORY_BLOCKS = { interval: 16, auto: 512 } as const;
 
 /**
  * Start the local chains with everything on them: compile (or take the compilation from the cache), deploy at the
@@ -81,6 +83,7 @@ async function startChain(
   const anvil = await startAnvil({
     chainId: chain.chainId,
     timestamp: Math.floor((options.clock ?? systemClock).now() / 1000),
+    history: HISTORY_BLOCKS[options.mining],
     ...(port === undefined ? {} : { port }),
     ...(options.anvilBin === undefined ? {} : { anvilBin: options.anvilBin }),
   });
