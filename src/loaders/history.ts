@@ -1,0 +1,81 @@
+import DataLoader from 'dataloader';
+import type { Stamp } from '../domain/freshness/types.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
+
+export type HistoryKind = 'borrowApy' | 'collateralApy' | 'incentiveApr';
+
+/** Half open: `fromMs <= at < toMs`. */
+export interface HistoryRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface HistoryPoint {
+  readonly atMs: number;
+  /** Percent per year. */
+  readonly ratePct: Decimal;
+}
+
+/** The recorded series of one market, as recorded: not downsampled, oldest first, inside the asked range. */
+export interface HistorySeries {
+  readonly points: readonly HistoryPoint[];
+  /** Public names of the sources that the points come from, e.g. `chain`, `indexer`. */
+  readonly sources: readonly string[];
+  /** When the newest point known (inside the range or not) was measured, and how long it counts as fresh. */
+  readonly stamp: Stamp;
+}
+
+/** Recorded histories: own samples, back-filled. A market of which nothing was ever recorded is missing in the answer. */
+export interface HistorySource {
+  read(
+    kind: HistoryKind,
+    chainId: ChainId,
+    marketIds: readonly MarketId[],
+    range: HistoryRange,
+  ): Promise<ReadonlyMap<MarketId, HistorySeries>>;
+}
+
+export interface HistoryKey extends HistoryRange {
+  readonly kind: HistoryKind;
+  readonly chainId: ChainId;
+  readonly marketId: MarketId;
+}
+
+export interface HistoryLoaders {
+  readonly history: DataLoader<HistoryKey, HistorySeries | null, string>;
+}
+
+/** Batch history reads: however many markets are asked, one read per kind, chain and range. */
+export function createHistoryLoaders(source: HistorySource): HistoryLoaders {
+  return {
+    history: new DataLoader(
+      async (keys: readonly HistoryKey[]) => {
+        const groups = new Map<string, { readonly first: HistoryKey; readonly ids: MarketId[] }>();
+        for (const key of keys) {
+          const group = groups.get(groupOf(key)) ?? { first: key, ids: [] };
+          group.ids.push(key.marketId);
+          groups.set(groupOf(key), group);
+        }
+        const answers = new Map<string, Promise<ReadonlyMap<MarketId, HistorySeries>>>();
+        for (const [name, { first, ids }] of groups) {
+          answers.set(name, source.read(first.kind, first.chainId, ids, { fromMs: first.fromMs, toMs: first.toMs }));
+        }
+        return Promise.all(
+          keys.map(async (key) => {
+            try {
+              return (await answers.get(groupOf(key)))?.get(key.marketId) ?? null;
+            } catch (error) {
+              return error instanceof Error ? error : new Error('history read failed', { cause: error });
+            }
+          }),
+        );
+      },
+      { cacheKeyFn: (key) => `${groupOf(key)}|${key.marketId}` },
+    ),
+  };
+}
+
+function groupOf(key: HistoryKey): string {
+  return `${key.kind}|${key.chainId}|${key.fromMs}|${key.toMs}`;
+}

@@ -1,0 +1,50 @@
+import type { Chain } from '../catalog/types.ts';
+import type { ComposedChain } from '../domain/market/types.ts';
+import { BadRequestError, NotReadyError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { AppContext } from './context.ts';
+
+/** List the served chains, in catalog order. */
+export function listChains(ctx: AppContext): readonly Chain[] {
+  return ctx.services.catalog.chains;
+}
+
+/** Look a served chain up. @throws BadRequestError naming the served ids. */
+export function requireChain(ctx: AppContext, chainId: ChainId, field = 'chainId'): Chain {
+  const { catalog } = ctx.services;
+  const chain = catalog.chain(chainId);
+  if (chain) return chain;
+  throw new BadRequestError(`${field} ${chainId} is not served. Send one of ${catalog.chainIds.join(', ')}.`, {
+    field,
+    value: String(chainId),
+    limit: { oneOf: catalog.chainIds },
+  });
+}
+
+/** The asked chains without repetition, in catalog order; all when none is named. @throws BadRequestError */
+export function selectChains(
+  ctx: AppContext,
+  chainIds: readonly ChainId[] | null | undefined,
+  field = 'chainIds',
+): readonly Chain[] {
+  if (chainIds == null) return ctx.services.catalog.chains;
+  const asked = new Set(chainIds.map((chainId) => requireChain(ctx, chainId, field).chainId));
+  return ctx.services.catalog.chains.filter((chain) => asked.has(chain.chainId));
+}
+
+/**
+ * Read the composed chain, once market state and oracle values were measured and something could be composed.
+ * @throws NotReadyError before that: an empty list would say that there is nothing.
+ */
+export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
+  const { primed, waitingFor } = ctx.services.health.readiness(chainId, ctx.nowMs);
+  const composed = ctx.loaders.composed(chainId);
+  if (primed && (composed.markets.length > 0 || composed.excluded.length === 0)) return composed;
+  const reasons = primed
+    ? [...new Set(composed.excluded.flatMap((market) => market.waitingFor.map(({ group }) => group)))]
+    : waitingFor;
+  throw new NotReadyError(
+    `Chain ${chainId} has not been measured yet. Try again in some seconds, or ask only for other chains.`,
+    reasons,
+  );
+}

@@ -1,0 +1,21 @@
+import type { Loaders } from '../loaders/index.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Services } from './services.ts';
+
+/** Who asks. A key's tier opens the partner fields, and with `ops` the ops fields as well. */
+export type Caller =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'key'; readonly keyId: string; readonly tier: 'partner' | 'ops' };
+
+/** What every resolver gets: one per request, whichever transport it came by. */
+export interface AppContext {
+  /** The HTTP request; `null` when an operation is executed from inside (REST, warm-up, tests). */
+  readonly request: Request | null;
+  /** Taken once per request, so that all ages in one answer agree. */
+  readonly nowMs: number;
+  readonly caller: Caller;
+  readonly correlationId: string;
+  readonly logger: Logger;
+  readonly services: Services;
+  readonly loaders: Loaders;
+}

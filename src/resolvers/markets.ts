@@ -1,0 +1,88 @@
+import type { Market } from '../catalog/types.ts';
+import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
+import type { Strategy } from '../domain/strategy/types.ts';
+import { NotFoundError, NotReadyError } from '../shared/errors.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
+import { readComposed, requireChain, selectChains } from './chains.ts';
+import type { AppContext } from './context.ts';
+import { type Page, type PageArgs, pageByRank } from './page.ts';
+import { oldestStamp } from './tokens.ts';
+
+export interface MarketsArgs extends PageArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+  readonly visible?: boolean | null | undefined;
+}
+
+/** A page of a list that was composed from one or more chains. */
+export interface ComposedPage<T> extends Page<T> {
+  /** When the oldest of the chains' facts was published, ms; `null` when no chain was asked. */
+  readonly asOfMs: number | null;
+}
+
+/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError */
+export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<ComposedMarket> {
+  const composed = selectChains(ctx, args.chainIds).map((chain) => readComposed(ctx, chain.chainId));
+  const markets = composed.flatMap((chain) => chain.markets);
+  const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
+  return { ...pageByRank(wanted, catalogRank(ctx), args), asOfMs: oldestOf(composed) };
+}
+
+/** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */
+export function findMarket(
+  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  ctx: AppContext,
+): ComposedMarket {
+  const { chainId } = findCatalogMarket(args, ctx);
+  const composed = readComposed(ctx, chainId);
+  const found = composed.markets.find(({ market }) => market.id === args.id);
+  if (found) return found;
+  throw notComposed(composed, args.id);
+}
+
+/** Find a market of the catalog on the named chain, or on whichever lists it. @throws BadRequestError, NotFoundError */
+export function findCatalogMarket(
+  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  ctx: AppContext,
+): Market {
+  const { catalog } = ctx.services;
+  const chains = args.chainId == null ? catalog.chains : [requireChain(ctx, args.chainId)];
+  for (const chain of chains) {
+    const market = catalog.market(chain.chainId, args.id);
+    if (market) return market;
+  }
+  throw new NotFoundError(`No market ${args.id} is listed. See the markets query.`, {
+    resource: 'market',
+    id: args.id,
+  });
+}
+
+/** The strategies that stand on a market: its own loop, or the equity vault of a stock market. */
+export function strategiesOf(market: ComposedMarket, ctx: AppContext): Strategy[] {
+  const { chainId, id } = market.market;
+  return ctx.loaders.composed(chainId).strategies.filter((strategy) => strategy.marketId === id);
+}
+
+/** Whether any strategy on the market is listed. */
+export function isVisible(market: ComposedMarket, ctx: AppContext): boolean {
+  return strategiesOf(market, ctx).some((strategy) => strategy.visibility.visible);
+}
+
+/** The error for something of the catalog that could not be composed yet, naming what it waits for. */
+export function notComposed(composed: ComposedChain, ...ids: readonly string[]): NotReadyError {
+  const excluded = composed.excluded.find((entry) => ids.includes(entry.marketId));
+  return new NotReadyError(
+    `${ids[0]} has not been measured yet. Try again in some seconds; "freshness" says what it waits for.`,
+    (excluded?.waitingFor ?? []).map(({ group, reason }) => `${group}: ${reason}`),
+  );
+}
+
+/** When the oldest of the chains' facts was published, ms. */
+export function oldestOf(composed: readonly ComposedChain[]): number | null {
+  return oldestStamp(composed.map(({ asOfMs }) => ({ asOfMs, staleAfterSec: 0 })))?.asOfMs ?? null;
+}
+
+function catalogRank(ctx: AppContext): (market: ComposedMarket) => number {
+  const listed = ctx.services.catalog.chains.flatMap((chain) => chain.markets);
+  const ranks = new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
+  return ({ market }) => ranks.get(`${market.chainId}:${market.id}`) ?? listed.length;
+}

@@ -1,0 +1,33 @@
+import { NotReadyError } from '../shared/errors.ts';
+import { ageOf } from './age.ts';
+import type { AppContext } from './context.ts';
+import type { TvlSnapshot, TvlTotals } from './services.ts';
+
+export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
+  readonly asOfMs: number;
+  readonly stale: boolean;
+  readonly chains: readonly (TvlTotals & {
+    readonly chainId: number;
+    readonly asOfMs: number;
+    readonly stale: boolean;
+  })[];
+}
+
+/** Read the TVL with its age: as old as its oldest chain. @throws NotReadyError until one chain is computed */
+export function readTvl(ctx: AppContext): ShownTvl {
+  const tvl = ctx.services.tvl();
+  if (tvl === null || tvl.chains.length === 0) {
+    throw new NotReadyError('The TVL has not been computed for any chain yet. Try again in some seconds.', ['tvl']);
+  }
+  const staleAfterSec = ctx.services.budgets.tvl;
+  const chains = tvl.chains.map((chain) => ({
+    ...chain,
+    stale: ageOf({ asOfMs: chain.asOfMs, staleAfterSec }, ctx.nowMs).stale,
+  }));
+  return {
+    asOfMs: Math.min(...chains.map(({ asOfMs }) => asOfMs)),
+    stale: chains.some(({ stale }) => stale),
+    total: tvl.total,
+    chains,
+  };
+}

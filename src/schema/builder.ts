@@ -1,0 +1,95 @@
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import DataloaderPlugin from '@pothos/plugin-dataloader';
+import DirectivesPlugin from '@pothos/plugin-directives';
+import ErrorsPlugin from '@pothos/plugin-errors';
+import RelayPlugin from '@pothos/plugin-relay';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
+import ValidationPlugin from '@pothos/plugin-validation';
+import type { AppContext } from '../resolvers/context.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import { UnauthorizedError } from '../shared/errors.ts';
+import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
+import { validationError } from './input-errors.ts';
+
+/** The type parameters of the schema. Outputs are what resolvers may return, inputs what they receive. */
+export interface SchemaShape {
+  Context: AppContext;
+  DefaultFieldNullability: false;
+  DefaultEdgesNullability: false;
+  DefaultNodeNullability: false;
+  AuthScopes: {
+    /** Any valid key. */
+    partner: boolean;
+    /** A key on the `ops` tier. */
+    ops: boolean;
+  };
+  Directives: {
+    rateLimit: { locations: 'FIELD_DEFINITION'; args: { max: number; window: string } };
+  };
+  /** What every connection carries beside its page. */
+  Connection: { totalCount: number; asOfMs: number | null };
+  Scalars: {
+    Address: { Input: Address; Output: string };
+    BigInteger: { Input: bigint; Output: bigint };
+    ChainId: { Input: ChainId; Output: ChainId };
+    DateTime: { Input: Date; Output: Date | number | string };
+    Decimal: { Input: Decimal; Output: Decimal | string | number };
+    HexData: { Input: Hex; Output: string };
+    ID: { Input: string; Output: string | number };
+    MarketId: { Input: MarketId; Output: string };
+    StrategyId: { Input: StrategyId; Output: string };
+  };
+}
+
+export const builder = new SchemaBuilder<SchemaShape>({
+  defaultFieldNullability: false,
+  plugins: [
+    // Order matters: authorization wraps everything after it, errors turn what is thrown below into data.
+    ScopeAuthPlugin,
+    ErrorsPlugin,
+    ComplexityPlugin,
+    RelayPlugin,
+    SimpleObjectsPlugin,
+    ValidationPlugin,
+    DataloaderPlugin,
+    DirectivesPlugin,
+  ],
+  scopeAuth: {
+    authScopes: ({ caller }) => ({
+      partner: caller.kind === 'key',
+      ops: caller.kind === 'key' && caller.tier === 'ops',
+    }),
+    unauthorizedError: () => new UnauthorizedError(),
+  },
+  errors: { defaultTypes: [] },
+  complexity: { defaultComplexity: 1, defaultListMultiplier: 10 },
+  relay: {
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    cursorType: 'String',
+    // The connection field multiplies by its page size already: the two lists below it must not multiply again.
+    edgesFieldOptions: {
+      nullable: false,
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The entries of this page, with their cursors.',
+    },
+    nodesOnConnection: {
+      complexity: { field: 1, multiplier: 1 },
+      description: 'The entries of this page, without cursors.',
+    },
+    pageInfoTypeOptions: { description: 'Where a page stands in the whole list.' },
+    hasNextPageFieldOptions: { description: 'Whether entries follow this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether entries precede this page.' },
+    startCursorFieldOptions: { description: 'Cursor of the first entry; `null` when the page is empty.' },
+    endCursorFieldOptions: { description: 'Cursor of the last entry; `null` when the page is empty.' },
+    cursorFieldOptions: {
+      description:
+        'Opaque place of the entry in this order; valid as `after` and `before` while the order stays the same.',
+    },
+    nodeFieldOptions: { description: 'The entry itself.' },
+    pageInfoFieldOptions: { description: 'Where this page stands in the whole list.' },
+  },
+  validation: { validationError },
+});

@@ -1,0 +1,64 @@
+import { GraphQLError, Kind, type Token, type ValueNode } from 'graphql';
+import { AppError, BadRequestError } from '../shared/errors.ts';
+import { shownValue } from '../shared/ids.ts';
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Turn issues of an argument schema into the product's bad-request error, naming the first field and all of them. */
+export function validationError(
+  failure: { readonly issues: readonly Issue[] },
+  args: Readonly<Record<string, unknown>>,
+): BadRequestError {
+  const issues = failure.issues.map((issue) => {
+    const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
+    return { field: path.map(String).join('.'), message: issue.message, value: valueAt(args, path) };
+  });
+  const first = issues[0] ?? { field: 'arguments', message: 'invalid', value: undefined };
+  return new BadRequestError(`${first.field || 'arguments'}: ${first.message}`, {
+    field: first.field || 'arguments',
+    ...(first.value === undefined ? {} : { value: shownValue(first.value) }),
+    ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
+  });
+}
+
+/**
+ * Find the product's error behind an error of the GraphQL engine. A scalar that refuses a value does not know where the
+ * value stood: the variable's or argument's name is filled in from the error's place in the document.
+ * @returns `undefined` when no product error is behind it.
+ */
+export function appErrorBehind(error: GraphQLError): AppError | undefined {
+  let cause: unknown = error;
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
+  if (cause instanceof BadRequestError && cause.details) {
+    const field = placeOf(error);
+    if (field === undefined) return cause;
+    return new BadRequestError(cause.message, { ...cause.details, field });
+  }
+  return cause instanceof AppError ? cause : undefined;
+}
+
+/** The name under which the refused value was given; only known for errors that come before execution. */
+function placeOf(error: GraphQLError): string | undefined {
+  const node = error.path === undefined ? error.nodes?.[0] : undefined;
+  if (node?.kind === Kind.VARIABLE_DEFINITION) return `variables.${node.variable.name.value}`;
+  return node === undefined ? undefined : argumentBefore(node as ValueNode);
+}
+
+/** Walk back from a literal to the name before its colon; lists hold scalars only, so nothing else can stand between. */
+function argumentBefore(node: ValueNode): string | undefined {
+  let token: Token | null | undefined = node.loc?.startToken.prev;
+  while (token && token.kind !== ':') token = token.prev;
+  return token?.prev?.value;
+}
+
+function valueAt(args: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = args;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return typeof value === 'object' ? undefined : value;
+}

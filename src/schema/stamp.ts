@@ -1,0 +1,61 @@
+import type { Gap, Stamp } from '../domain/freshness/types.ts';
+import { ageOf } from '../resolvers/age.ts';
+import { builder } from './builder.ts';
+
+export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
+  description:
+    'When a value was measured and how long it counts as fresh. A failing source never changes `asOf`: the age grows.',
+  fields: (t) => ({
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'When the value was measured; of on-chain values the time of the block.',
+      resolve: (stamp) => stamp.asOfMs,
+    }),
+    staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
+    ageSec: t.int({
+      description: 'Whole seconds since `asOf`.',
+      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).ageSec,
+    }),
+    stale: t.boolean({
+      description: 'Whether the age is past the budget.',
+      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).stale,
+    }),
+    staleForSec: t.int({
+      nullable: true,
+      description: 'Whole seconds past the budget; `null` while the value is fresh.',
+      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).staleForSec,
+    }),
+  }),
+});
+
+export const GapReasonRef = builder.enumType('GapReason', {
+  description:
+    'Why a field carries no value. `NOT_APPLICABLE` and `NONE` are knowledge; the others mean: unknown, not zero.',
+  values: {
+    NOT_APPLICABLE: {
+      description: 'The field has no meaning for this object, e.g. the maturity of a token without one.',
+    },
+    NONE: { description: 'Measured: there is none, e.g. no running incentive.' },
+    NOT_MEASURED: { description: 'Nothing measures it yet, or its source is not configured.' },
+    SOURCE_FAILED: { description: 'Its source was asked and failed, and there is no last good value.' },
+    IMPLAUSIBLE: { description: 'A value was received and not believed.' },
+    TOO_SHORT: { description: 'The history is shorter than the window.' },
+  } as const,
+});
+
+export const GapRef = builder.objectRef<Gap>('Gap').implement({
+  description: 'One field that is `null`, and why.',
+  fields: (t) => ({
+    field: t.exposeString('field', {
+      description: 'Dotted path of the field inside the object, e.g. `collateral.priceUsd`.',
+    }),
+    reason: t.expose('reason', { type: GapReasonRef, description: 'The kind of absence.' }),
+    message: t.exposeString('message', { description: 'One plain sentence for people.' }),
+    since: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the failing began or the absence was established; `null` when no attempt was made.',
+      resolve: (gap) => gap.sinceMs ?? null,
+    }),
+  }),
+});

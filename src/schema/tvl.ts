@@ -1,0 +1,71 @@
+import type { TvlTotals } from '../resolvers/services.ts';
+import { readTvl, type ShownTvl } from '../resolvers/tvl.ts';
+import { toFixedHalfUp } from '../shared/decimal.ts';
+import { builder } from './builder.ts';
+
+const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
+  description: 'Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers.',
+  fields: (t) => ({
+    tvlUsd: t.field({
+      type: 'Decimal',
+      description: 'Net equity of the users: collateral less debt, USD with 2 places.',
+      resolve: ({ tvlUsd }) => toFixedHalfUp(tvlUsd, 2),
+    }),
+    grossTvlUsd: t.field({
+      type: 'Decimal',
+      description: 'Looped collateral, USD with 2 places.',
+      resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
+    }),
+    borrowedUsd: t.field({
+      type: 'Decimal',
+      description: 'Debt owed, USD with 2 places.',
+      resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
+    }),
+    positions: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
+    users: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
+  }),
+});
+
+const TotalRef = builder.objectRef<TvlTotals>('TvlTotal').implement({
+  interfaces: [TotalsRef],
+  isTypeOf: (value) => typeof value === 'object' && value !== null && !('chainId' in value),
+  description: 'Sums over all computed chains.',
+});
+
+const ChainTvlRef = builder.objectRef<ShownTvl['chains'][number]>('ChainTvl').implement({
+  interfaces: [TotalsRef],
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'chainId' in value,
+  description: 'Sums over one chain.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
+    asOf: t.field({ type: 'DateTime', description: 'When it was computed.', resolve: ({ asOfMs }) => asOfMs }),
+    stale: t.exposeBoolean('stale', { description: 'Whether it is past its budget.' }),
+  }),
+});
+
+const TvlRef = builder.objectRef<ShownTvl>('Tvl').implement({
+  description: 'Total value in open positions.',
+  fields: (t) => ({
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'When the oldest chain was computed.',
+      resolve: ({ asOfMs }) => asOfMs,
+    }),
+    stale: t.exposeBoolean('stale', { description: 'Whether any chain is past its budget.' }),
+    total: t.expose('total', { type: TotalRef, description: 'Over all computed chains.' }),
+    chains: t.expose('chains', {
+      type: [ChainTvlRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'By chain; chains not yet computed are left out.',
+    }),
+  }),
+});
+
+builder.queryField('tvl', (t) =>
+  t.field({
+    type: TvlRef,
+    nullable: true,
+    description: 'Total value in open positions; the error `not_ready` until one chain is computed.',
+    resolve: (_root, _args, ctx) => readTvl(ctx),
+  }),
+);
