@@ -56,7 +56,7 @@ export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
       return issueInto(repository, deps, { tier, label: trimmed, expiresAtMs, rotatedFrom: null });
     },
     list: async () => (await repository.list()).map(info),
-    rotate: (prefix, { overlapMs }) => {
+    rotate: async (prefix, { overlapMs }) => {
       if (overlapMs !== 0) positive('overlap', overlapMs);
       return repository.atomically((transaction) => rotateIn(transaction, deps, prefix, overlapMs));
     },

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../../src/database/client.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+import { createSampleRepository, type RateSample, SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { parseMarketId } from '../../src/shared/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Midnight UTC. */
+const DAY_START = Date.UTC(2026, 5, 10);
+const FIRST = parseMarketId(`0x${'1'.repeat(64)}`);
+const SECOND = parseMarketId(`0x${'2'.repeat(64)}`);
+
+let database: TestDatabase;
+let db: Database;
+let statements: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrateDatabase(database.url);
+  db = createDatabase(
+    { url: database.url, poolSize: 4, statementTimeoutMs: 10_000 },
+    { onQuery: (query) => statements.push(query.sql) },
+  );
+});
+beforeEach(() => {
+  statements = [];
+});
+afterEach(async () => {
+  await db.deleteFrom('rate_samples').execute();
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+function sample(over: Partial<RateSample> = {}): RateSample {
+  return {
+    marketId: FIRST,
+    atMs: DAY_START,
+    borrowApy: new Decimal('0.05'),
+    utilization: new Decimal('0.9'),
+    supplyAssets: 1_000n,
+    borrowAssets: 900n,
+    liquidityAssets: 100n,
+    ...over,
+  };
+}
+
+function apys(rows: readonly { readonly borrowApy: Decimal }[]): string[] {
+  return rows.map((row) => row.borrowApy.toFixed());
+}
+
+describe('recordSamples', () => {
+  test('default', async () => {
+    const samples = createSampleRepository(db);
+    const given = [sample(), sample({ marketId: SECOND, atMs: DAY_START + 5 })];
+    await samples.recordSamples(1, given);
+    expect(await samples.readHourly(1, FIRST, { fromMs: DAY_START })).toEqual([given[0]]);
+    expect(await samples.readHourly(1, SECOND, { fromMs: DAY_START })).toEqual([given[1]]);
+    expect(await samples.readHourly(4663, FIRST, { fromMs: 0 })).toEqual([]);
+  });
+
+  test('behavior: one statement however many markets', async () => {
+    const samples = createSampleRepository(db);
+    const many = Array.from({ length: 500 }, (_, index) =>
+      sample({ marketId: parseMarketId(`0x${index.toString(16).padStart(64, '0')}`) }),
+    );
+    await samples.recordSamples(1, many);
+    expect(statements).toHaveLength(1);
+    expect(await samples.readDaily(1, { fromMs: DAY_START })).toHaveLength(500);
+  });
+
+  test('behavior: nothing to record is no statement', async () => {
+    await createSampleRepository(db).recordSamples(1, []);
+    expect(statements).toEqual([]);
+  });
+
+  test('behavior: the latest of the hour wins, in whatever order they come', async () => {
+    const samples = createSampleRepository(db);
+    const at = (minute: number, apy: string) =>
+      sample({ atMs: DAY_START + minute * 60_000, borrowApy: new Decimal(apy) });
+    await samples.recordSamples(1, [at(10, '0.10')]);
+    await samples.recordSamples(1, [at(30, '0.30')]);
+    await samples.recordSamples(1, [at(20, '0.20')]);
+    await samples.recordSamples(1, [at(58, '0.58'), at(59, '0.59'), at(57, '0.57'), at(60, '0.60')]);
+    expect(apys(await samples.readHourly(1, FIRST, { fromMs: DAY_START }))).toEqual(['0.59', '0.6']);
+  });
+
+  test('behavior: a sample recorded again changes nothing', async () => {
+    const samples = createSampleRepository(db);
+    await Promise.all(Array.from({ length: 5 }, () => samples.recordSamples(1, [sample()])));
+    expect(await samples.readHourly(1, FIRST, { fromMs: 0 })).toEqual([sample()]);
+  });
+
+  test('behavior: numbers come back exactly', async () => {
+    const samples = createSampleRepository(db);
+    const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+    const rate = fc
+      .tuple(fc.bigInt({ min: -(10n ** 27n), max: 10n ** 27n }), fc.integer({ min: 0, max: 40 }))
+      .map(([digits, places]) => new Decimal(digits.toString()).shiftedBy(-places));
+    const record = fc.record({
+      borrowApy: rate,
+      utilization: rate,
+      supplyAssets: uint256,
+      borrowAssets: uint256,
+      liquidityAssets: uint256,
+    });
+    let hour = 0;
+    await fc.assert(
+      fc.asyncProperty(record, async (values) => {
+        hour += 1;
+        const given = sample({ ...values, atMs: DAY_START + hour * HOUR_MS });
+        await samples.recordSamples(1, [given]);
+        const [read] = await samples.readHourly(1, FIRST, { fromMs: given.atMs });
+        expect(read?.borrowApy.toFixed()).toBe(given.borrowApy.toFixed());
+        expect(read?.utilization.toFixed()).toBe(given.utilization.toFixed());
+        expect({ ...read, borrowApy: 0, utilization: 0 }).toEqual({ ...given, borrowApy: 0, utilization: 0 });
+      }),
+      { numRuns: 60, examples: [[{ ...sample(), borrowApy: new Decimal('123456789012345678901234567e-18') }]] },
+    );
+  });
+});
+
+describe('readDaily', () => {
+  test('default: the mean of the hours of a UTC day', async () => {
+    const samples = createSampleRepository(db);
+    const hours = ['0.01', '0.02', '0.04'].map((apy, index) =>
+      sample({ atMs: DAY_START + index * HOUR_MS, borrowApy: new Decimal(apy) }),
+    );
+    await samples.recordSamples(1, [...hours, sample({ atMs: DAY_START + DAY_MS })]);
+    const daily = await samples.readDaily(1, { fromMs: DAY_START });
+    expect(daily).toEqual([
+      {
+        marketId: FIRST,
+        dayMs: DAY_START,
+        borrowApy: new Decimal('0.07').dividedBy(3),
+        utilization: new Decimal('0.9'),
+        hours: 3,
+      },
+      {
+        marketId: FIRST,
+        dayMs: DAY_START + DAY_MS,
+        borrowApy: new Decimal('0.05'),
+        utilization: new Decimal('0.9'),
+        hours: 1,
+      },
+    ]);
+  });
+
+  test('behavior: the session time zone does not move a day', async () => {
+    const elsewhere = new URL(database.url);
+    elsewhere.searchParams.set('options', '-c TimeZone=Pacific/Auckland');
+    const other = createDatabase({ url: elsewhere.href, poolSize: 1, statementTimeoutMs: 5_000 });
+    const samples = createSampleRepository(other);
+    await samples.recordSamples(1, [sample({ atMs: DAY_START - 1 }), sample({ atMs: DAY_START + 23 * HOUR_MS })]);
+    const daily = await samples.readDaily(1, { fromMs: 0 });
+    await other.destroy();
+    expect(daily.map((day) => day.dayMs)).toEqual([DAY_START - DAY_MS, DAY_START]);
+  });
+
+  test('behavior: range and market', async () => {
+    const samples = createSampleRepository(db);
+    await samples.recordSamples(1, [
+      sample(),
+      sample({ atMs: DAY_START + DAY_MS }),
+      sample({ atMs: DAY_START + 2 * DAY_MS }),
+      sample({ marketId: SECOND, atMs: DAY_START + DAY_MS }),
+    ]);
+    const range = { fromMs: DAY_START + DAY_MS, toMs: DAY_START + 2 * DAY_MS };
+    expect((await samples.readDaily(1, range)).map((day) => day.marketId)).toEqual([FIRST, SECOND]);
+    expect((await samples.readDaily(1, range, SECOND)).map((day) => day.marketId)).toEqual([SECOND]);
+  });
+});
+
+describe('prune', () => {
+  test('default: keeps what is not older than the limit', async () => {
+    const samples = createSampleRepository(db);
+    const oldest = DAY_START - SAMPLES_KEPT_DAYS * DAY_MS;
+    const kept = sample({ atMs: oldest });
+    await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), kept]);
+    expect(await samples.prune(DAY_START)).toBe(2);
+    expect(await samples.readHourly(1, FIRST, { fromMs: 0 })).toEqual([kept]);
+    expect(await samples.prune(DAY_START)).toBe(0);
+  });
+});
