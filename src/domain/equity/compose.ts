@@ -10,7 +10,7 @@ import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, type StrategyParams } from '../strategy/compose.ts';
 import { exitLiquidityOf, foundNoRoute } from '../strategy/exit.ts';
-import { averagesOf, incentiveFields, linksOf, priceFields, usdFields, wadPct } from '../strategy/parts.ts';
+import { addAverages, addMarketFields, linksOf, priced, type StrategyDraft, wadPct } from '../strategy/parts.ts';
 import { loanToken, staticsOf } from '../strategy/statics.ts';
 import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
@@ -52,56 +52,46 @@ export function composeEquityStrategy(
   const target = entryAt(targetPct);
   const cap = entryAt(capPct);
   const gaps: Gap[] = [...vaultGaps(statics.gaps, stock, yieldMarket)];
-  const head = { id: vault.id, chainId: vault.chainId, marketId: vault.stockMarket.id };
-  const links = linksOf(head, params.links, gaps);
+  const links = linksOf(vault.id, vault.stockMarket, params.links, gaps);
   const tier = exitTierPart(stock, gaps);
   gaps.push(gap('spiralHints.profile', 'NOT_APPLICABLE', 'The strategy is an equity vault.'));
   const legAverages = yieldMarket.history.carry?.leverageApyPct;
-  const averages = averagesOf(legAverages);
-  const historical = averagesOf(historicalNetApyPct(targetPct, legAverages, stock.history.carry?.netBorrowApyPct));
-  const { quarterlyBorrowApyPct } = stock.history;
   const noSwapRoute =
     vault.stock.noSwapRoute ||
     vault.yieldMarket.collateral.noSwapRoute ||
     foundNoRoute(stock.facts.exitLiquidity?.value) ||
     foundNoRoute(yieldMarket.facts.exitLiquidity?.value);
-  return {
-    ...head,
+  const strategy: StrategyDraft = {
+    id: vault.id,
+    chainId: vault.chainId,
+    marketId: vault.stockMarket.id,
     kind: 'equity',
     correlated: false,
     curator: vault.curator,
-    collateral: { ...statics.collateral, ...priceFields(stock.collateralPrice) },
-    loan: { ...statics.loan, ...priceFields(stock.loanPrice) },
+    collateral: priced(statics.collateral, stock.collateralPrice),
+    loan: priced(statics.loan, stock.loanPrice),
     collateralApyPct: formatPct(legApy),
     collateralApySource: yieldMarket.collateralApySource,
-    ...(averages ? { yieldSustainabilityPct: averages } : {}),
-    ...(vault.stock.points === undefined ? {} : { pointsIncentive: vault.stock.points }),
     borrowApyPct: formatPct(stock.borrowApyPct),
-    ...(quarterlyBorrowApyPct ? { quarterlyBorrowApyPct: formatPct(quarterlyBorrowApyPct) } : {}),
-    ...incentiveFields(stock),
     netBorrowApyPct: formatPct(stock.netBorrowApyPct),
-    ...usdFields(stock),
     maxLeverage: cap.leverage,
     utilizationPct: wadPct(stock.utilization),
     leverageLadder: targetPct.gt(ZERO) && targetPct.lt(capPct) ? [entryAt(ZERO), target, cap] : [entryAt(ZERO), cap],
     defaultLeverage: target,
-    ...(historical ? { historicalLeverageApyPct: historical } : {}),
     ltvPct: { liquidation: statics.ltvPct.liquidation, max: formatPct(capPct), safe: formatPct(capPct) },
     oracle: statics.oracle,
     exitLiquidity: exitLiquidityOf(stock.facts.exitLiquidity),
     noSwapRoute,
-    ...(tier ? { spiralHints: tier } : {}),
     freshness: {
       borrow: stock.stamps.borrow,
       collateralApy: earliestStale(yieldMarket.stamps.collateralApy, yieldMarket.stamps.borrow),
       exitLiquidity: stock.stamps.exitLiquidity,
       oracle: stock.stamps.oracle,
     },
-    ...(links ? { links } : {}),
     equity: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
-      depositToken: { ...loanToken(vault.depositToken), ...priceFields(stock.loanPrice) },
+      depositToken: priced(loanToken(vault.depositToken), stock.loanPrice),
       targetLtvPct: formatPct(targetPct),
       maxStockLtvPct: formatPct(capPct),
       yieldLegApyPct: formatPct(legApy),
@@ -119,6 +109,12 @@ export function composeEquityStrategy(
     ),
     gaps,
   };
+  addMarketFields(strategy, stock);
+  const stockBorrow = stock.history.carry?.netBorrowApyPct;
+  addAverages(strategy, legAverages, historicalNetApyPct(targetPct, legAverages, stockBorrow));
+  if (tier) strategy.spiralHints = tier;
+  if (links) strategy.links = links;
+  return strategy;
 }
 
 function entry(stockLtvPct: Decimal, legApy: Decimal, stockBorrowApy: Decimal): LadderEntry {

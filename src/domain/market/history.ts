@@ -1,3 +1,4 @@
+import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import {
   borrowSeries,
@@ -17,11 +18,43 @@ import type { ComposedMarket, MarketHistory } from './types.ts';
 
 type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource'>;
 
+interface Averaged {
+  readonly inputs: readonly unknown[];
+  readonly history: MarketHistory;
+  readonly gaps: readonly Gap[];
+}
+
+/** Histories change far less often than a chain is composed: a market's averages are kept until one of their inputs is another object. */
+const latestOfMarket = new WeakMap<Market, Averaged>();
+
 /**
  * Average a market's histories. Every window ends when its history was measured, so that last-good averages stay what they
  * were while their source is down. What is not covered is absent and explained in `gaps`.
  */
 export function composeHistory(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
+  const { market, facts } = input;
+  const inputs = [
+    facts.collateralApy,
+    facts.borrowHistory,
+    facts.incentives,
+    context.facts.groups.incentiveHistory.items.get(market.id),
+    context.facts.groups.borrowHistory.failures.get(market.id),
+    facts.borrowHistory ? null : context.facts.groups.borrowHistory.lastAttemptMs,
+    input.collateralApySource,
+    Math.min(facts.collateralApy?.asOfMs ?? 0, context.nowMs),
+    Math.min(facts.borrowHistory?.asOfMs ?? 0, context.nowMs),
+  ];
+  let latest = latestOfMarket.get(market);
+  if (!latest?.inputs.every((value, index) => value === inputs[index])) {
+    const explained: Gap[] = [];
+    latest = { inputs, history: average(input, context, explained), gaps: explained };
+    latestOfMarket.set(market, latest);
+  }
+  gaps.push(...latest.gaps);
+  return latest.history;
+}
+
+function average(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
   const { market, facts } = input;
   const groups = context.facts.groups;
   const collateral = facts.collateralApy && collateralSeries(facts.collateralApy.value);

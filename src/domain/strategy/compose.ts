@@ -5,7 +5,15 @@ import type { Gap } from '../freshness/types.ts';
 import { ladderEntries } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, foundNoRoute } from './exit.ts';
-import { averagesOf, incentiveFields, type LinkTemplates, linksOf, priceFields, usdFields, wadPct } from './parts.ts';
+import {
+  addAverages,
+  addMarketFields,
+  type LinkTemplates,
+  linksOf,
+  priced,
+  type StrategyDraft,
+  wadPct,
+} from './parts.ts';
 import { staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
@@ -34,46 +42,37 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     composed.netBorrowApyPct,
   );
   const id = market.id as string as StrategyId;
-  const head = { id, chainId: market.chainId, marketId: market.id };
-  const links = linksOf(head, params.links, gaps);
+  const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
   const noSwapRoute = market.collateral.noSwapRoute || foundNoRoute(sweep?.value);
-  const averages = averagesOf(composed.history.collateralApyPct);
-  const historical = averagesOf(composed.history.carry?.leverageApyPct);
-  const { quarterlyBorrowApyPct } = composed.history;
   gaps.push(gap('equity', 'NOT_APPLICABLE', 'The strategy is not an equity vault.'));
-  return {
-    ...head,
+  const strategy: StrategyDraft = {
+    id,
+    chainId: market.chainId,
+    marketId: market.id,
     kind: 'loop',
     correlated: market.correlated,
-    ...(market.curator === undefined ? {} : { curator: market.curator }),
-    collateral: { ...statics.collateral, ...priceFields(composed.collateralPrice) },
-    loan: { ...statics.loan, ...priceFields(composed.loanPrice) },
+    collateral: priced(statics.collateral, composed.collateralPrice),
+    loan: priced(statics.loan, composed.loanPrice),
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,
-    ...(averages ? { yieldSustainabilityPct: averages } : {}),
-    ...(market.collateral.points === undefined ? {} : { pointsIncentive: market.collateral.points }),
     borrowApyPct: formatPct(composed.borrowApyPct),
-    ...(quarterlyBorrowApyPct ? { quarterlyBorrowApyPct: formatPct(quarterlyBorrowApyPct) } : {}),
-    ...incentiveFields(composed),
     netBorrowApyPct: formatPct(composed.netBorrowApyPct),
-    ...usdFields(composed),
     maxLeverage: statics.rungs[statics.rungs.length - 1]?.leverage ?? statics.safeRung.leverage,
     utilizationPct: wadPct(composed.utilization),
     leverageLadder: ladder.slice(0, -1),
     defaultLeverage: ladder[ladder.length - 1] as LadderEntry,
-    ...(historical ? { historicalLeverageApyPct: historical } : {}),
     ltvPct: statics.ltvPct,
     oracle: statics.oracle,
     exitLiquidity: exitLiquidityOf(sweep),
     noSwapRoute,
-    ...(spiralHints ? { spiralHints } : {}),
     freshness: composed.stamps,
-    ...(links ? { links } : {}),
     visibility: visibilityOf(
       {
         market: composed,
-        yieldPct: composed.effectiveCollateralApyPct.plus(composed.borrowIncentive?.aprPct ?? 0),
+        yieldPct: composed.borrowIncentive
+          ? composed.effectiveCollateralApyPct.plus(composed.borrowIncentive.aprPct)
+          : composed.effectiveCollateralApyPct,
         needsYield: market.correlated,
         noSwapRoute,
         maturing: market.collateral,
@@ -83,6 +82,12 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     ),
     gaps,
   };
+  addMarketFields(strategy, composed);
+  addAverages(strategy, composed.history.collateralApyPct, composed.history.carry?.leverageApyPct);
+  if (market.curator !== undefined) strategy.curator = market.curator;
+  if (spiralHints) strategy.spiralHints = spiralHints;
+  if (links) strategy.links = links;
+  return strategy;
 }
 
 function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined {

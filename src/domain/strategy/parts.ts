@@ -1,3 +1,4 @@
+import type { Market } from '../../catalog/types.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import { WINDOWS_DAYS, type WindowMeans } from '../apy/series.ts';
 import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
@@ -16,9 +17,13 @@ export interface LinkTemplates {
   readonly marketUrlTemplate?: string;
 }
 
-/** Show a price and who gave it. */
-export function priceFields(price: Fact<UsdPrice> | undefined): { priceUsd?: string; priceSource?: string } {
-  return price ? { priceUsd: price.value.usd.decimalPlaces(PRICE_PLACES).toFixed(), priceSource: price.source } : {};
+/** A strategy while it is put together: optional fields are added only when they are known. */
+export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
+
+/** Add a price and who gave it to a token. */
+export function priced<T extends object>(token: T, price: Fact<UsdPrice> | undefined): T {
+  if (!price) return token;
+  return { ...token, priceUsd: price.value.usd.decimalPlaces(PRICE_PLACES).toFixed(), priceSource: price.source };
 }
 
 /** Show an incentive with one line per reward symbol. */
@@ -36,13 +41,36 @@ export function incentiveOf(incentive: RunningIncentive): Incentive {
   };
 }
 
-/** Show both incentives of a market: absent when not measured, `null` when none runs. */
-export function incentiveFields(market: ComposedMarket): Pick<Strategy, 'borrowIncentive' | 'collateralIncentive'> {
+/**
+ * Add what a market may or may not know to its strategy: incentives (`null` when none runs), USD amounts with cents, the
+ * quarterly borrow APY and the points program.
+ */
+export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket): void {
   const { borrowIncentive: borrow, collateralIncentive: collateral } = market;
-  return {
-    ...(borrow === undefined ? {} : { borrowIncentive: borrow && incentiveOf(borrow) }),
-    ...(collateral === undefined ? {} : { collateralIncentive: collateral && incentiveOf(collateral) }),
-  };
+  if (borrow !== undefined) strategy.borrowIncentive = borrow && incentiveOf(borrow);
+  if (collateral !== undefined) strategy.collateralIncentive = collateral && incentiveOf(collateral);
+  const { supplyUsd, liquidityUsd, publicAllocatorLiquidityUsd } = market;
+  if (supplyUsd) strategy.supplyUsd = toFixedHalfUp(supplyUsd, 2);
+  if (liquidityUsd) strategy.liquidityUsd = toFixedHalfUp(liquidityUsd, 2);
+  if (publicAllocatorLiquidityUsd) {
+    strategy.publicAllocatorLiquidityUsd = toFixedHalfUp(publicAllocatorLiquidityUsd, 2);
+  }
+  const { quarterlyBorrowApyPct } = market.history;
+  if (quarterlyBorrowApyPct) strategy.quarterlyBorrowApyPct = formatPct(quarterlyBorrowApyPct);
+  const { points } = market.market.collateral;
+  if (points !== undefined) strategy.pointsIncentive = points;
+}
+
+/** Add the trailing averages that are covered by at least one window. */
+export function addAverages(
+  strategy: StrategyDraft,
+  yieldMeans: WindowMeans | undefined,
+  leverageMeans: WindowMeans | undefined,
+): void {
+  const sustained = averagesOf(yieldMeans);
+  if (sustained) strategy.yieldSustainabilityPct = sustained;
+  const historical = averagesOf(leverageMeans);
+  if (historical) strategy.historicalLeverageApyPct = historical;
 }
 
 /** Show trailing means; `undefined` when no window is covered. */
@@ -56,47 +84,32 @@ export function averagesOf(means: WindowMeans | undefined): TrailingAverages | u
   return Object.keys(shown).length === 0 ? undefined : shown;
 }
 
-/** Show the USD amounts of a market with cents; those that are not known are absent. */
-export function usdFields(
-  market: ComposedMarket,
-): Pick<Strategy, 'supplyUsd' | 'liquidityUsd' | 'publicAllocatorLiquidityUsd'> {
-  const { supplyUsd, liquidityUsd, publicAllocatorLiquidityUsd } = market;
-  return {
-    ...(supplyUsd ? { supplyUsd: toFixedHalfUp(supplyUsd, 2) } : {}),
-    ...(liquidityUsd ? { liquidityUsd: toFixedHalfUp(liquidityUsd, 2) } : {}),
-    ...(publicAllocatorLiquidityUsd
-      ? { publicAllocatorLiquidityUsd: toFixedHalfUp(publicAllocatorLiquidityUsd, 2) }
-      : {}),
-  };
-}
-
 /** Render a fraction in WAD as a percentage with 2 decimals, half-up. */
 export function wadPct(fraction: bigint): string {
   const hundredths = ((fraction + 5n * 10n ** 13n) / 10n ** 14n).toString().padStart(3, '0');
   return `${hundredths.slice(0, -2)}.${hundredths.slice(-2)}`;
 }
 
+const NO_YIELD_PAGE = gap('links.yieldSource', 'NOT_MEASURED', 'The curators have not established it.');
+const NO_APP = gap('links.app', 'NOT_MEASURED', 'No app URL is configured.');
+const NO_MARKET_PAGE = gap('links.market', 'NOT_MEASURED', 'No market page is configured for this chain.');
+
 /** Make the links of a strategy from the templates, and explain the missing ones. */
 export function linksOf(
-  strategy: Pick<Strategy, 'id' | 'chainId' | 'marketId'>,
-  templates: LinkTemplates,
+  id: Strategy['id'],
+  market: Market,
+  { appUrl, marketUrlTemplate }: LinkTemplates,
   gaps: Gap[],
 ): NonNullable<Strategy['links']> | undefined {
-  const { appUrl, marketUrlTemplate } = templates;
-  gaps.push(gap('links.yieldSource', 'NOT_MEASURED', 'The curators have not established it.'));
-  if (appUrl === undefined) gaps.push(gap('links.app', 'NOT_MEASURED', 'No app URL is configured.'));
-  if (marketUrlTemplate === undefined) {
-    gaps.push(gap('links.market', 'NOT_MEASURED', 'No market page is configured for this chain.'));
+  const links: { app?: string; market?: string } = {};
+  if (appUrl === undefined) gaps.push(NO_APP);
+  else links.app = `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
+  if (marketUrlTemplate === undefined) gaps.push(NO_MARKET_PAGE);
+  else {
+    links.market = marketUrlTemplate
+      .replaceAll('{chainId}', String(market.chainId))
+      .replaceAll('{marketId}', market.id);
   }
-  if (appUrl === undefined && marketUrlTemplate === undefined) return undefined;
-  return {
-    ...(appUrl === undefined ? {} : { app: `${appUrl}/strategies/${strategy.id}?chainId=${strategy.chainId}` }),
-    ...(marketUrlTemplate === undefined
-      ? {}
-      : {
-          market: marketUrlTemplate
-            .replaceAll('{chainId}', String(strategy.chainId))
-            .replaceAll('{marketId}', strategy.marketId),
-        }),
-  };
+  gaps.push(NO_YIELD_PAGE);
+  return appUrl === undefined && marketUrlTemplate === undefined ? undefined : links;
 }

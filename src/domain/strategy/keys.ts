@@ -1,0 +1,63 @@
+import type { Strategy } from './types.ts';
+
+export const STRATEGY_ORDERS = [
+  'leverageApy',
+  'borrowApy',
+  'collateralApy',
+  'liquidity',
+  'maxLeverage',
+  'maturity',
+  'symbol',
+] as const;
+export type StrategyOrder = (typeof STRATEGY_ORDERS)[number];
+export type SortDirection = 'asc' | 'desc';
+
+/** What is compared; `undefined` = unknown. Doubles serve order and limits only: what is shown stays the exact string. */
+export type SortKey = number | string | undefined;
+
+export interface IndexedStrategy {
+  readonly strategy: Strategy;
+  readonly keys: Readonly<Record<StrategyOrder, SortKey>>;
+  readonly collateral: ReadonlySet<string>;
+  readonly loan: ReadonlySet<string>;
+}
+
+/** Compute a strategy's keys once; lists are filtered and sorted on them. */
+export function indexStrategy(strategy: Strategy): IndexedStrategy {
+  const { collateral, loan } = strategy;
+  return {
+    strategy,
+    keys: {
+      leverageApy: Number(strategy.defaultLeverage.leverageApyPct),
+      borrowApy: Number(strategy.netBorrowApyPct),
+      collateralApy: Number(strategy.collateralApyPct),
+      liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
+      maxLeverage: Number(strategy.maxLeverage),
+      maturity: collateral.maturity ?? undefined,
+      symbol: collateral.symbol.toLowerCase(),
+    },
+    collateral: new Set([collateral.address.toLowerCase(), collateral.symbol.toLowerCase()]),
+    loan: new Set([loan.address.toLowerCase(), loan.symbol.toLowerCase()]),
+  };
+}
+
+/** Order two known-or-unknown keys; unknown ones come last in both directions. */
+export function compareKeys(a: SortKey, b: SortKey, direction: SortDirection): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  const order = a < b ? -1 : a > b ? 1 : 0;
+  return direction === 'asc' ? order : -order;
+}
+
+/** Order by key, ties by id and then chain, so that the order is total. */
+export function comparePositions(a: Position, b: Position, direction: SortDirection): number {
+  const byKey = compareKeys(a.key, b.key, direction);
+  if (byKey !== 0) return byKey;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : a.chainId - b.chainId;
+}
+
+/** Where a strategy stands in an order. */
+export interface Position {
+  readonly key: SortKey;
+  readonly id: string;
+  readonly chainId: number;
+}

@@ -1,0 +1,146 @@
+import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
+import type { ChainId } from '../../shared/ids.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import {
+  comparePositions,
+  type IndexedStrategy,
+  indexStrategy,
+  type Position,
+  type SortDirection,
+  type StrategyOrder,
+} from './keys.ts';
+import type { Strategy } from './types.ts';
+
+/** All conditions must hold. An unknown value satisfies no limit. */
+export interface StrategyFilter {
+  readonly chainIds?: readonly ChainId[];
+  readonly categories?: readonly CollateralCategory[];
+  readonly correlated?: boolean;
+  readonly kind?: Strategy['kind'];
+  /** Address or symbol, any case. */
+  readonly loan?: string;
+  /** Address or symbol, any case. */
+  readonly collateral?: string;
+  readonly apySources?: readonly CollateralApySource[];
+  /** Percent; of the leverage APY at the default leverage, at least. */
+  readonly minLeverageApyPct?: number;
+  /** USD, at least. */
+  readonly minLiquidityUsd?: number;
+  /** Of the maximum leverage, at least. */
+  readonly minLeverage?: number;
+  /** Unix seconds; strategies without a maturity satisfy neither. */
+  readonly maturityBefore?: number;
+  readonly maturityAfter?: number;
+  /** Leave out what the listing rules hide. */
+  readonly listedOnly?: boolean;
+}
+
+export interface StrategyQuery {
+  readonly filter?: StrategyFilter;
+  readonly order: StrategyOrder;
+  readonly direction: SortDirection;
+  /** At most this many. */
+  readonly first: number;
+  /** Cursor of the last one already seen. */
+  readonly after?: string;
+}
+
+export interface StrategyPage {
+  readonly items: readonly { readonly strategy: Strategy; readonly cursor: string }[];
+  /** How many satisfy the filter, on all pages. */
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+}
+
+/** Strategies with their keys; each order that was asked for is sorted once and kept. */
+export interface StrategyIndex {
+  readonly entries: readonly IndexedStrategy[];
+  sorted(order: StrategyOrder, direction: SortDirection): readonly IndexedStrategy[];
+}
+
+/** Index the strategies of one or several chains. Make it once per version. */
+export function indexStrategies(strategies: readonly Strategy[]): StrategyIndex {
+  const entries = strategies.map(indexStrategy);
+  const orders = new Map<string, readonly IndexedStrategy[]>();
+  return {
+    entries,
+    sorted(order, direction) {
+      const name = `${order}:${direction}`;
+      let list = orders.get(name);
+      if (!list) {
+        list = [...entries].sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), direction));
+        orders.set(name, list);
+      }
+      return list;
+    },
+  };
+}
+
+/**
+ * Filter, order and page strategies. Unknown values come last in both directions, ties go by id.
+ * @throws BadRequestError for a cursor that was not given out for this order.
+ */
+export function queryStrategies(index: StrategyIndex, query: StrategyQuery): StrategyPage {
+  const { order, direction, first } = query;
+  const matches = matcher(query.filter ?? {});
+  const after = query.after === undefined ? undefined : decodeCursor(query.after, order, direction);
+  const page: IndexedStrategy[] = [];
+  let totalCount = 0;
+  let before = 0;
+  for (const entry of index.sorted(order, direction)) {
+    if (!matches(entry)) continue;
+    totalCount += 1;
+    if (after && comparePositions(positionOf(entry, order), after, direction) <= 0) before += 1;
+    else if (page.length < first) page.push(entry);
+  }
+  return {
+    items: page.map((entry) => ({
+      strategy: entry.strategy,
+      cursor: encodeCursor(order, direction, positionOf(entry, order)),
+    })),
+    totalCount,
+    hasNextPage: before + page.length < totalCount,
+    hasPreviousPage: before > 0,
+  };
+}
+
+function positionOf({ strategy, keys }: IndexedStrategy, order: StrategyOrder): Position {
+  return { key: keys[order], id: strategy.id, chainId: strategy.chainId };
+}
+
+type Condition = (entry: IndexedStrategy) => boolean;
+
+function matcher(filter: StrategyFilter): Condition {
+  const conditions: Condition[] = [];
+  const { chainIds, categories, correlated, kind, apySources, listedOnly } = filter;
+  if (chainIds) conditions.push(({ strategy }) => chainIds.includes(strategy.chainId));
+  if (categories) conditions.push(({ strategy }) => categories.includes(strategy.collateral.category));
+  if (correlated !== undefined) conditions.push(({ strategy }) => strategy.correlated === correlated);
+  if (kind) conditions.push(({ strategy }) => strategy.kind === kind);
+  if (apySources) conditions.push(({ strategy }) => apySources.includes(strategy.collateralApySource));
+  if (listedOnly) conditions.push(({ strategy }) => strategy.visibility.visible);
+  const loan = filter.loan?.toLowerCase();
+  if (loan !== undefined) conditions.push((entry) => entry.loan.has(loan));
+  const collateral = filter.collateral?.toLowerCase();
+  if (collateral !== undefined) conditions.push((entry) => entry.collateral.has(collateral));
+  limit(conditions, 'leverageApy', filter.minLeverageApyPct, (key, bound) => key >= bound);
+  limit(conditions, 'liquidity', filter.minLiquidityUsd, (key, bound) => key >= bound);
+  limit(conditions, 'maxLeverage', filter.minLeverage, (key, bound) => key >= bound);
+  limit(conditions, 'maturity', filter.maturityBefore, (key, bound) => key < bound);
+  limit(conditions, 'maturity', filter.maturityAfter, (key, bound) => key > bound);
+  return (entry) => conditions.every((condition) => condition(entry));
+}
+
+function limit(
+  conditions: Condition[],
+  order: StrategyOrder,
+  bound: number | undefined,
+  holds: (key: number, bound: number) => boolean,
+): void {
+  if (bound === undefined) return;
+  conditions.push(({ keys }) => {
+    const key = keys[order];
+    return typeof key === 'number' && holds(key, bound);
+  });
+}

@@ -1,0 +1,111 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import type { Address, MarketId } from '../../shared/ids.ts';
+import { isStale } from '../freshness/stamp.ts';
+import { collateralValueInLoan } from '../leverage/flash-loan.ts';
+import { usdOf } from '../market/prices.ts';
+import type { ComposedChain, ComposedMarket } from '../market/types.ts';
+import type { ChainTvl, TvlOutcome, TvlPosition, TvlTotal, UnpricedMarket } from './types.ts';
+
+interface MarketSum {
+  positions: number;
+  /** Loan base units. */
+  collateralValue: bigint;
+  debt: bigint;
+}
+
+/**
+ * Sum the open positions with non-zero collateral of a chain, read at `positionsAsOfMs`: collateral by the market's oracle
+ * (rounded down), debt with accrued interest (rounded up), both in USD by the loan token's price.
+ */
+export function composeTvl(
+  chain: ComposedChain,
+  positions: readonly TvlPosition[],
+  positionsAsOfMs: number,
+): TvlOutcome {
+  const composed = new Map(chain.markets.map((market) => [market.market.id, market] as const));
+  const waiting = new Set(chain.excluded.map(({ marketId }) => marketId));
+  const sums = new Map<MarketId, MarketSum>();
+  const wallets = new Set<Address>();
+  let counted = 0;
+  let outsideCatalog = 0;
+  for (const position of positions) {
+    if (!position.open || position.collateral === 0n) continue;
+    const market = composed.get(position.marketId);
+    if (!market && !waiting.has(position.marketId)) {
+      outsideCatalog += 1;
+      continue;
+    }
+    counted += 1;
+    wallets.add(position.wallet);
+    add(sums, position, market);
+  }
+
+  const unpriced = unpricedMarkets(sums, composed);
+  if (unpriced.length > 0) return { computed: false, unpriced };
+  let gross = ZERO;
+  let borrowed = ZERO;
+  let asOfMs = positionsAsOfMs;
+  for (const [marketId, sum] of sums) {
+    const market = composed.get(marketId);
+    if (!market?.loanPrice) continue;
+    const { usd } = market.loanPrice.value;
+    gross = gross.plus(usdOf(sum.collateralValue, market.market.loan.decimals, usd));
+    borrowed = borrowed.plus(usdOf(sum.debt, market.market.loan.decimals, usd));
+    asOfMs = Math.min(asOfMs, market.facts.lendingState.asOfMs, market.facts.oracle.asOfMs, market.loanPrice.asOfMs);
+  }
+  const grossTvlUsd = gross.decimalPlaces(2);
+  const borrowedUsd = borrowed.decimalPlaces(2);
+  const amounts = { tvlUsd: grossTvlUsd.minus(borrowedUsd), grossTvlUsd, borrowedUsd };
+  return {
+    computed: true,
+    tvl: {
+      chainId: chain.chainId,
+      asOfMs,
+      ...amounts,
+      positions: counted,
+      users: wallets.size,
+      wallets: [...wallets],
+      outsideCatalog,
+    },
+  };
+}
+
+/** Add the computed chains up; `undefined` while there is none. A wallet on two chains is one user. */
+export function totalTvl(chains: readonly ChainTvl[], budgetSec: number, nowMs: number): TvlTotal | undefined {
+  if (chains.length === 0) return undefined;
+  const sum = (of: (chain: ChainTvl) => Decimal) => chains.reduce((total, chain) => total.plus(of(chain)), ZERO);
+  const asOfMs = Math.min(...chains.map((chain) => chain.asOfMs));
+  return {
+    asOfMs,
+    stale: isStale({ asOfMs, staleAfterSec: budgetSec }, nowMs),
+    tvlUsd: sum((chain) => chain.tvlUsd),
+    grossTvlUsd: sum((chain) => chain.grossTvlUsd),
+    borrowedUsd: sum((chain) => chain.borrowedUsd),
+    positions: chains.reduce((total, chain) => total + chain.positions, 0),
+    users: new Set(chains.flatMap((chain) => chain.wallets)).size,
+  };
+}
+
+function add(sums: Map<MarketId, MarketSum>, position: TvlPosition, market: ComposedMarket | undefined): void {
+  let sum = sums.get(position.marketId);
+  if (!sum) {
+    sum = { positions: 0, collateralValue: 0n, debt: 0n };
+    sums.set(position.marketId, sum);
+  }
+  sum.positions += 1;
+  if (!market) return;
+  sum.collateralValue += collateralValueInLoan(position.collateral, market.facts.oracle.value.price);
+  sum.debt += MarketUtils.toBorrowAssets(position.borrowShares, market, 'Up');
+}
+
+function unpricedMarkets(
+  sums: ReadonlyMap<MarketId, MarketSum>,
+  composed: ReadonlyMap<MarketId, ComposedMarket>,
+): readonly UnpricedMarket[] {
+  return [...sums].flatMap(([marketId, { positions }]): UnpricedMarket[] => {
+    const market = composed.get(marketId);
+    if (market?.loanPrice) return [];
+    return [{ marketId, positions, reason: market ? 'loan_price_unknown' : 'market_not_composed' }];
+  });
+}

@@ -1,0 +1,57 @@
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+
+/** What TVL needs to know of a position. */
+export interface TvlPosition {
+  readonly wallet: Address;
+  readonly marketId: MarketId;
+  /** Collateral base units. */
+  readonly collateral: bigint;
+  readonly borrowShares: bigint;
+  readonly open: boolean;
+}
+
+/** USD amounts with cents: `tvlUsd + borrowedUsd = grossTvlUsd` holds on them exactly. */
+export interface TvlAmounts {
+  /** Net equity of the users: collateral minus debt. */
+  readonly tvlUsd: Decimal;
+  /** Looped collateral. */
+  readonly grossTvlUsd: Decimal;
+  readonly borrowedUsd: Decimal;
+  /** Open positions with non-zero collateral. */
+  readonly positions: number;
+  /** Distinct wallets with at least one such position. */
+  readonly users: number;
+}
+
+export interface ChainTvl extends TvlAmounts {
+  readonly chainId: ChainId;
+  /** The oldest of the inputs: positions, lending states, oracle values, loan prices. */
+  readonly asOfMs: number;
+  /** The distinct wallets, so that one with positions on two chains counts once in the total. */
+  readonly wallets: readonly Address[];
+  /** Open positions in markets that the catalog does not list: they cannot be valued and are in none of the numbers. */
+  readonly outsideCatalog: number;
+}
+
+/** Markets with open positions that cannot be valued yet, and why. */
+export interface UnpricedMarket {
+  readonly marketId: MarketId;
+  readonly positions: number;
+  readonly reason: 'market_not_composed' | 'loan_price_unknown';
+}
+
+/**
+ * TVL of a chain, or why it cannot be told. One catalog market without a value makes the chain not computable: leaving it
+ * out would show a fall that did not happen, so the last computed value is to be served with its age.
+ */
+export type TvlOutcome =
+  | { readonly computed: true; readonly tvl: ChainTvl }
+  | { readonly computed: false; readonly unpriced: readonly UnpricedMarket[] };
+
+export interface TvlTotal extends TvlAmounts {
+  /** The oldest chain snapshot. */
+  readonly asOfMs: number;
+  /** Whether any chain's snapshot is past its budget. */
+  readonly stale: boolean;
+}
