@@ -1,0 +1,396 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenSeed } from '../../devnet/seed/tokens.ts';
+import { PROVIDERS } from '../../devnet/upstreams/index.ts';
+import { DAY, must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
+
+let up: TestUpstreams;
+beforeAll(async () => {
+  up = await startTestUpstreams();
+});
+afterAll(() => up.stop());
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const apyOf = (symbol: string, chainId = 1): number => Number(tokenSeed(chainId, symbol).apyPct);
+
+interface DailyPoint {
+  readonly timestamp: string;
+  readonly apy: number;
+}
+
+describe('startUpstreams', () => {
+  test('default: one origin, a base URL per provider', () => {
+    expect(up.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(Object.keys(up.urls)).toEqual([...PROVIDERS]);
+    expect(up.urls.pendle).toBe(`${up.origin}/pendle/core`);
+    expect(up.urls.morpho).toBe(`${up.origin}/morpho/graphql`);
+  });
+
+  test('behavior: a path of no provider is told apart from a path that a provider does not know', async () => {
+    const nobody = await fetch(`${up.origin}/nobody`);
+    expect(nobody.status).toBe(404);
+    expect(Object.keys(((await nobody.json()) as { providers: object }).providers)).toEqual([...PROVIDERS]);
+    expect((await up.ask('merkl', '/nothing')).body).toEqual({
+      name: 'Error',
+      message: 'Campaign not found',
+      status: 404,
+    });
+  });
+
+  test('error: a taken port is named', async () => {
+    const port = Number(new URL(up.origin).port);
+    await expect(startTestUpstreams({ port })).rejects.toThrow(`port ${port} is taken`);
+  });
+
+  test('behavior: requests are recorded, keys are not', async () => {
+    up.clearRequests();
+    await fetch(`${up.urls.stablewatch}/pools?api_key=secret`, { headers: { 'x-api-key': 'secret' } });
+    await up.ask('kyberswap', '/ethereum/api/v1/route/build', { sender: '0x1' });
+    expect(up.requestCounts()).toMatchObject({ stablewatch: 1, kyberswap: 1, pendle: 0 });
+    const [first, second] = up.requests();
+    expect(first).toMatchObject({
+      provider: 'stablewatch',
+      atMs: NOW,
+      method: 'GET',
+      path: '/pools',
+      query: { api_key: '<present>' },
+      status: 200,
+    });
+    expect(first?.headers).toContain('x-api-key');
+    expect(JSON.stringify(up.requests())).not.toContain('secret');
+    expect(second).toMatchObject({ method: 'POST', body: { sender: '0x1' }, status: 400 });
+    expect(up.requests('stablewatch')).toHaveLength(1);
+    up.clearRequests();
+    expect(up.requests()).toEqual([]);
+    expect(up.requestCounts().stablewatch).toBe(0);
+  });
+});
+
+describe('pendle', () => {
+  const markets = async (query: string) =>
+    (
+      (await up.ask('pendle', `/v1/markets/all?${query}`)).body as {
+        markets: { pt: string; details: { impliedApy: number } }[];
+      }
+    ).markets;
+  const ptId = (symbol: string): string => `1-${up.token(symbol).address.toLowerCase()}`;
+
+  test('default: active markets with the implied APY as a fraction', async () => {
+    const active = await markets('isActive=true&chainId=1');
+    const market = must(
+      active.find(({ pt }) => pt === ptId('PT-sUSDe')),
+      'market of the overlay',
+    );
+    expect(market.details.impliedApy).toBeCloseTo(apyOf('PT-sUSDe') / 100, 12);
+    expect(active.map(({ pt }) => pt)).not.toContain(ptId('PT-stcUSD-23JUL2026'));
+    expect(active.length).toBeGreaterThan(1);
+  });
+
+  test('behavior: matured ones are listed only as inactive, and no chain that it does not serve', async () => {
+    const inactive = (await markets('isActive=false&chainId=1')).map(({ pt }) => pt);
+    expect(inactive).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026', 'PT-stcUSD-23JUL2026'].map(ptId));
+    expect(await markets('isActive=true&chainId=4663')).toEqual([]);
+  });
+
+  test('behavior: before their maturity they were active', async () => {
+    const earlier = await startTestUpstreams({ now: Date.UTC(2026, 6, 1) });
+    const { body } = await earlier.ask('pendle', '/v1/markets/all?isActive=true&chainId=1');
+    expect((body as { markets: unknown[] }).markets).toHaveLength(6);
+    await earlier.stop();
+  });
+
+  test('error: conversions that it does not offer', async () => {
+    const convert = (change: object) =>
+      up.ask('pendle', '/v3/sdk/1/convert', {
+        receiver: up.token('USDC').address,
+        slippage: 0.01,
+        enableAggregator: true,
+        inputs: [{ token: up.token('USDC').address, amount: '1000000' }],
+        outputs: [up.token('PT-sUSDe').address],
+        ...change,
+      });
+    const statuses = await Promise.all(
+      [
+        { outputs: [up.token('USDT').address] },
+        { outputs: [up.token('PT-stcUSD-23JUL2026').address] },
+        { outputs: ['0x1111111111111111111111111111111111111111'] },
+        { inputs: [] },
+        { slippage: 2 },
+        { feeBps: 5 },
+      ].map(async (change) => (await convert(change)).status),
+    );
+    expect(statuses).toEqual([400, 400, 404, 400, 400, 400]);
+  });
+});
+
+describe('daily yield histories', () => {
+  const shape = (points: readonly DailyPoint[], symbol: string, chainId = 1) => {
+    expect(points.length).toBeGreaterThanOrEqual(120);
+    expect(mean(points.slice(-7).map(({ apy }) => apy))).toBeCloseTo(apyOf(symbol, chainId), 6);
+    expect(points.at(-1)?.timestamp.slice(0, 10)).toBe(new Date(NOW).toISOString().slice(0, 10));
+    const days = points.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / DAY));
+    expect(days).toEqual(days.map((_, i) => (days[0] ?? 0) + i));
+    expect(new Set(points.map(({ apy }) => apy)).size).toBeGreaterThan(30);
+  };
+
+  test('default: every aggregator pool of the catalog, the last point at the seed', async () => {
+    for (const token of up.catalog.chains.flatMap(({ tokens }) => tokens)) {
+      if (token.apySource !== 'aggregator') continue;
+      const { body } = await up.ask('defillama-yields', `/chart/${token.defillamaId}`);
+      const { data } = body as { data: DailyPoint[] };
+      shape(data, token.symbol, token.chainId);
+      expect(data.at(-1)?.apy).toBeCloseTo(apyOf(token.symbol, token.chainId), 8);
+    }
+  });
+
+  test('behavior: an unknown pool is an empty chart', async () => {
+    const { body } = await up.ask('defillama-yields', '/chart/00000000-0000-4000-8000-000000000000');
+    expect(body).toEqual({ status: 'success', data: [] });
+  });
+
+  test('default: every pool of the stable index', async () => {
+    const { body } = await up.ask('stablewatch', '/pools?api_key=x');
+    const pools = (body as { data: { id: string; asset: string; metrics: { apy: { avg7d: number } } }[] }).data;
+    for (const token of up.chain(1).tokens) {
+      if (token.apySource !== 'stableindex') continue;
+      const pool = must(
+        pools.find(({ id }) => id === token.stableIndexId),
+        `pool of ${token.symbol}`,
+      );
+      expect(pool.asset).toBe(token.symbol);
+      expect(pool.metrics.apy.avg7d).toBeCloseTo(apyOf(token.symbol), 6);
+      const history = await up.ask('stablewatch', `/history/${encodeURIComponent(pool.id)}?api_key=x`);
+      shape((history.body as { data: { data: DailyPoint[] } }).data.data, token.symbol);
+    }
+    expect(pools.some(({ asset }) => asset === 'USDY')).toBe(true);
+    expect((await up.ask('stablewatch', '/history/unknown?api_key=x')).status).toBe(404);
+  });
+
+  test('default: structured vault, in fractions, padded with zeros before it existed', async () => {
+    const address = up.token('srRoyUSDC').address.toLowerCase();
+    const { body: info } = await up.ask('royco', `/vault/info/1/${address}`);
+    expect((info as { apy7d: number }).apy7d).toBeCloseTo(apyOf('srRoyUSDC') / 100, 8);
+    const { body } = await up.ask('royco', `/chart/vault/apy/1/${address}/3m`);
+    const { data } = body as { data: { blockTimestamp: number; value: number }[] };
+    const firstLive = data.findIndex(({ value }) => value !== 0);
+    expect(firstLive).toBeGreaterThan(0);
+    expect(data.slice(firstLive).every(({ value }) => value > 0)).toBe(true);
+    expect(data.length - firstLive).toBeGreaterThanOrEqual(93);
+    expect(mean(data.slice(-7).map(({ value }) => value))).toBeCloseTo(apyOf('srRoyUSDC') / 100, 8);
+    expect(data.at(-1)?.blockTimestamp).toBe(Math.floor(NOW / DAY) * 86_400);
+    expect((await up.ask('royco', `/vault/info/1/${up.token('srRoyUSDC').address}`)).status).toBe(404);
+  });
+
+  test('behavior: the past does not change when days pass', async () => {
+    const later = await startTestUpstreams();
+    const path = `/chart/${later.token('wstETH').defillamaId}`;
+    const points = async () => ((await later.ask('defillama-yields', path)).body as { data: DailyPoint[] }).data;
+    const before = await points();
+    later.pass(3 * DAY);
+    const after = await points();
+    expect(after.slice(0, -3).map(({ apy }) => apy)).toEqual(before.slice(3).map(({ apy }) => apy));
+    expect(mean(after.slice(-7).map(({ apy }) => apy))).toBeCloseTo(apyOf('wstETH'), 6);
+    await later.stop();
+  });
+});
+
+describe('merkl', () => {
+  interface Row {
+    readonly id: string;
+    readonly type: string;
+    readonly apr: number;
+    readonly startTimestamp: number;
+    readonly endTimestamp: number;
+    readonly opportunityId: string;
+    readonly params: { readonly market: string };
+    readonly rewardToken: { readonly symbol: string };
+  }
+  const page = async (query: string) => (await up.ask('merkl', `/campaigns?${query}`)).body as Row[];
+  const market = (collateral: string, loan: string, chainId: number) =>
+    must(
+      up.chain(chainId).markets.find((m) => m.collateral.symbol === collateral && m.loan.symbol === loan),
+      `${collateral}/${loan}`,
+    ).id;
+
+  test('default: live borrow campaigns over two pages, curated markets on both', async () => {
+    const query = (n: number) => `type=MORPHOBORROW&chainId=1&items=100&page=${n}&status=LIVE`;
+    const [first, second, third] = await Promise.all([page(query(0)), page(query(1)), page(query(2))]);
+    expect(first).toHaveLength(100);
+    expect(second.length).toBeGreaterThan(0);
+    expect(third).toEqual([]);
+    const curated = new Set<string>(up.chain(1).markets.map(({ id }) => id));
+    expect([first, second].map((rows) => rows.some(({ params }) => curated.has(params.market)))).toEqual([true, true]);
+    const all = [...first, ...second];
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(all.every((row) => row.endTimestamp * 1000 > NOW && row.startTimestamp * 1000 <= NOW)).toBe(true);
+    const syrup = all.filter(({ params }) => params.market === market('syrupUSDC', 'PYUSD', 1));
+    expect(syrup.map(({ rewardToken, apr }) => [rewardToken.symbol, apr])).toEqual([
+      ['PYUSD', 1.25],
+      ['SYRUP', 0.4],
+    ]);
+  });
+
+  test('default: the collateral campaign that is all the yield of USDe', async () => {
+    const rows = await page('type=MORPHOCOLLATERAL&chainId=4663&items=100&page=0&status=LIVE');
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({
+      type: 'MORPHOCOLLATERAL',
+      apr: 8.2,
+      params: { market: market('USDe', 'USDG', 4663) },
+    });
+    expect(tokenSeed(4663, 'USDe').apyPct).toBeUndefined();
+  });
+
+  test('behavior: an ended campaign is PAST, and live ones end when time passes', async () => {
+    const past = await page('type=MORPHOBORROW&chainId=1&items=100&page=0&status=PAST');
+    expect(past.map(({ params }) => params.market)).toEqual([
+      market('syrupUSDC', 'PYUSD', 1),
+      market('wsrUSD', 'USDC', 1),
+    ]);
+    const later = await startTestUpstreams();
+    later.pass(100 * DAY);
+    const { body } = await later.ask('merkl', '/campaigns?chainId=4663&items=100&page=0&status=LIVE');
+    expect(body).toEqual([]);
+    await later.stop();
+  });
+
+  test('default: APR over time is a step function that ends with the present one', async () => {
+    const [campaign] = await page('type=MORPHOBORROW&chainId=4663&status=LIVE');
+    const { body } = await up.ask('merkl', `/campaigns/${campaign?.id}/metrics`);
+    const { aprRecords } = body as { aprRecords: { timestamp: number; apr: number }[] };
+    expect(aprRecords.length).toBeGreaterThan(3);
+    expect(aprRecords[0]?.timestamp).toBe(campaign?.startTimestamp);
+    expect(aprRecords.at(-1)?.apr).toBe(campaign?.apr);
+    expect((await up.ask('merkl', '/campaigns/1/metrics')).status).toBe(404);
+  });
+
+  test('error: a page that is too large', async () => {
+    expect((await up.ask('merkl', '/campaigns?items=101')).status).toBe(422);
+  });
+});
+
+describe('prices', () => {
+  test('default: CoinGecko prices, unknown coins left out', async () => {
+    const { body } = await up.ask('coingecko', '/simple/price?vs_currencies=usd&ids=weth,usd-coin,unknown');
+    expect(body).toEqual({ weth: { usd: 3200 }, 'usd-coin': { usd: 0.9999 } });
+    expect((await up.ask('coingecko', '/simple/price?ids=weth')).status).toBe(422);
+  });
+
+  test('default: DefiLlama prices with confidence, one of them too low to believe', async () => {
+    const { body } = await up.ask(
+      'defillama-coins',
+      '/prices/current/coingecko:weth,coingecko:snusd,coingecko:unknown',
+    );
+    const { coins } = body as { coins: Record<string, { price: number; confidence: number }> };
+    expect(Object.keys(coins)).toEqual(['coingecko:weth', 'coingecko:snusd']);
+    expect(coins['coingecko:weth']).toMatchObject({ price: 3200, symbol: 'WETH', confidence: 0.99 });
+    expect(coins['coingecko:snusd']?.confidence).toBeLessThan(0.7);
+  });
+
+  test.each([
+    [1, 300_000],
+    [30, 3_600_000],
+    [180, DAY],
+  ])('behavior: a chart of %i days ends with the price of now', async (days, step) => {
+    const { body } = await up.ask('coingecko', `/coins/weth/market_chart?vs_currency=usd&days=${days}`);
+    const { prices, market_caps, total_volumes } = body as Record<string, [number, number][]>;
+    const points = must(prices, 'prices');
+    expect(points.at(-1)).toEqual([NOW, 3200]);
+    expect(points[0]?.[0]).toBeLessThanOrEqual(NOW - days * DAY + step);
+    expect((points[1]?.[0] ?? 0) - (points[0]?.[0] ?? 0)).toBe(step);
+    expect([market_caps?.length, total_volumes?.length]).toEqual([points.length, points.length]);
+  });
+
+  test('error: a chart of an unknown coin, currency or number of days', async () => {
+    const chart = async (path: string) => (await up.ask('coingecko', path)).status;
+    expect(await chart('/coins/unknown/market_chart?vs_currency=usd&days=1')).toBe(404);
+    expect(await chart('/coins/weth/market_chart?vs_currency=xyz&days=1')).toBe(422);
+    expect(await chart('/coins/weth/market_chart?vs_currency=usd&days=-1')).toBe(422);
+  });
+});
+
+describe('geckoterminal', () => {
+  interface Pool {
+    readonly attributes: { readonly address: string; readonly name: string; readonly reserve_in_usd: string };
+    readonly relationships: Record<'base_token' | 'quote_token' | 'dex', { readonly data: { readonly id: string } }>;
+  }
+  const pools = async (symbol: string, network = 'eth', chainId = 1) =>
+    up.ask('geckoterminal', `/networks/${network}/tokens/${up.token(symbol, chainId).address}/pools?page=1`);
+  const poolsOf = async (symbol: string) => ((await pools(symbol)).body as { data: Pool[] }).data;
+  const candles = async (pool: string, rest: string) =>
+    up.ask('geckoterminal', `/networks/eth/pools/${pool}/ohlcv/${rest}`);
+
+  test('default: pools on either side of which the token is', async () => {
+    const id = `eth_${up.token('USDC').address.toLowerCase()}`;
+    const asQuote = await poolsOf('USDC');
+    expect(asQuote.length).toBeGreaterThan(1);
+    expect(asQuote.every(({ relationships }) => relationships.quote_token.data.id === id)).toBe(true);
+    const [wsteth] = await poolsOf('wstETH');
+    expect(wsteth?.relationships.base_token.data.id).toBe(`eth_${up.token('wstETH').address.toLowerCase()}`);
+    expect(Number(wsteth?.attributes.reserve_in_usd)).toBeGreaterThan(0);
+  });
+
+  test('behavior: 404 for a token without a pool, and for unknown networks and pools', async () => {
+    expect((await pools('PT-sUSDe')).status).toBe(404);
+    expect((await pools('sNUSD')).status).toBe(404);
+    expect((await pools('spUSDG', 'robinhood', 4663)).status).toBe(404);
+    expect((await pools('WETH', 'solana')).status).toBe(404);
+    expect((await candles('0x1111111111111111111111111111111111111111', 'day')).status).toBe(404);
+  });
+
+  test.each([
+    ['minute', 5, 300],
+    ['hour', 4, 14_400],
+    ['day', 1, 86_400],
+  ])('default: candles of %s x %i, newest first', async (timeframe, aggregate, seconds) => {
+    const [pool] = (await poolsOf('WBTC')).sort(
+      (a, b) => Number(b.attributes.reserve_in_usd) - Number(a.attributes.reserve_in_usd),
+    );
+    const { body } = await candles(
+      must(pool, 'pool').attributes.address,
+      `${timeframe}?aggregate=${aggregate}&limit=50&currency=usd&token=base`,
+    );
+    const rows = (body as { data: { attributes: { ohlcv_list: number[][] } } }).data.attributes.ohlcv_list;
+    expect(rows).toHaveLength(50);
+    const times = rows.map(([t]) => t ?? 0);
+    expect(times).toEqual(times.map((_, i) => (times[0] ?? 0) - i * seconds));
+    expect((times[0] ?? 0) % seconds).toBe(0);
+    for (const [, o = 0, h = 0, l = 0, c = 0, v = 0] of rows) {
+      expect(h).toBeGreaterThanOrEqual(Math.max(o, c));
+      expect(l).toBeLessThanOrEqual(Math.min(o, c));
+      expect(v).toBeGreaterThan(0);
+    }
+    expect(rows[0]?.[4]).toBe(97_850);
+  });
+
+  test('error: parameters that it does not offer', async () => {
+    const address = must((await poolsOf('WBTC'))[0], 'pool').attributes.address;
+    const rests = ['week', 'minute?aggregate=2', 'day?limit=1001', 'day?currency=eur', 'day?token=other'];
+    const statuses = await Promise.all(rests.map(async (rest) => (await candles(address, rest)).status));
+    expect(statuses).toEqual([400, 400, 400, 400, 400]);
+  });
+});
+
+describe('morpho', () => {
+  const post = async (query: string) => up.ask('morpho', '', { query });
+  const field = (id: string, i = 0) => `m${i}: marketById(marketId: "${id}", chainId: 1) { marketId }`;
+
+  test('default: aliases', async () => {
+    const [a, b] = up.chain(1).markets;
+    const { body } = await post(`{ ${field(must(a, 'market').id, 0)} ${field(must(b, 'market').id, 1)} }`);
+    expect(body).toEqual({ data: { m0: { marketId: a?.id }, m1: { marketId: b?.id } } });
+  });
+
+  test('behavior: one unknown market voids the answer', async () => {
+    const { status, body } = await post(`{ ${field(`0x${'1'.repeat(64)}`)} }`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ data: null, errors: [{ path: ['m0'] }] });
+  });
+
+  test('error: too many aliases, unknown fields, no query', async () => {
+    const { id } = must(up.chain(1).markets[0], 'market');
+    const many = Array.from({ length: 31 }, (_, i) => field(id, i)).join(' ');
+    expect((await post(`{ ${many} }`)).status).toBe(400);
+    expect((await post('{ gone }')).status).toBe(400);
+    expect((await up.ask('morpho', '', {})).status).toBe(400);
+  });
+});
