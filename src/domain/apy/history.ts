@@ -1,6 +1,7 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { BorrowHistory, CollateralApy, IncentiveCampaign, IncentiveHistory } from '../facts.ts';
 import { leverageApyPct } from '../leverage/leverage.ts';
+import { oncePer } from '../memo.ts';
 import {
   DAY_MS,
   type DailySeries,
@@ -15,34 +16,15 @@ import {
 /** Days whose mean is the quarterly borrow APY. */
 const QUARTER_DAYS = 90;
 
-/*
- * Facts are immutable and outlive many versions, so the daily series of one is made once and found by identity.
- * `null` = the history is empty.
- */
-const collateralSeriesOf = new WeakMap<CollateralApy, DailySeries | null>();
-const borrowSeriesOf = new WeakMap<BorrowHistory, DailySeries | null>();
-
 /** Read the collateral's yield history as daily points; `undefined` when the source has none. */
-export function collateralSeries(fact: CollateralApy): DailySeries | undefined {
-  let series = collateralSeriesOf.get(fact);
-  if (series === undefined) {
-    const points = fact.history?.map((point) => ({ atMs: point.atMs, pct: point.apyPct })) ?? [];
-    series = dailySeries(points) ?? null;
-    collateralSeriesOf.set(fact, series);
-  }
-  return series ?? undefined;
-}
+export const collateralSeries: (fact: CollateralApy) => DailySeries | undefined = oncePer((fact) =>
+  dailySeries(fact.history?.map((point) => ({ atMs: point.atMs, pct: point.apyPct })) ?? []),
+);
 
 /** Read the borrow-APY history (fractions) as daily points in percent; `undefined` when it is empty. */
-export function borrowSeries(fact: BorrowHistory): DailySeries | undefined {
-  let series = borrowSeriesOf.get(fact);
-  if (series === undefined) {
-    const points = fact.points.map((point) => ({ atMs: point.atSec * 1_000, pct: point.apy.shiftedBy(2) }));
-    series = dailySeries(points) ?? null;
-    borrowSeriesOf.set(fact, series);
-  }
-  return series ?? undefined;
-}
+export const borrowSeries: (fact: BorrowHistory) => DailySeries | undefined = oncePer((fact) =>
+  dailySeries(fact.points.map((point) => ({ atMs: point.atSec * 1_000, pct: point.apy.shiftedBy(2) }))),
+);
 
 /** Average the last 90 days of the borrow history, percent; `undefined` when it does not cover them. */
 export function quarterlyBorrowApyPct(series: DailySeries, endMs: number): Decimal | undefined {

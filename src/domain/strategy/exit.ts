@@ -2,6 +2,7 @@ import { Decimal, formatPct } from '../../shared/decimal.ts';
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { oncePer } from '../memo.ts';
 import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
 
 /** Above this loss at the smallest size an exit counts as thin whatever the larger sizes say, percent. */
@@ -20,7 +21,10 @@ const TIER_OF_SIZE = [
 
 /** Show an exit-liquidity sweep, or that there was none. */
 export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
-  if (!sweep) return { measured: false };
+  return sweep ? shownSweep(sweep) : { measured: false };
+}
+
+const shownSweep: (sweep: Fact<ExitSweep>) => ExitLiquidity = oncePer((sweep) => {
   const shown = EXIT_SIZES_USD.map((size) => {
     const loss = sweep.value.slippagePct[size];
     return [size, loss === null ? null : formatPct(loss)] as const;
@@ -32,7 +36,7 @@ export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidi
     direction: 'collateral to stable',
     slippagePct: Object.fromEntries(shown) as Record<ExitSizeUsd, string | null>,
   };
-}
+});
 
 /** Grade a sweep: deep (5M exits clean), good (1M), limited (500k), thin (only 100k, or more than 2 % at 100k, or no route). */
 export function exitTier(sweep: ExitSweep): ExitTier {
@@ -45,12 +49,10 @@ export function exitTier(sweep: ExitSweep): ExitTier {
 }
 
 /** Give the exit tier with the thresholds it was graded by. */
-export function exitTierHint(sweep: ExitSweep): NonNullable<SpiralHints['exitLiquidityTier']> {
-  return {
-    value: exitTier(sweep),
-    thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
-  };
-}
+export const exitTierHint: (sweep: ExitSweep) => NonNullable<SpiralHints['exitLiquidityTier']> = oncePer((sweep) => ({
+  value: exitTier(sweep),
+  thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
+}));
 
 /** Say whether a sweep found no route at any size. */
 export function foundNoRoute(sweep: ExitSweep | undefined): boolean {

@@ -5,6 +5,7 @@ import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
+import { oncePer } from '../memo.ts';
 import type { Incentive, Strategy, TrailingAverages } from './types.ts';
 
 /** Digits after the point of a USD price that is derived rather than quoted. */
@@ -23,8 +24,12 @@ export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 /** Add a price and who gave it to a token. */
 export function priced<T extends object>(token: T, price: Fact<UsdPrice> | undefined): T {
   if (!price) return token;
-  return { ...token, priceUsd: price.value.usd.decimalPlaces(PRICE_PLACES).toFixed(), priceSource: price.source };
+  return { ...token, priceUsd: shownPrice(price), priceSource: price.source };
 }
+
+const shownPrice: (price: Fact<UsdPrice>) => string = oncePer((price) =>
+  price.value.usd.decimalPlaces(PRICE_PLACES).toFixed(),
+);
 
 /** Show an incentive with one line per reward symbol. */
 export function incentiveOf(incentive: RunningIncentive): Incentive {
@@ -67,22 +72,21 @@ export function addAverages(
   yieldMeans: WindowMeans | undefined,
   leverageMeans: WindowMeans | undefined,
 ): void {
-  const sustained = averagesOf(yieldMeans);
+  const sustained = yieldMeans && averagesOf(yieldMeans);
   if (sustained) strategy.yieldSustainabilityPct = sustained;
-  const historical = averagesOf(leverageMeans);
+  const historical = leverageMeans && averagesOf(leverageMeans);
   if (historical) strategy.historicalLeverageApyPct = historical;
 }
 
 /** Show trailing means; `undefined` when no window is covered. */
-export function averagesOf(means: WindowMeans | undefined): TrailingAverages | undefined {
-  if (!means) return undefined;
+const averagesOf: (means: WindowMeans) => TrailingAverages | undefined = oncePer((means) => {
   const shown: Record<string, string> = {};
   for (const days of WINDOWS_DAYS) {
     const mean = means[days];
     if (mean) shown[`avg${days}d`] = formatPct(mean);
   }
   return Object.keys(shown).length === 0 ? undefined : shown;
-}
+});
 
 /** Render a fraction in WAD as a percentage with 2 decimals, half-up. */
 export function wadPct(fraction: bigint): string {

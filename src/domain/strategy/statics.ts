@@ -4,6 +4,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
 import { limitsOf } from '../market/statics.ts';
+import { oncePer } from '../memo.ts';
 import type { Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
 
 /** The part of a strategy that follows from the catalog alone. */
@@ -17,18 +18,8 @@ export interface MarketStatics {
   readonly gaps: readonly Gap[];
 }
 
-/** Once per catalog market: the catalog never changes while the process lives. */
-const staticsOfMarket = new WeakMap<Market, MarketStatics>();
-
 /** Describe a catalog market as strategies show it. */
-export function staticsOf(market: Market): MarketStatics {
-  let statics = staticsOfMarket.get(market);
-  if (!statics) {
-    statics = describe(market);
-    staticsOfMarket.set(market, statics);
-  }
-  return statics;
-}
+export const staticsOf: (market: Market) => MarketStatics = oncePer(describe);
 
 /** Describe a token in the short form of a loan token. */
 export function loanToken(token: Token): StrategyLoan {
