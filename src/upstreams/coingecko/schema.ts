@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /simple/price?vs_currencies=usd`. */
-export const simplePriceSchema = z.record(z.string(), z.object({ usd: z.unknown() }).catch({ usd: Number.NaN }));
+export const simplePriceSchema = z.record(z.string(), z.object({ usd: raw }).catch({ usd: Number.NaN }));
 export type SimplePrice = z.infer<typeof simplePriceSchema>;
 
 const points = z.array(z.unknown());

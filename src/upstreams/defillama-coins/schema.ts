@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /prices/current/{coingecko:id,…}`. */
 export const pricesSchema = z.object({
   coins: z.record(
     z.string(),
-    z.object({ price: z.unknown(), confidence: z.unknown() }).partial().catch({ price: Number.NaN }),
+    z
+      .object({ price: raw, confidence: raw })
+
+      .catch({ price: Number.NaN }),
   ),
 });
 export type Prices = z.infer<typeof pricesSchema>;

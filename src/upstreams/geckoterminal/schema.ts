@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 const related = z.object({ data: z.object({ id: z.string() }) });
 
@@ -6,7 +7,7 @@ const related = z.object({ data: z.object({ id: z.string() }) });
 export const poolsSchema = z.object({ data: z.array(z.unknown()) });
 
 export const poolRowSchema = z.object({
-  attributes: z.object({ address: z.string(), name: z.string(), reserve_in_usd: z.unknown() }),
+  attributes: z.object({ address: z.string(), name: z.string(), reserve_in_usd: raw }),
   relationships: z.object({ base_token: related, quote_token: related, dex: related }),
 });
 

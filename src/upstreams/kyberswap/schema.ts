@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /{chain}/api/v1/routes`. The summary goes back to the provider exactly as it came. */
 export const routesSchema = z.object({
@@ -6,13 +7,13 @@ export const routesSchema = z.object({
   data: z
     .object({
       routeSummary: z.looseObject({
-        tokenIn: z.unknown(),
-        tokenOut: z.unknown(),
-        amountIn: z.unknown(),
-        amountOut: z.unknown(),
-        amountOutUsd: z.unknown(),
+        tokenIn: raw,
+        tokenOut: raw,
+        amountIn: raw,
+        amountOut: raw,
+        amountOutUsd: raw,
       }),
-      routerAddress: z.unknown(),
+      routerAddress: raw,
     })
     .nullish(),
 });
@@ -22,11 +23,11 @@ export type RouteSummary = NonNullable<Routes['data']>['routeSummary'];
 /** `POST /{chain}/api/v1/route/build`. */
 export const buildSchema = z.object({
   data: z.object({
-    routerAddress: z.unknown(),
-    data: z.unknown(),
-    amountIn: z.unknown(),
-    amountOut: z.unknown(),
-    transactionValue: z.unknown(),
+    routerAddress: raw,
+    data: raw,
+    amountIn: raw,
+    amountOut: raw,
+    transactionValue: raw,
   }),
 });
 export type Build = z.infer<typeof buildSchema>;

@@ -85,15 +85,12 @@ function campaignUrl(opportunityId: string, id: string): string {
 }
 
 function running(sorted: Sorted, id: MarketId, nowMs: number): Reading<readonly IncentiveCampaign[]> {
-  const readings = sorted.byMarket.get(id);
-  if (readings === undefined) {
-    return sorted.unattributed > 0 ? { ok: false, reason: 'malformed' } : { ok: true, value: [] };
-  }
   const campaigns: IncentiveCampaign[] = [];
-  for (const reading of readings) {
+  for (const reading of sorted.byMarket.get(id) ?? []) {
     if (!reading.ok) return reading;
     if (reading.value.startsAtMs <= nowMs && nowMs < reading.value.endsAtMs) campaigns.push(reading.value);
   }
+  if (campaigns.length === 0 && sorted.unattributed > 0) return { ok: false, reason: 'malformed' };
   return { ok: true, value: campaigns.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /campaigns`: one page. */
 export const pageSchema = z.array(z.unknown());
@@ -10,17 +11,15 @@ export const campaignSchema = z.object({
   id: z.union([z.string().min(1), z.number()]).transform(String),
   opportunityId: z.union([z.string(), z.number()]).transform(String).nullish().catch(undefined),
   /** Percent. */
-  apr: z.unknown(),
-  startTimestamp: z.unknown(),
-  endTimestamp: z.unknown(),
+  apr: raw,
+  startTimestamp: raw,
+  endTimestamp: raw,
   rewardToken: z.object({ symbol: z.string().min(1) }),
 });
 export type Campaign = z.infer<typeof campaignSchema>;
 
 /** `GET /campaigns/{id}/metrics`: unix seconds, percent. */
 export const metricsSchema = z.object({
-  aprRecords: z.array(
-    z.object({ timestamp: z.unknown(), apr: z.unknown() }).catch({ timestamp: undefined, apr: undefined }),
-  ),
+  aprRecords: z.array(z.object({ timestamp: raw, apr: raw }).catch({})),
 });
 export type Metrics = z.infer<typeof metricsSchema>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** A GraphQL answer whose root fields are aliases `m0`, `m1`, …: one per market. */
 export const answerSchema = z.object({
@@ -10,15 +11,15 @@ export const answerSchema = z.object({
 export type Answer = z.infer<typeof answerSchema>;
 
 const sourceSchema = z.object({
-  assets: z.unknown(),
+  assets: raw,
   vault: z
     .object({
-      address: z.unknown(),
+      address: raw,
       name: z.string().nullish().catch(undefined),
-      publicAllocatorConfig: z.object({ fee: z.unknown() }).nullish(),
+      publicAllocatorConfig: z.object({ fee: raw }).nullish(),
     })
     .nullish(),
-  withdrawMarket: z.object({ marketId: z.unknown() }).nullish(),
+  withdrawMarket: z.object({ marketId: raw }).nullish(),
 });
 export type Source = z.infer<typeof sourceSchema>;
 
@@ -27,7 +28,7 @@ export const sharedLiquiditySchema = z.object({ publicAllocatorSharedLiquidity: 
 export const borrowHistorySchema = z.object({
   historicalState: z
     .object({
-      borrowApy: z.array(z.object({ x: z.unknown(), y: z.unknown() }).catch({ x: undefined, y: undefined })).nullish(),
+      borrowApy: z.array(z.object({ x: raw, y: raw }).catch({})).nullish(),
     })
     .nullish(),
 });

@@ -56,5 +56,6 @@ export function mapConvert(
   if (route === undefined || output === undefined) return null;
   const token = readAddress(output.token);
   if (output.token !== undefined && !(token.ok && token.value === request.tokenOut)) return 'implausible';
-  return checkSwap('YieldMarket', request, { ...route.tx, amountOut: output.amount }, expiresAtMs);
+  const { to, data, value } = route.tx;
+  return checkSwap('YieldMarket', request, { to, data, value, amountOut: output.amount }, expiresAtMs);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /v1/markets/all`. Rows are read one by one: a strange row must not take its neighbours down. */
 export const marketsSchema = z.object({ markets: z.array(z.unknown()) });
@@ -7,7 +8,7 @@ export const marketRowSchema = z.object({
   /** `"1-0xaddress"`, lower case. */
   pt: z.string(),
   address: z.string().optional().catch(undefined),
-  details: z.object({ impliedApy: z.unknown(), liquidity: z.unknown() }).optional().catch(undefined),
+  details: z.object({ impliedApy: raw, liquidity: raw }).optional().catch(undefined),
 });
 export type MarketRow = z.infer<typeof marketRowSchema>;
 
@@ -15,8 +16,8 @@ export type MarketRow = z.infer<typeof marketRowSchema>;
 export const convertSchema = z.object({
   routes: z.array(
     z.object({
-      tx: z.object({ to: z.unknown(), data: z.unknown(), value: z.unknown() }),
-      outputs: z.array(z.object({ token: z.unknown(), amount: z.unknown() })).min(1),
+      tx: z.object({ to: raw, data: raw, value: raw }),
+      outputs: z.array(z.object({ token: raw, amount: raw })).min(1),
     }),
   ),
 });

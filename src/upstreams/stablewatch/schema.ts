@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { raw } from '../raw.ts';
 
 /** `GET /pools`. */
 export const poolsSchema = z.object({ data: z.array(z.unknown()) });
@@ -7,7 +8,7 @@ export const poolRowSchema = z.object({
   id: z.union([z.string().min(1), z.number()]).transform(String),
   asset: z.string().min(1),
   metrics: z
-    .object({ apy: z.object({ avg7d: z.unknown() }).optional().catch(undefined) })
+    .object({ apy: z.object({ avg7d: raw }).optional().catch(undefined) })
     .optional()
     .catch(undefined),
 });
@@ -16,9 +17,7 @@ export type PoolRow = z.infer<typeof poolRowSchema>;
 /** `GET /history/{id}`: percent. */
 export const historySchema = z.object({
   data: z.object({
-    data: z.array(
-      z.object({ timestamp: z.unknown(), apy: z.unknown() }).catch({ timestamp: undefined, apy: undefined }),
-    ),
+    data: z.array(z.object({ timestamp: raw, apy: raw }).catch({})),
   }),
 });
 export type History = z.infer<typeof historySchema>;

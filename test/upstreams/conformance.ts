@@ -1,0 +1,223 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../src/domain/facts.ts';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
+import type { AdapterDeps } from '../../src/upstreams/http.ts';
+import type { Batch } from '../../src/upstreams/types.ts';
+import { BODY_MARK, type FakeProvider, type Fault, type Routes, startFakeProvider } from './support/server.ts';
+import { API_KEY, plain, type TestDeps, testDeps } from './support/world.ts';
+
+/** What an adapter should make of a strange answer. `same`: keys whose values must be exactly the good answer's. */
+export type Expectation =
+  | { readonly same: readonly string[]; readonly failures?: Readonly<Record<string, FailureReason>> }
+  /** The whole batch, nothing failed. */
+  | { readonly values: Readonly<Record<string, unknown>> }
+  /** The one value of a port that has no batch. */
+  | { readonly value: unknown }
+  | { readonly throws: FailureReason };
+
+export interface Variant {
+  readonly routes: Routes;
+  readonly expect: Expectation;
+}
+
+/** One port of one provider: how to make and ask it, and its answers. A new adapter is one of these plus fixtures. */
+export interface AdapterCase {
+  readonly name: string;
+  /** Name in errors. */
+  readonly publicName: string;
+  /** Whether the provider gets a key. */
+  readonly keyed: boolean;
+  /** Make the adapter and return how its port is asked. */
+  readonly create: (
+    deps: AdapterDeps,
+  ) => (signal?: AbortSignal) => Promise<Batch<unknown> | { readonly value: unknown }>;
+  readonly routes: Routes;
+  /** The answer to every request is 404. */
+  readonly absent: Expectation;
+  readonly variants: Readonly<
+    Record<'missingField' | 'empty' | 'partial' | 'duplicate' | 'nan' | 'negative' | 'absurd', Variant>
+  >;
+}
+
+/** A port that answers with one thing instead of a batch. */
+export const one = async (value: Promise<unknown>): Promise<{ readonly value: unknown }> => ({ value: await value });
+
+const FAULTS: readonly {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly reason: FailureReason;
+  /** Attempts per URL. */
+  readonly tries: number;
+  readonly retryAfterSec?: number;
+}[] = [
+  { name: 'malformed JSON', fault: 'malformed', reason: 'malformed', tries: 1 },
+  { name: 'HTML with status 200', fault: 'html', reason: 'malformed', tries: 1 },
+  { name: 'an empty body', fault: 'empty-body', reason: 'malformed', tries: 1 },
+  { name: 'a timeout', fault: 'hang', reason: 'timeout', tries: 1 },
+  { name: 'a slow drip', fault: 'drip', reason: 'timeout', tries: 1 },
+  { name: 'a reset in mid-body', fault: 'reset', reason: 'unreachable', tries: 3 },
+  { name: '401', fault: { status: 401 }, reason: 'rejected', tries: 1 },
+  { name: '403', fault: { status: 403 }, reason: 'rejected', tries: 1 },
+  { name: '429 without Retry-After', fault: { status: 429 }, reason: 'rate_limited', tries: 1 },
+  {
+    name: '429 with a short Retry-After',
+    fault: { status: 429, headers: { 'retry-after': '2' } },
+    reason: 'rate_limited',
+    tries: 3,
+    retryAfterSec: 2,
+  },
+  {
+    name: '429 with a long Retry-After',
+    fault: { status: 429, headers: { 'retry-after': '120' } },
+    reason: 'rate_limited',
+    tries: 1,
+    retryAfterSec: 120,
+  },
+  { name: '500', fault: { status: 500 }, reason: 'server_error', tries: 3 },
+  { name: '503', fault: { status: 503 }, reason: 'server_error', tries: 3 },
+  { name: 'a redirect', fault: { status: 302, headers: { location: '/elsewhere' } }, reason: 'rejected', tries: 1 },
+];
+
+/** Timeouts are real time: short where one is provoked, long enough for a busy machine everywhere else. */
+const PROVOKED_TIMEOUT_MS = 40;
+
+export function describeAdapter(spec: AdapterCase): void {
+  describe(spec.name, () => {
+    let provider: FakeProvider;
+    let deps: TestDeps;
+    beforeEach(async () => {
+      provider = await startFakeProvider();
+      provider.respond(spec.routes);
+      deps = testDeps(provider.url);
+    });
+    afterEach(async () => {
+      await provider.close();
+      expect(provider.unexpected).toEqual([]);
+      const told = inspect({ lines: deps.lines, calls: deps.calls }, { depth: 12 });
+      expect(told).not.toContain(API_KEY);
+      expect(told).not.toContain(BODY_MARK);
+      expect(told).not.toContain(provider.url);
+    });
+
+    const ask = (signal?: AbortSignal) => spec.create(deps)(signal);
+    const goodValues = async () => valuesOf(await ask());
+
+    it('default', async () => {
+      const answer = await ask();
+      expect(plain(answer)).toMatchSnapshot();
+      expect(deps.calls.every(({ outcome }) => outcome === 'ok')).toBe(true);
+      expect(deps.slept).toEqual([]);
+    });
+
+    it('behavior: the key is sent', async () => {
+      await ask();
+      const sent = inspect(provider.requests, { depth: 5 }).includes(API_KEY);
+      expect(sent).toBe(spec.keyed);
+    });
+
+    it.each(FAULTS)('error: UpstreamError on $name', async ({ fault, reason, tries, retryAfterSec }) => {
+      provider.fault(fault);
+      if (reason === 'timeout') deps = testDeps(provider.url, { timeoutMs: PROVOKED_TIMEOUT_MS });
+      const error = await failure(ask());
+      expect(error).toMatchObject({
+        code: 'upstream_unavailable',
+        reason,
+        provider: spec.publicName,
+        retryAfterSec,
+      });
+      expect(error).not.toHaveProperty('cause');
+      expect(mostPerUrl(provider)).toBe(tries);
+      expect(deps.calls.every((call) => call.outcome === reason)).toBe(true);
+      const shown = inspect(error, { depth: 10, showHidden: true });
+      for (const secret of [API_KEY, BODY_MARK, provider.url]) expect(shown).not.toContain(secret);
+    });
+
+    it('behavior: one hiccup is bridged', async () => {
+      const good = await goodValues();
+      const seen = provider.requests.length;
+      provider.fault({ status: 502 }, (_, index) => index === seen);
+      expect(valuesOf(await ask())).toEqual(good);
+      expect(deps.slept).toEqual([250]);
+    });
+
+    it('behavior: 404', async () => {
+      provider.fault({ status: 404 });
+      await check(ask, spec.absent, {});
+      expect(mostPerUrl(provider)).toBe(1);
+    });
+
+    for (const [name, variant] of Object.entries(spec.variants)) {
+      it(`behavior: ${name}`, async () => {
+        const good = await goodValues();
+        provider.respond(variant.routes);
+        await check(ask, variant.expect, good);
+      });
+    }
+
+    it('behavior: an abort is the caller’s, not a failure of the provider', async () => {
+      provider.fault('hang');
+      const controller = new AbortController();
+      const reason = new Error('the caller went away');
+      const arrival = provider.arrival();
+      const answer = ask(controller.signal);
+      await arrival;
+      controller.abort(reason);
+      await expect(answer).rejects.toBe(reason);
+      expect(deps.calls.every(({ outcome }) => outcome === 'aborted')).toBe(true);
+      expect(deps.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
+    });
+
+    it('behavior: nothing is sent once aborted', async () => {
+      const reason = new Error('too late');
+      await expect(ask(AbortSignal.abort(reason))).rejects.toBe(reason);
+      expect(provider.requests).toEqual([]);
+    });
+  });
+}
+
+type Good = Readonly<Record<string, unknown>>;
+
+async function check(
+  ask: () => Promise<Batch<unknown> | { readonly value: unknown }>,
+  expected: Expectation,
+  good: Good,
+): Promise<void> {
+  if ('throws' in expected) {
+    expect(await failure(ask())).toMatchObject({ reason: expected.throws });
+    return;
+  }
+  const answer = await ask();
+  if ('value' in expected) {
+    expect(plain(answer)).toEqual({ value: expected.value });
+    return;
+  }
+  if ('values' in expected) {
+    expect(plain(answer)).toEqual({ values: expected.values, failures: {} });
+    return;
+  }
+  expect(valuesOf(answer)).toEqual(Object.fromEntries(expected.same.map((key) => [key, good[key]])));
+  expect('failures' in answer ? plain(answer.failures) : {}).toEqual(expected.failures ?? {});
+}
+
+function valuesOf(answer: Batch<unknown> | { readonly value: unknown }): Good {
+  return plain('values' in answer ? answer.values : { it: answer.value }) as Good;
+}
+
+async function failure(answer: Promise<unknown>): Promise<unknown> {
+  const thrown = await answer.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(UpstreamError);
+  return thrown;
+}
+
+function mostPerUrl(provider: FakeProvider): number {
+  const counts = new Map<string, number>();
+  for (const { method, path, query, body } of provider.requests) {
+    const key = JSON.stringify([method, path, query, body]);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return Math.max(...counts.values());
+}
