@@ -88,7 +88,7 @@ async function startChain(
     ...(options.anvilBin === undefined ? {} : { anvilBin: options.anvilBin }),
   });
   try {
-    const client = createDevnetClient(chain.chainId, anvil.rpcUrl);
+    const client = createDevnetClient(chain.chainId, anvil.rpcUrl, chain.contracts.multicall3);
     const context = await beginDeployment(chain, client, artifacts, OWNER);
     await Promise.all(
       [OWNER, LENDER, BORROWER].map((address) => client.setBalance({ address, value: parseEther('1000000') })),

@@ -38,7 +38,7 @@ export async function seedLending(context: DeployContext): Promise<void> {
     ...plans.map(({ market, rateAtTarget }) =>
       client.setStorageAt({
         address: market.irm,
-        index: rateSlot(market.id),
+        index: rateAtTargetSlot(market.id),
         value: numberToHex(rateAtTarget, { size: 32 }),
       }),
     ),
@@ -181,7 +181,8 @@ function borrowSteps({ chain, artifacts }: DeployContext, plans: readonly Market
   });
 }
 
-function rateSlot(id: Hex): Hex {
+/** Locate a market's `rateAtTarget` in the storage of `AdaptiveCurveIrm`. */
+export function rateAtTargetSlot(id: Hex): Hex {
   return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [id, RATE_AT_TARGET_SLOT]));
 }
 

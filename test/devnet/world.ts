@@ -1,0 +1,33 @@
+import type { MarketId } from '@morpho-org/blue-sdk';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll } from 'vitest';
+import { type LocalChain, type LocalChains, startChains } from '../../devnet/chain/index.ts';
+import { createOverlay } from '../../devnet/overlay.ts';
+import { createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
+
+/** The first start on a machine compiles the contracts. */
+export const COLD_START_MS = 120_000;
+/** When the local chains of these tests begin. */
+export const STARTED_AT = Date.UTC(2026, 8, 1, 12);
+
+export const overlay = createOverlay(STARTED_AT);
+export const catalog = createCatalog(curatedChains, overlay);
+
+/** Run the local chains for one test file, on free ports. */
+export function useChains(chainIds: readonly number[] = catalog.chainIds): (chainId: number) => LocalChain {
+  let running: LocalChains | undefined;
+  beforeAll(async () => {
+    const chains = catalog.chains.filter(({ chainId }) => chainIds.includes(chainId));
+    running = await startChains({ chains, mining: 'auto', clock: { now: () => STARTED_AT } });
+  }, COLD_START_MS);
+  afterAll(() => running?.stop());
+  return (chainId) => {
+    if (running === undefined) throw new Error('The local chains are not running');
+    return running.on(chainId);
+  };
+}
+
+/** The market's id in the SDK's brand. */
+export function sdkId({ id }: Market): MarketId {
+  return id as Hex as MarketId;
+}
