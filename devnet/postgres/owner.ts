@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { link, readFile, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -49,20 +49,28 @@ export async function claim(dataDir: string, file: string): Promise<() => Promis
   }
 }
 
-/** Tell whether the pid is a Postgres server of exactly this cluster. */
-export async function isServerOf(pid: number, cluster: string): Promise<boolean> {
+/**
+ * Find the living processes of the server of exactly this cluster. Linux knows them all, because each works in the
+ * cluster's folder; elsewhere only the one that the pid file names is known.
+ */
+export async function serversOf(cluster: string, namedPid: number): Promise<readonly number[]> {
+  if (process.platform === 'linux') {
+    const folder = await realpath(cluster);
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+    const found = await Promise.all(pids.map(async (pid) => (await workingFolder(pid)) === folder));
+    return pids.filter((_, index) => found[index]);
+  }
   try {
-    if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster));
-    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)]);
-    return stdout.includes(cluster);
+    const { stdout } = await run('ps', ['-o', 'command=', '-p', String(namedPid)]);
+    return stdout.includes(cluster) ? [namedPid] : [];
   } catch {
-    return false;
+    return []; // no such process, or no ps
   }
 }
 
-/** Tell whether a process of that pid exists. */
-export async function exists(pid: number): Promise<boolean> {
-  return (await birthOf(pid)) !== undefined;
+/** A process that ended and waits to be reaped has none. */
+function workingFolder(pid: number): Promise<string | undefined> {
+  return readlink(`/proc/${pid}/cwd`).catch(() => undefined);
 }
 
 /** Remove a claim of a dead process; one that somebody renewed in between is put back. */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/shared/logger.ts';
 import type { Account, Binaries } from './binaries.ts';
-import { exists, isServerOf } from './owner.ts';
+import { serversOf } from './owner.ts';
 
 const START_ATTEMPTS = 5;
 const RETRY_MS = 200;
@@ -69,25 +69,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 /**
- * Make way for a start: end a server that a crashed parent left behind in exactly this cluster, and drop a pid file
- * whose number belongs to a stranger by now.
+ * Make way for a start: end a server that a crashed parent left behind in exactly this cluster, and drop its pid file.
+ * Postgres would stumble over one whose number belongs to a stranger, or to a process nobody has reaped.
  */
 export async function clearLeftovers(cluster: string, logger: Logger): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
-  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
-  if (!(pid > 0) || !(await exists(pid))) return; // Postgres itself deals with the pid file of a dead server
-  if (!(await isServerOf(pid, cluster))) {
-    await rm(file, { force: true });
-    return;
-  }
-  logger.warn({ pid }, 'embedded database of a crashed process found, stopping it');
-  signal(pid, 'SIGINT');
-  for (let waitedMs = 0; await exists(pid); waitedMs += POLL_MS) {
-    if (waitedMs === STOP_PATIENCE_MS) signal(pid, 'SIGQUIT');
-    if (waitedMs > 2 * STOP_PATIENCE_MS)
-      throw new Error(`A Postgres left behind (process ${pid}) does not end: end it.`);
+  const words = await readFile(file, 'utf8').catch(() => undefined);
+  if (words === undefined) return; // it ended in order
+  const pid = Number.parseInt(words, 10);
+  const find = () => serversOf(cluster, pid);
+  let left = await find();
+  if (left.length > 0) logger.warn({ pid }, 'embedded database of a crashed process found, stopping it');
+  // Without its main process the others end by themselves.
+  if (left.includes(pid)) signal(pid, 'SIGINT');
+  for (let waitedMs = 0; left.length > 0; waitedMs += POLL_MS) {
+    if (waitedMs === STOP_PATIENCE_MS) for (const each of left) signal(each, 'SIGQUIT');
+    if (waitedMs > 2 * STOP_PATIENCE_MS) {
+      throw new Error(`A Postgres that was left behind does not end: end process ${left.join(', ')}.`);
+    }
     await wait(POLL_MS);
+    left = await find();
   }
+  await rm(file, { force: true });
 }
 
 /** Environment of the server's programs: nothing of ours, above all no PG* variable. */
