@@ -4,7 +4,8 @@ import type { BodyShape } from './types.ts';
 type Json = unknown;
 type JsonObject = Record<string, Json>;
 
-const ABSURD = [-1, 1e30];
+/** Nobody's yield, price or amount. */
+const ABSURD = [-1e9, 1e30];
 
 /** Falsify a good body the way a fault says; faults of the connection leave it as it is. */
 export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json {
@@ -12,15 +13,17 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
     case 'empty':
       return emptied(body, shape);
     case 'partial':
+      if (isSingle(body, shape)) return without(body, shape.values);
       return eachList(body, shape, (items) => thinned(items, shape.values));
     case 'duplicate':
+      if (shape.single === true) return body; // its lists are parts of the item
       return eachList(body, shape, (items) => items.flatMap((item) => [item, item]));
     case 'missingField':
       return without(body, fault.field === undefined ? shape.values : [fault.field]);
     case 'absurd': {
       let turn = 0;
       return falsified(body, shape.values, (value) => {
-        const absurd = ABSURD[turn++ % ABSURD.length] ?? -1;
+        const absurd = ABSURD[turn++ % ABSURD.length] ?? 1e30;
         return typeof value === 'string' ? BigInt(absurd).toString() : absurd;
       });
     }
@@ -32,15 +35,23 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
 }
 
 function emptied(body: Json, shape: BodyShape): Json {
-  if (shape.single === true) return {};
-  if (shape.record !== undefined && recordAt(body, shape.record) !== undefined)
+  if (isSingle(body, shape)) return {};
+  if (shape.record !== undefined && recordAt(body, shape.record) !== undefined) {
     return atRecord(body, shape.record, () => ({}));
+  }
+  return mapLists(body, () => []);
+}
+
+/** One item, not a list or record of them. */
+function isSingle(body: Json, shape: BodyShape): boolean {
+  if (shape.single === true) return true;
+  if (shape.record !== undefined && recordAt(body, shape.record) !== undefined) return false;
   let lists = 0;
-  const result = mapLists(body, () => {
+  mapLists(body, (items) => {
     lists++;
-    return [];
+    return items;
   });
-  return lists === 0 ? {} : result;
+  return lists === 0;
 }
 
 /** Change every outermost list, and the record where items stand in one. */

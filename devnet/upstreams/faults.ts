@@ -21,13 +21,13 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('malformed') }),
   /** A web page with status 200. */
   z.strictObject({ kind: z.literal('html') }),
-  /** Of every list the second of three items is missing, and the third has lost the fields that matter. */
+  /** Of every list the second of three items is missing, and the third has lost the fields that matter; so has a single item. */
   z.strictObject({ kind: z.literal('partial') }),
   /** The fields that matter (or the one named) are gone from every item. */
   z.strictObject({ kind: z.literal('missingField'), field: z.string().min(1).optional() }),
   /** Lists are empty; a single item is `{}`. */
   z.strictObject({ kind: z.literal('empty') }),
-  /** The values that matter are -1 and 1e30 in turn. */
+  /** The values that matter are -1e9 and 1e30 in turn. */
   z.strictObject({ kind: z.literal('absurd') }),
   /** The values that matter are the text "NaN". */
   z.strictObject({ kind: z.literal('nan') }),

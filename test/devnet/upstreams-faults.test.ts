@@ -152,7 +152,7 @@ describe('faults of the body', () => {
 
   test('absurd and nan: the values that matter', async () => {
     const rows = (await bad({ kind: 'absurd' })) as Campaign[];
-    expect(rows.slice(0, 3).map(({ apr }) => apr)).toEqual([-1, 1e30, -1]);
+    expect(rows.slice(0, 3).map(({ apr }) => apr)).toEqual([-1e9, 1e30, -1e9]);
     const prices = '/simple/price?vs_currencies=usd&ids=weth';
     expect(await bad({ kind: 'nan' }, prices, 'coingecko')).toEqual({ weth: { usd: 'NaN' } });
     const { prices: chart } = (await bad(
@@ -160,7 +160,7 @@ describe('faults of the body', () => {
       '/coins/weth/market_chart?vs_currency=usd&days=1',
       'coingecko',
     )) as { prices: [number, number][] };
-    expect(chart.slice(0, 2).map(([, value]) => value)).toEqual([-1, 1e30]);
+    expect(chart.slice(0, 2).map(([, value]) => value)).toEqual([-1e9, 1e30]);
   });
 
   test('duplicate: every item twice', async () => {
@@ -186,7 +186,11 @@ describe('faults of the body', () => {
       code: 0,
       data: { routeSummary: { route: [[{}]] } },
     });
-    expect(corrupt(route, { kind: 'absurd' }, shape)).toMatchObject({ data: { routeSummary: { amountOut: '-1' } } });
+    expect(corrupt(route, { kind: 'absurd' }, shape)).toMatchObject({
+      data: { routeSummary: { amountOut: '-1000000000' } },
+    });
+    expect(corrupt(route, { kind: 'partial' }, shape)).toEqual(corrupt(route, { kind: 'missingField' }, shape));
+    expect(corrupt(route, { kind: 'duplicate' }, shape)).toEqual(route);
     const build = { code: 0, data: { amountOut: '5', data: '0xabcd' } };
     expect(corrupt(build, { kind: 'missingField', field: 'data' }, shape)).toEqual({
       code: 0,
