@@ -1,0 +1,207 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { borrowSeries, campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
+import { apyPctFromRayRate, borrowApyPctFromRate } from '../../src/domain/apy/rates.ts';
+import { type DailySeries, dailySeries, stepAverage, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
+import { Decimal, formatPct } from '../../src/shared/decimal.ts';
+import { DAY, daily, NOW_MS } from './world.ts';
+
+function series(days: number, pct: (ago: number) => string): DailySeries {
+  const made = dailySeries(daily(days, pct).map(({ atMs, apyPct }) => ({ atMs, pct: apyPct })));
+  if (!made) throw new Error('empty series');
+  return made;
+}
+
+describe('borrowApyPctFromRate', () => {
+  test('default: the SDK’s APY in percent', () => {
+    const rate = 1_268_391_679n;
+    expect(borrowApyPctFromRate(rate).toNumber()).toBeCloseTo(MarketUtils.rateToApy(rate) * 100, 12);
+    expect(formatPct(borrowApyPctFromRate(rate))).toBe('4.08');
+    expect(borrowApyPctFromRate(0n).isZero()).toBe(true);
+  });
+});
+
+describe('apyPctFromRayRate', () => {
+  test('default: a savings rate of 4.5 %', () => {
+    // The accumulator that makers use for 4.5 % a year.
+    expect(formatPct(apyPctFromRayRate(1_000_000_001_395_766_281_313_196_627n), 6)).toBe('4.500000');
+  });
+
+  test('behavior: 1e27 is no growth, below it shrinks', () => {
+    expect(apyPctFromRayRate(10n ** 27n).isZero()).toBe(true);
+    expect(apyPctFromRayRate(10n ** 27n - 10n ** 18n).isNegative()).toBe(true);
+  });
+
+  test('behavior: agrees with the continuous formula', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 20n * 10n ** 18n }), (growth) => {
+        const continuous = Math.expm1(Number(growth) * 1e-27 * 31_536_000) * 100;
+        expect(apyPctFromRayRate(10n ** 27n + growth).toNumber()).toBeCloseTo(continuous, 4);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('windowMeans', () => {
+  test('default: the mean of the daily points in each window', () => {
+    const means = windowMeans(
+      series(95, (ago) => (ago < 30 ? '6' : ago < 60 ? '3' : '0')),
+      NOW_MS,
+    );
+    expect(Object.entries(means).map(([days, mean]) => [days, formatPct(mean as Decimal)])).toEqual([
+      ['30', '6.00'],
+      ['60', '4.50'],
+      ['90', '3.00'],
+    ]);
+  });
+
+  test.each([
+    [87, false],
+    [88, true],
+    [90, true],
+  ])('behavior: %i days of history cover 90 days: %s', (days, covered) => {
+    expect(
+      windowMean(
+        series(days, () => '5'),
+        NOW_MS,
+        90,
+      ) !== undefined,
+    ).toBe(covered);
+  });
+
+  test('behavior: a young collateral has the short windows only', () => {
+    expect(
+      Object.keys(
+        windowMeans(
+          series(40, () => '5'),
+          NOW_MS,
+        ),
+      ),
+    ).toEqual(['30']);
+    expect(
+      windowMeans(
+        series(10, () => '5'),
+        NOW_MS,
+      ),
+    ).toEqual({});
+  });
+
+  test('behavior: several points of one day count as one', () => {
+    const today = Math.floor(NOW_MS / DAY) * DAY;
+    const points = daily(60, () => '4').map(({ atMs, apyPct }) => ({ atMs, pct: apyPct }));
+    const extra = Array.from({ length: 11 }, (_, hour) => ({
+      atMs: today + (hour + 1) * 3_600_000,
+      pct: new Decimal(4),
+    }));
+    const spike = [...points.slice(0, -1), { atMs: today, pct: new Decimal(16) }, ...extra];
+    const made = dailySeries(spike);
+    expect(made && windowMean(made, NOW_MS, 30)?.toFixed(6)).toBe('4.033333');
+  });
+
+  test('behavior: lies between the extremes and equals the plain mean', () => {
+    const values = fc.array(fc.integer({ min: -1_000, max: 100_000 }), { minLength: 95, maxLength: 120 });
+    fc.assert(
+      fc.property(values, fc.constantFrom(30, 60, 90), (hundredths, days) => {
+        const made = series(hundredths.length, (ago) => String((hundredths[ago] ?? 0) / 100));
+        const inside = hundredths.slice(0, days);
+        const plain = new Decimal(inside.reduce((sum, value) => sum + value, 0)).div(100).div(days);
+        expect(windowMean(made, NOW_MS, days)?.minus(plain).abs().lt('1e-40')).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('stepAverage', () => {
+  const steps = [
+    { atMs: 0, aprPct: new Decimal(2) },
+    { atMs: 50, aprPct: new Decimal(6) },
+    { atMs: 80, aprPct: new Decimal(0) },
+  ];
+
+  test('default', () => {
+    expect(stepAverage(steps, 0, 100).toFixed()).toBe('2.8');
+  });
+
+  test('behavior: before the first step nothing is paid, after the last it holds', () => {
+    expect(stepAverage(steps.slice(0, 2), -50, 100).toFixed(4)).toBe('2.6667');
+    expect(stepAverage([], 0, 100).isZero()).toBe(true);
+  });
+
+  test('behavior: splitting the span changes nothing', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -40, max: 120 }), (split) => {
+        const [from, to] = [-50, 130];
+        const left = stepAverage(steps, from, split).times(split - from);
+        const right = stepAverage(steps, split, to).times(to - split);
+        expect(
+          left
+            .plus(right)
+            .minus(stepAverage(steps, from, to).times(to - from))
+            .abs()
+            .lt('1e-40'),
+        ).toBe(true);
+      }),
+    );
+  });
+
+  test('error: RangeError for an empty span', () => {
+    expect(() => stepAverage(steps, 5, 5)).toThrow(RangeError);
+  });
+});
+
+describe('campaignAverage', () => {
+  test('default: pays from start to end', () => {
+    const campaign = { id: '1', symbol: 'X', aprPct: new Decimal(10), startsAtMs: 50, endsAtMs: 75 };
+    expect(campaignAverage([campaign, { ...campaign, startsAtMs: 90, endsAtMs: 500 }], 0, 100).toFixed()).toBe('3.5');
+  });
+});
+
+describe('historicalMeans', () => {
+  const none = { campaigns: [] };
+
+  test('default: the means of both sides, levered', () => {
+    const means = historicalMeans({
+      collateral: series(95, (ago) => (ago < 30 ? '8' : '6')),
+      collateralIncentive: none,
+      borrow: series(95, () => '5'),
+      borrowIncentive: { steps: [{ atMs: NOW_MS - 15 * DAY, aprPct: new Decimal(2) }], campaigns: [] },
+      safeLeverage: new Decimal('10.5'),
+      endMs: NOW_MS,
+    });
+    const shown = Object.entries(means.leverageApyPct).map(([days, mean]) => [days, formatPct(mean as Decimal)]);
+    // 30 days: 8 * 10.5 − (5 − 1) * 9.5; 60: 7 * 10.5 − (5 − 0.5) * 9.5; 90: 6.67 * 10.5 − (5 − 0.33) * 9.5.
+    expect(shown).toEqual([
+      ['30', '46.00'],
+      ['60', '30.75'],
+      ['90', '25.67'],
+    ]);
+  });
+
+  test('behavior: absent where either side is too short; a collateral without yield counts as zero', () => {
+    const input = {
+      collateralIncentive: none,
+      borrowIncentive: none,
+      safeLeverage: new Decimal(2),
+      endMs: NOW_MS,
+    };
+    const short = historicalMeans({ ...input, collateral: series(95, () => '8'), borrow: series(40, () => '5') });
+    expect(Object.keys(short.leverageApyPct)).toEqual(['30']);
+    const perp = historicalMeans({ ...input, collateral: 'none', borrow: series(95, () => '5') });
+    expect(perp.leverageApyPct[90]?.toFixed()).toBe('-5');
+  });
+});
+
+describe('quarterlyBorrowApyPct', () => {
+  test('default: mean of the last 90 days, from fractions', () => {
+    const points = daily(120, (ago) => (ago < 90 ? '0.04' : '0.99')).map((p) => ({
+      atSec: p.atMs / 1_000,
+      apy: p.apyPct,
+    }));
+    const made = borrowSeries({ points });
+    expect(made && quarterlyBorrowApyPct(made, NOW_MS)?.toFixed()).toBe('4');
+    expect(borrowSeries({ points: [] })).toBeUndefined();
+  });
+});

@@ -1,0 +1,170 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { collateralValueInLoan, increaseFlashLoan, openFlashLoan } from '../../src/domain/leverage/flash-loan.ts';
+import { buildLadder, ladderRungs } from '../../src/domain/leverage/ladder.ts';
+import {
+  leverageApyPct,
+  leverageFromLtvPct,
+  ltvPctFromLeverage,
+  shownLeverage,
+} from '../../src/domain/leverage/leverage.ts';
+import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
+import { Decimal, formatPct } from '../../src/shared/decimal.ts';
+
+const pct = (text: string) => new Decimal(text);
+/** LTVs with two decimals, as limits have them. */
+const anyLtv = fc.integer({ min: 0, max: 9_899 }).map((hundredths) => new Decimal(hundredths).shiftedBy(-2));
+const anyRate = fc
+  .tuple(fc.integer({ min: -5_000_000, max: 50_000_000 }), fc.integer({ min: 0, max: 12 }))
+  .map(([digits, places]) => new Decimal(digits).shiftedBy(-places));
+
+describe('ltvLimits', () => {
+  test('default', () => {
+    const limits = ltvLimits(915_000_000_000_000_000n);
+    expect([limits.liquidationLtvPct, limits.maxLtvPct, limits.safeLtvPct].map((l) => formatPct(l))).toEqual([
+      '91.50',
+      '91.25',
+      '90.50',
+    ]);
+  });
+
+  test('behavior: the stock leg is capped at 88 % of liquidation', () => {
+    expect(formatPct(stockLtvCapPct(pct('62.5')))).toBe('55.00');
+  });
+
+  test('behavior: a liquidation LTV below the buffers leaves nothing, not a negative limit', () => {
+    const limits = ltvLimits(2_000_000_000_000_000n);
+    expect(limits.maxLtvPct.isZero() && limits.safeLtvPct.isZero()).toBe(true);
+  });
+});
+
+describe('leverageFromLtvPct', () => {
+  test.each([
+    ['0', '1.0'],
+    ['50', '2.0'],
+    ['90.5', '10.5'],
+    ['91.25', '11.4'],
+    ['93.5', '15.4'],
+    ['96.25', '26.7'],
+  ])('default: %s %% is shown as %sx', (ltv, leverage) => {
+    expect(shownLeverage(pct(ltv))).toBe(leverage);
+  });
+
+  test('behavior: inverse of ltvPctFromLeverage', () => {
+    fc.assert(
+      fc.property(anyLtv, (ltv) => ltvPctFromLeverage(leverageFromLtvPct(ltv)).minus(ltv).abs().lt('1e-50')),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test.each(['-0.01', '100', '120', 'NaN'])('error: RangeError for %s', (ltv) => {
+    expect(() => leverageFromLtvPct(pct(ltv))).toThrow(RangeError);
+  });
+
+  test('error: RangeError for a leverage below 1', () => {
+    expect(() => ltvPctFromLeverage(pct('0.99'))).toThrow(RangeError);
+  });
+});
+
+describe('leverageApyPct', () => {
+  test('default', () => {
+    expect(formatPct(leverageApyPct(pct('8'), pct('5'), pct('10.5')))).toBe('36.50');
+  });
+
+  test('behavior: an uncorrelated carry stays negative', () => {
+    expect(formatPct(leverageApyPct(pct('0'), pct('4.2'), pct('2.6')))).toBe('-6.72');
+  });
+});
+
+describe('buildLadder', () => {
+  test('default', () => {
+    const ladder = buildLadder({ maxLtvPct: pct('76.75'), collateralApyPct: pct('8'), netBorrowApyPct: pct('5') });
+    expect(ladder).toEqual([
+      { leverage: '1.0', ltvPct: '0.0', leverageApyPct: '8.00' },
+      { leverage: '2.0', ltvPct: '50.0', leverageApyPct: '11.00' },
+      { leverage: '3.0', ltvPct: '66.7', leverageApyPct: '14.00' },
+      { leverage: '4.0', ltvPct: '75.0', leverageApyPct: '17.00' },
+      { leverage: '4.3', ltvPct: '76.8', leverageApyPct: '17.90' },
+    ]);
+  });
+
+  test('behavior: the maximum is not repeated when the last step already is it', () => {
+    expect(ladderRungs(pct('75')).map((rung) => rung.leverage)).toEqual(['1.0', '2.0', '3.0', '4.0']);
+  });
+
+  test('behavior: properties of every ladder', () => {
+    fc.assert(
+      fc.property(anyLtv, anyRate, anyRate, (maxLtvPct, collateralApyPct, netBorrowApyPct) => {
+        const ladder = buildLadder({ maxLtvPct, collateralApyPct, netBorrowApyPct });
+        const max = shownLeverage(maxLtvPct);
+        expect(ladder[0]?.leverage).toBe('1.0');
+        expect(ladder[ladder.length - 1]?.leverage).toBe(max);
+        expect(ladder).toHaveLength(Math.floor(Number(max)) + (Number.isInteger(Number(max)) ? 0 : 1));
+        ladder.forEach((entry, index) => {
+          if (index < Math.floor(Number(max))) expect(entry.leverage).toBe(`${index + 1}.0`);
+          expect(Number(entry.ltvPct)).toBeLessThanOrEqual(Number(formatPct(maxLtvPct, 1)));
+          const exact = leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(entry.leverage));
+          expect(entry.leverageApyPct).toBe(formatPct(exact));
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('openFlashLoan', () => {
+  test('default', () => {
+    expect(openFlashLoan(1_000_000n, pct('90'))).toBe(9_000_000n);
+    expect(openFlashLoan(1_000_001n, pct('90.5'))).toBe(9_526_325n);
+  });
+
+  test('behavior: the resulting LTV never exceeds the target, and one unit more would', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), anyLtv, (value, target) => {
+        const loan = openFlashLoan(value, target);
+        const t = BigInt(target.shiftedBy(2).toFixed(0));
+        expect(loan * 10_000n <= t * (value + loan)).toBe(true);
+        expect((loan + 1n) * 10_000n > t * (value + loan + 1n)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('error: RangeError at 100 %', () => {
+    expect(() => openFlashLoan(1n, pct('100'))).toThrow(RangeError);
+  });
+});
+
+describe('increaseFlashLoan', () => {
+  test('default', () => {
+    const loan = increaseFlashLoan({ collateralValue: 5_000_000n, debt: 4_000_000n, targetLtvPct: pct('90') });
+    expect(loan).toBe(5_000_000n);
+  });
+
+  test('behavior: nothing to do at or above the target', () => {
+    expect(increaseFlashLoan({ collateralValue: 100n, debt: 90n, targetLtvPct: pct('90') })).toBe(0n);
+    expect(increaseFlashLoan({ collateralValue: 100n, debt: 95n, targetLtvPct: pct('90') })).toBe(0n);
+  });
+
+  test('behavior: lands at the target from any position below it', () => {
+    const amount = fc.bigInt({ min: 0n, max: 10n ** 28n });
+    fc.assert(
+      fc.property(amount, amount, anyLtv, (collateralValue, debt, target) => {
+        const loan = increaseFlashLoan({ collateralValue, debt, targetLtvPct: target });
+        const t = BigInt(target.shiftedBy(2).toFixed(0));
+        if (loan > 0n) expect((debt + loan) * 10_000n <= t * (collateralValue + loan)).toBe(true);
+        expect((debt + loan + 1n) * 10_000n > t * (collateralValue + loan + 1n)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('collateralValueInLoan', () => {
+  test('default: rounds down, as the SDK does', () => {
+    const price = 1_073_333_333_333_333_333_333_333n;
+    expect(collateralValueInLoan(10n ** 18n, price)).toBe((10n ** 18n * price) / 10n ** 36n);
+    expect(collateralValueInLoan(10n ** 18n, price)).toBe(MarketUtils.getCollateralValue(10n ** 18n, { price }));
+  });
+});
