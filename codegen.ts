@@ -18,7 +18,7 @@ const SCALARS = {
   ChainId: 'number',
   DateTime: 'string',
   Decimal: 'string',
-  HexData: '`0x${string}`',
+  HexData: 'string',
   MarketId: 'string',
   StrategyId: 'string',
 };

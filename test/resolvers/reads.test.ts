@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { readCandles, readPriceChart } from '../../src/resolvers/charts.ts';
+import { readFreshness } from '../../src/resolvers/freshness.ts';
+import { listHistories, readHistory } from '../../src/resolvers/histories.ts';
+import { readStableApy } from '../../src/resolvers/stable-apy.ts';
+import { readPrice } from '../../src/resolvers/tokens.ts';
+import { readTvl } from '../../src/resolvers/tvl.ts';
+import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
+import type { MarketId } from '../../src/shared/ids.ts';
+import { chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
+import { completeContext, contextOf, halfContext, servicesOf } from './world.ts';
+
+const ctx = completeContext();
+const chain = chainOf(1);
+const token = chain.stable.address;
+const history = { resolution: 'DAY', downsampling: 'MEAN' } as const;
+
+describe('readCandles', () => {
+  const args = { chainId: 1, token, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
+
+  it('default', async () => {
+    expect(await readCandles(args, ctx)).toMatchObject({ ...args, source: 'geckoterminal', stale: false });
+  });
+
+  it.each([
+    { timeframe: 'minute', aggregate: 4 },
+    { timeframe: 'hour', aggregate: 5 },
+    { timeframe: 'day', aggregate: 4 },
+    { limit: 0 },
+    { limit: 1001 },
+    { chainId: 2 },
+  ] as const)('error: BadRequestError for %o', async (change) => {
+    await expect(readCandles({ ...args, ...change }, ctx)).rejects.toThrow(BadRequestError);
+  });
+
+  it('error: NotFoundError without a pool', async () => {
+    const zero = '0x0000000000000000000000000000000000000000';
+    await expect(readCandles({ ...args, token: zero }, ctx)).rejects.toThrow(NotFoundError);
+  });
+});
+
+describe('readPriceChart', () => {
+  const args = { coinId: 'ethereum', days: 7, currency: 'USD' };
+
+  it('default', async () => {
+    expect(await readPriceChart(args, ctx)).toMatchObject({ coinId: 'ethereum', days: 7, currency: 'usd' });
+  });
+
+  it.each([{ days: 0 }, { days: 366 }, { coinId: '../ping' }, { coinId: 'unknown-coin' }, { currency: '' }])(
+    'error: BadRequestError for %o',
+    async (change) => {
+      await expect(readPriceChart({ ...args, ...change }, ctx)).rejects.toThrow(BadRequestError);
+    },
+  );
+});
+
+describe('readHistory', () => {
+  const [unrecorded, recorded] = chain.markets;
+  if (!unrecorded || !recorded) throw new Error('two markets expected');
+
+  it('behavior: one read serves many markets; an unrecorded one says why it is empty', async () => {
+    const all = await listHistories('borrowApy', history, ctx);
+    const gaps = all.items.filter(({ gap }) => gap !== null);
+    expect(all.items).toHaveLength(chainOf(1).markets.length + chainOf(4663).markets.length);
+    expect(gaps.map(({ market }) => market.id)).toEqual([1, 4663].map((id) => chainOf(id).markets[0]?.id));
+    expect(all.items[1]?.points.every(({ atMs }) => atMs % DAY === 0)).toBe(true);
+  });
+
+  it('behavior: from is included, to is excluded', async () => {
+    const [from, to] = [new Date(NOW_MS - 2 * DAY), new Date(NOW_MS - DAY)];
+    const { items } = await listHistories(
+      'borrowApy',
+      { ...history, resolution: 'RAW', ids: [recorded.id], from, to },
+      ctx,
+    );
+    expect(items[0]?.points).toHaveLength(24);
+    expect(items[0]?.points[0]?.atMs).toBe(from.getTime());
+  });
+
+  it('error: BadRequestError for a range that is too long, empty or has too many points', async () => {
+    const from = new Date(NOW_MS - 401 * DAY);
+    await expect(listHistories('borrowApy', { ...history, from }, ctx)).rejects.toThrow(BadRequestError);
+    const backwards = { from: new Date(NOW_MS), to: new Date(NOW_MS) };
+    await expect(listHistories('borrowApy', { ...history, ...backwards }, ctx)).rejects.toThrow(BadRequestError);
+    const many = { from: new Date(NOW_MS - 399 * DAY), resolution: 'HOUR' } as const;
+    await expect(listHistories('borrowApy', { ...history, ...many }, ctx)).rejects.toThrow(BadRequestError);
+  });
+
+  it('error: NotFoundError', () => {
+    const id = `0x${'0'.repeat(64)}` as MarketId;
+    expect(() => readHistory('borrowApy', { ...history, id }, ctx)).toThrow(NotFoundError);
+  });
+});
+
+describe('readPrice', () => {
+  it('behavior: last-good with its age, or the reason', () => {
+    const failure = { reason: 'timeout', source: 'coingecko', sinceMs: NOW_MS - DAY } as const;
+    const failed = withItem(completeFacts(chain), 'price', token, { failure });
+    const context = contextOf(servicesOf([failed, completeFacts(chainOf(4663))]));
+    expect(readPrice(chain.stable, context)).toMatchObject({ gap: { reason: 'SOURCE_FAILED', sinceMs: NOW_MS - DAY } });
+    expect(readPrice(chain.stable, ctx).measured?.usd.toFixed()).toBe('0.9998');
+  });
+});
+
+describe('readFreshness', () => {
+  it('behavior: an unmeasured chain says what it waits for', () => {
+    const [first, second] = readFreshness({}, halfContext());
+    expect(first).toMatchObject({ primed: true, waitingFor: [] });
+    expect(second).toMatchObject({ primed: false, publishedMs: null, waitingFor: ['lendingState', 'oracle'] });
+    expect(second?.groups.every(({ status, items }) => status === 'never' && items === 0)).toBe(true);
+  });
+
+  it('behavior: names failing items with their last good value', () => {
+    const failure = { reason: 'malformed', source: 'coingecko', sinceMs: NOW_MS } as const;
+    const facts = completeFacts(chain);
+    const price = { ...facts.groups.price, failures: new Map([[token as string, failure]]) };
+    const failing = { ...facts, groups: { ...facts.groups, price } };
+    const [row] = readFreshness({ chainIds: [1] }, contextOf(servicesOf([failing, completeFacts(chainOf(4663))])));
+    const group = row?.groups.find((entry) => entry.group === 'price');
+    expect(group?.failing).toEqual([{ key: token, symbol: chain.stable.symbol, failure, lastGoodMs: NOW_MS - 60_000 }]);
+    expect(group).toMatchObject({ itemsAtLastGood: 1 });
+  });
+});
+
+describe('readStableApy', () => {
+  it('behavior: an empty list is told, never fresh', () => {
+    expect(readStableApy(halfContext())).toEqual({ oldest: null, items: [] });
+  });
+});
+
+describe('readTvl', () => {
+  it('behavior: as old as its oldest chain', () => {
+    expect(readTvl(ctx)).toMatchObject({ asOfMs: NOW_MS - DAY, stale: true, chains: [{ chainId: 1, stale: true }] });
+  });
+
+  it('error: NotReadyError before the first chain', () => {
+    expect(() => readTvl(contextOf({ ...ctx.services, tvl: () => null }))).toThrow(NotReadyError);
+  });
+});

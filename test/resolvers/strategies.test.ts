@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
+import { listMarkets } from '../../src/resolvers/markets.ts';
+import { findStrategy, listStrategies } from '../../src/resolvers/strategies.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
+import type { StrategyId } from '../../src/shared/ids.ts';
+import { COLLATERAL_CATEGORIES } from '../../src/shared/vocabulary.ts';
+import { chainOf, completeFacts } from '../domain/world.ts';
+import { CHAIN_IDS, completeContext, contextOf, halfContext, servicesOf } from './world.ts';
+
+const ctx = completeContext();
+
+const filters = fc.record(
+  {
+    chainIds: fc.subarray([...CHAIN_IDS]),
+    categories: fc.subarray([...COLLATERAL_CATEGORIES], { minLength: 1 }),
+    correlated: fc.boolean(),
+    kind: fc.constantFrom('loop' as const, 'equity' as const),
+    minLeverage: fc.integer({ min: 1, max: 12 }).map((value) => new Decimal(value)),
+    listedOnly: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+const orders = fc.record({
+  field: fc.constantFrom(...STRATEGY_ORDERS),
+  direction: fc.constantFrom('asc' as const, 'desc' as const),
+});
+
+describe('listStrategies', () => {
+  it('default', () => {
+    const page = listStrategies({ first: 50 }, ctx);
+    expect(page.totalCount).toBeGreaterThan(10);
+    expect(new Set(page.edges.map(({ node }) => node.chainId))).toEqual(new Set(CHAIN_IDS));
+    expect(page.edges.every(({ node }) => node.visibility.visible)).toBe(true);
+    const apys = page.edges.map(({ node }) => Number(node.defaultLeverage.leverageApyPct));
+    expect(apys).toEqual([...apys].sort((a, b) => b - a));
+  });
+
+  it('behavior: walking the pages gives the whole list, under any filter and order', () => {
+    fc.assert(
+      fc.property(filters, orders, fc.integer({ min: 1, max: 9 }), (filter, orderBy, first) => {
+        const whole = listStrategies({ filter, orderBy, first: 500 }, ctx);
+        const walked: string[] = [];
+        let after: string | null = null;
+        for (;;) {
+          const page = listStrategies({ filter, orderBy, first, after }, ctx);
+          expect(page.totalCount).toBe(whole.totalCount);
+          expect(page.pageInfo.hasPreviousPage).toBe(after !== null && walked.length > 0);
+          walked.push(...page.edges.map(({ node }) => `${node.chainId}:${node.id}`));
+          after = page.pageInfo.endCursor;
+          if (!page.pageInfo.hasNextPage) break;
+        }
+        expect(walked).toEqual(whole.edges.map(({ node }) => `${node.chainId}:${node.id}`));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('behavior: a cursor holds when another strategy disappears', () => {
+    const [first, second, third] = listStrategies({ first: 3 }, ctx).edges;
+    if (!first || !second || !third) throw new Error('three strategies expected');
+    const services = servicesOf(CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId))));
+    const without = contextOf({
+      ...services,
+      composed: (chainId) => {
+        const composed = services.composed(chainId);
+        return { ...composed, strategies: composed.strategies.filter(({ id }) => id !== first.node.id) };
+      },
+    });
+    const page = listStrategies({ first: 1, after: second.cursor }, without);
+    expect(page.edges[0]?.node.id).toBe(third.node.id);
+  });
+
+  it.each([0, -1, 501, 1.5])('error: BadRequestError for first %s', (first) => {
+    expect(() => listStrategies({ first }, ctx)).toThrow(BadRequestError);
+  });
+
+  it('error: BadRequestError for a cursor of another order, or none at all', () => {
+    const { endCursor } = listStrategies({ first: 1 }, ctx).pageInfo;
+    const orderBy = { field: 'symbol', direction: 'asc' } as const;
+    expect(() => listStrategies({ first: 1, orderBy, after: endCursor }, ctx)).toThrow(BadRequestError);
+    expect(() => listStrategies({ first: 1, after: 'nonsense' }, ctx)).toThrow(BadRequestError);
+  });
+
+  it('error: BadRequestError naming the served chains', () => {
+    expect(() => listStrategies({ first: 1, filter: { chainIds: [5] } }, ctx)).toThrow(
+      expect.objectContaining({
+        code: 'bad_request',
+        details: { field: 'filter.chainIds', value: '5', limit: { oneOf: CHAIN_IDS } },
+      }),
+    );
+  });
+
+  it('error: NotReadyError for a chain that is not measured, the other one answers', () => {
+    const half = halfContext();
+    expect(() => listStrategies({ first: 1 }, half)).toThrow(NotReadyError);
+    expect(listStrategies({ first: 1, filter: { chainIds: [1] } }, half).edges).toHaveLength(1);
+  });
+});
+
+describe('findStrategy', () => {
+  it('behavior: finds loops and vaults, whichever chain they live on', () => {
+    for (const chainId of CHAIN_IDS) {
+      for (const { id } of ctx.services.composed(chainId).strategies) {
+        expect(findStrategy({ id }, ctx)).toMatchObject({ id, chainId });
+      }
+    }
+  });
+
+  it('error: NotFoundError', () => {
+    const id = `0x${'0'.repeat(64)}` as StrategyId;
+    expect(() => findStrategy({ id }, ctx)).toThrow(NotFoundError);
+  });
+
+  it('error: NotReadyError when its chain is not measured', () => {
+    const vault = chainOf(4663).equityVaults[0];
+    if (!vault) throw new Error('vault expected');
+    expect(() => findStrategy({ id: vault.id }, halfContext())).toThrow(NotReadyError);
+  });
+});
+
+describe('listMarkets', () => {
+  it('behavior: pages follow the catalog and cover it', () => {
+    const ids: string[] = [];
+    let after: string | null = null;
+    do {
+      const page = listMarkets({ first: 7, after }, ctx);
+      ids.push(...page.edges.map(({ node }) => node.market.id));
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(ids).toEqual(CHAIN_IDS.flatMap((chainId) => chainOf(chainId).markets.map(({ id }) => id)));
+  });
+
+  it('behavior: visible splits the list', () => {
+    const all = listMarkets({ first: 500 }, ctx).totalCount;
+    const listed = listMarkets({ first: 500, visible: true }, ctx).totalCount;
+    expect(listMarkets({ first: 500, visible: false }, ctx).totalCount).toBe(all - listed);
+  });
+
+  it('error: BadRequestError for something that is no cursor', () => {
+    expect(() => listMarkets({ first: 1, after: 'nonsense' }, ctx)).toThrow(BadRequestError);
+  });
+});

@@ -1,0 +1,104 @@
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { composeChain } from '../../src/domain/compose.ts';
+import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
+import { createLoaders } from '../../src/loaders/index.ts';
+import type { AppContext } from '../../src/resolvers/context.ts';
+import type { Services } from '../../src/resolvers/services.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, PARAMS } from '../domain/world.ts';
+
+export const CHAIN_IDS = [1, 4663];
+
+/** Services over handmade facts: composed by the product's own composition, everything else answered from here. */
+export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Services> = {}): Services {
+  const factsById = new Map(facts.map((entry) => [entry.chainId, entry]));
+  const composed = new Map(facts.map((entry) => [entry.chainId, composeChain(chainOf(entry.chainId), entry, PARAMS)]));
+  const known = <T>(map: ReadonlyMap<number, T>, chainId: number): T => {
+    const value = map.get(chainId);
+    if (!value) throw new Error(`chain ${chainId} is not in this world`);
+    return value;
+  };
+  return {
+    catalog: createCatalog(curatedChains),
+    budgets: BUDGETS,
+    composed: (chainId) => known(composed, chainId),
+    facts: (chainId) => known(factsById, chainId),
+    histories: {
+      read: async (_kind, chainId, ids, { fromMs, toMs }) =>
+        new Map(
+          ids
+            .filter((id) => id !== chainOf(chainId).markets[0]?.id)
+            .map((id) => [
+              id,
+              {
+                points: Array.from({ length: 40 * 24 }, (_, hour) => ({
+                  atMs: NOW_MS - hour * 3_600_000,
+                  ratePct: new Decimal(hour),
+                }))
+                  .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+                  .reverse(),
+                sources: ['chain'],
+                stamp: { asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 },
+              },
+            ]),
+        ),
+    },
+    charts: {
+      chart: async (coinId) =>
+        coinId === 'unknown-coin'
+          ? null
+          : { source: 'coingecko', asOfMs: NOW_MS, prices: [[NOW_MS, 1.5]], marketCaps: [], totalVolumes: [] },
+    },
+    ohlcv: {
+      candles: async ({ token }) =>
+        token === '0x0000000000000000000000000000000000000000'
+          ? null
+          : {
+              pool: { address: '0xpool', name: 'A / B', dex: 'dex' },
+              source: 'geckoterminal',
+              asOfMs: NOW_MS,
+              stale: false,
+              candles: [{ t: NOW_MS / 1000, o: 1, h: 2, l: 0.5, c: 1.5, v: 10 }],
+            },
+    },
+    health: {
+      readiness: (chainId) => {
+        const primed = known(factsById, chainId).version > 0;
+        return { primed, ready: primed, waitingFor: primed ? [] : ['lendingState', 'oracle'] };
+      },
+    },
+    tvl: () => ({
+      total: totals('150.5', '100.25', 3, 2),
+      chains: [{ chainId: 1, asOfMs: NOW_MS - DAY, ...totals('150.5', '100.25', 3, 2) }],
+    }),
+    ...overrides,
+  };
+}
+
+export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
+  return {
+    request: null,
+    nowMs,
+    caller: { kind: 'anonymous' },
+    correlationId: 'test',
+    logger: silentLogger,
+    services,
+    loaders: createLoaders(services),
+  };
+}
+
+/** A context in which everything is measured on both chains. */
+export function completeContext(): AppContext {
+  return contextOf(servicesOf(CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId)))));
+}
+
+/** Chain 1 measured, chain 4663 not yet. */
+export function halfContext(): AppContext {
+  return contextOf(servicesOf([completeFacts(chainOf(1)), emptyChainFacts(4663)]));
+}
+
+function totals(tvl: string, borrowed: string, positions: number, users: number) {
+  const [tvlUsd, borrowedUsd] = [new Decimal(tvl), new Decimal(borrowed)];
+  return { tvlUsd, borrowedUsd, grossTvlUsd: tvlUsd.plus(borrowedUsd), positions, users };
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import { type ExecutionResult, graphql, parse, validate } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import type { AppContext } from '../../src/resolvers/context.ts';
+import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
+import { buildSchema } from '../../src/schema/index.ts';
+import { appErrorBehind } from '../../src/schema/input-errors.ts';
+import { chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
+import { completeContext, contextOf, halfContext, servicesOf } from '../resolvers/world.ts';
+
+const schema = buildSchema();
+const ctx = completeContext();
+const run = (source: string, variableValues: Record<string, unknown> = {}, contextValue: AppContext = ctx) =>
+  graphql({ schema, source, variableValues, contextValue });
+const firstError = (result: ExecutionResult) => {
+  const error = result.errors?.[0];
+  return error ? appErrorBehind(error) : undefined;
+};
+
+const manifest = JSON.parse(
+  readFileSync(new URL('../../src/rest/generated/manifest.json', import.meta.url), 'utf8'),
+) as Record<string, { document: string }>;
+const market = chainOf(1).markets[0];
+if (!market) throw new Error('market expected');
+const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
+  Strategies: { chainId: 1 },
+  StrategyById: { id: market.id },
+  BorrowApyHistory: { id: market.id },
+  CollateralApyHistory: { id: market.id },
+  IncentiveHistory: { id: market.id },
+  Prices: { chainId: 1 },
+  PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
+  Ohlcv: { chainId: 1, token: market.loan.address, timeframe: 'hour', aggregate: 1, limit: 168 },
+};
+
+describe('examples', () => {
+  it.each(EXAMPLE_QUERIES.map((example) => [example.title, example] as const))('default: %s', async (_, example) => {
+    const result = await run(example.query, { ...example.variables });
+    expect(result.errors).toBeUndefined();
+    expect(result.data).toBeTruthy();
+  });
+});
+
+describe('persisted operations', () => {
+  it.each(Object.keys(manifest))('default: %s', async (name) => {
+    const result = await run(manifest[name]?.document ?? '', VARIABLES[name]);
+    expect(result.errors).toBeUndefined();
+  });
+});
+
+describe('strategy', () => {
+  it('behavior: what is not known is null with its reason, never 0', async () => {
+    const failure = { reason: 'server_error', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
+    const facts = withItem(completeFacts(chainOf(1)), 'price', market.loan.address, { failure });
+    const context = contextOf(servicesOf([facts, completeFacts(chainOf(4663))]));
+    const query = `query($id: StrategyId!) { strategy(id: $id) {
+      supplyUsd liquidityUsd borrowIncentive { aprPct } collateral { maturity } gaps { field reason since } } }`;
+    const { data } = await run(query, { id: market.id }, context);
+    const strategy = data?.strategy as Record<string, unknown>;
+    expect(strategy).toMatchObject({ supplyUsd: null, liquidityUsd: null, borrowIncentive: null });
+    expect(strategy.gaps).toContainEqual(
+      expect.objectContaining({
+        field: 'supplyUsd',
+        reason: 'SOURCE_FAILED',
+        since: new Date(failure.sinceMs).toISOString(),
+      }),
+    );
+    expect(strategy.gaps).toContainEqual(expect.objectContaining({ field: 'borrowIncentive', reason: 'NONE' }));
+  });
+
+  it('behavior: the age grows, asOf does not', async () => {
+    const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec stale staleForSec } } } }`;
+    const later = contextOf(ctx.services, NOW_MS + 600_000);
+    const [now, then] = [await run(query, { id: market.id }), await run(query, { id: market.id }, later)];
+    expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { stale: false, staleForSec: null } } } });
+    expect(then.data).toMatchObject({
+      strategy: { freshness: { borrow: { stale: true, staleForSec: 360, ageSec: 660 } } },
+    });
+  });
+
+  it('error: not_found, and the rest of the document answers', async () => {
+    const result = await run(`{ strategy(id: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
+    expect(firstError(result)?.code).toBe('not_found');
+    expect(result.data).toMatchObject({ strategy: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
+  });
+
+  it('error: not_ready', async () => {
+    expect(firstError(await run('{ strategies { totalCount } }', {}, halfContext()))?.code).toBe('not_ready');
+  });
+});
+
+describe('scalars', () => {
+  it.each([
+    ['Decimal', '1e5'],
+    ['Decimal', 'NaN'],
+    ['BigInteger', '1.5'],
+    ['ChainId', 1.5],
+    ['ChainId', 0],
+    ['ChainId', '1'],
+    ['Address', '0x12'],
+    ['MarketId', '0x12'],
+    ['StrategyId', 'equity-0x12'],
+    ['HexData', '0x123'],
+    ['DateTime', 'yesterday'],
+  ])('error: BadRequestError for %s %s', (name, value) => {
+    const scalar = schema.getType(name) as unknown as { parseValue(value: unknown): unknown };
+    expect(() => scalar.parseValue(value)).toThrow(
+      expect.objectContaining({
+        code: 'bad_request',
+        details: { field: name, value: String(value), limit: expect.any(Object) },
+      }),
+    );
+  });
+
+  it('behavior: the error of a variable names the variable', async () => {
+    const query = 'query($wanted: StrategyId!) { strategy(id: $wanted) { id } }';
+    const details = { field: 'variables.wanted', value: '0x12', limit: expect.any(Object) };
+    expect(firstError(await run(query, { wanted: '0x12' }))).toMatchObject({ code: 'bad_request', details });
+  });
+
+  it('behavior: the error of a literal names the argument, also in a list', () => {
+    const error = validate(schema, parse('{ strategies(filter: { chainIds: [1, 0] }) { totalCount } }'))[0];
+    expect(error && appErrorBehind(error)).toMatchObject({ details: { field: 'chainIds', value: '0' } });
+  });
+
+  it('behavior: literals keep all their digits', async () => {
+    const query = '{ strategies(filter: { minLeverage: 1.00000000000000000001 }) { totalCount } }';
+    expect((await run(query)).errors).toBeUndefined();
+  });
+});
+
+describe('arguments', () => {
+  it('error: BadRequestError for a list past its limit, naming the field', async () => {
+    const chainIds = Array.from({ length: 101 }, () => 1);
+    const result = await run('query($f: StrategyFilter) { strategies(filter: $f) { totalCount } }', {
+      f: { chainIds },
+    });
+    expect(firstError(result)).toMatchObject({ code: 'bad_request', details: { field: 'filter.chainIds' } });
+  });
+});
+
+describe('complexity', () => {
+  const cost = (query: string) => complexityFromQuery(query, { schema, ctx }).complexity;
+
+  it('behavior: grows with the page that is asked for', () => {
+    const page = (first: number) => cost(`{ strategies(first: ${first}) { nodes { id } } }`);
+    expect(page(100) - page(50)).toBe(page(150) - page(100));
+    expect(page(500)).toBeGreaterThan(9 * page(50));
+    expect(cost('{ strategies { nodes { id } } }')).toBe(page(50));
+  });
+});
