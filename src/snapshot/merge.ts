@@ -40,7 +40,9 @@ export function mergeGroup<T>(state: GroupState<T>, publication: Publication<T>)
     items.set(key, fact);
     failures.delete(key);
   }
-  const succeeded = [...publication.failures.values()].every((failure) => failure.reason === 'not_configured');
+  const succeeded =
+    publication.failed !== true &&
+    [...publication.failures.values()].every((failure) => failure.reason === 'not_configured');
   return {
     items,
     failures,

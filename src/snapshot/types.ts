@@ -6,6 +6,8 @@ export interface Publication<T> {
   readonly attemptedAtMs: number;
   readonly items: ReadonlyMap<string, Fact<T>>;
   readonly failures: ReadonlyMap<string, { readonly reason: FailureReason; readonly source: string }>;
+  /** The source gave nothing at all: no success, even where there is no key yet to say it of. */
+  readonly failed?: boolean;
 }
 
 /** Told of every new version, after it can be read. */

@@ -1,0 +1,107 @@
+import type { Chain } from '../catalog/types.ts';
+import type { BorrowHistory, FailureReason } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Batch, LendingIndexerPort } from '../upstreams/types.ts';
+import { reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
+import { INDEXER_SOURCE } from './shared-liquidity.ts';
+import type { DailyBorrowRate, ReadBorrowHistory, Warmer } from './types.ts';
+
+export interface BorrowHistoryDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  readonly readBorrowHistory: ReadBorrowHistory;
+}
+
+const DAY_SEC = 86_400;
+/** A year and the longest trailing window, with some days to spare. */
+const KEPT_DAYS = 400;
+/** Public name of our own samples: they come from the chain. */
+const SAMPLES_SOURCE = 'chain';
+
+/**
+ * Create the warmer of borrow-rate histories: our own daily means, and the indexer for the days that we did not see. Either
+ * alone is enough; days once known are never lost, whoever goes silent.
+ */
+export function createBorrowHistoryWarmer(
+  deps: BorrowHistoryDeps,
+  chain: Chain,
+  port: LendingIndexerPort,
+  everySec: number,
+): Warmer {
+  const { chainId } = chain;
+  const keys = chain.markets.map((market) => market.id);
+  return {
+    name: `borrow-history:${chainId}`,
+    groups: ['borrowHistory'],
+    everySec,
+    phase: 2,
+    run: async (signal) => {
+      const [samples, backfill] = await Promise.allSettled([
+        deps.readBorrowHistory(chainId),
+        port.borrowHistory(chain, keys, { signal }),
+      ]);
+      const report = await refreshGroup(deps, {
+        chainId,
+        group: 'borrowHistory',
+        keys,
+        source: INDEXER_SOURCE,
+        signal,
+        ask: async () => {
+          if (samples.status === 'rejected' && backfill.status === 'rejected') throw backfill.reason;
+          const own = ownHistories(samples.status === 'fulfilled' ? samples.value : []);
+          const theirs = backfill.status === 'fulfilled' ? backfill.value : failedBatch(keys, backfill.reason);
+          return {
+            values: new Map(keys.flatMap((key) => historyOf(own.get(key), theirs.values.get(key), key))),
+            failures: theirs.failures,
+            sourceOf: (key) => (own.has(key) ? SAMPLES_SOURCE : INDEXER_SOURCE),
+          };
+        },
+        combine: (fresh, lastGood) => (lastGood ? mergeBorrowHistory(fresh, lastGood) : fresh),
+      });
+      // Published with what there is; asking the silent one again is still worth it.
+      if (backfill.status === 'rejected') throw backfill.reason;
+      if (samples.status === 'rejected') throw samples.reason;
+      return report;
+    },
+  };
+}
+
+/**
+ * Merge two histories by UTC day: a day that `preferred` has is its alone, the other fills the days it lacks.
+ * Oldest first, at most 400 days back from the newest.
+ */
+export function mergeBorrowHistory(preferred: BorrowHistory, other: BorrowHistory): BorrowHistory {
+  const seen = new Set(preferred.points.map((point) => dayOf(point.atSec)));
+  const filled = [...preferred.points, ...other.points.filter((point) => !seen.has(dayOf(point.atSec)))];
+  const points = filled.sort((a, b) => a.atSec - b.atSec);
+  const oldestDay = dayOf(points.at(-1)?.atSec ?? 0) - KEPT_DAYS;
+  return { points: points.filter((point) => dayOf(point.atSec) > oldestDay) };
+}
+
+function historyOf<K extends string>(
+  own: BorrowHistory | undefined,
+  theirs: BorrowHistory | undefined,
+  key: K,
+): readonly (readonly [K, BorrowHistory])[] {
+  if (own === undefined && theirs === undefined) return [];
+  return [[key, mergeBorrowHistory(own ?? { points: [] }, theirs ?? { points: [] })]];
+}
+
+function ownHistories(rates: readonly DailyBorrowRate[]): ReadonlyMap<string, BorrowHistory> {
+  const points = new Map<string, BorrowHistory['points'][number][]>();
+  for (const { marketId, dayMs, borrowApy } of rates) {
+    const known = points.get(marketId) ?? [];
+    known.push({ atSec: dayMs / 1_000, apy: borrowApy });
+    points.set(marketId, known);
+  }
+  return new Map([...points].map(([marketId, days]) => [marketId, { points: days }]));
+}
+
+function failedBatch(keys: readonly string[], error: unknown): Batch<BorrowHistory> {
+  const reason: FailureReason = reasonOf(error);
+  return { values: new Map(), failures: new Map(keys.map((key) => [key, reason])) };
+}
+
+function dayOf(atSec: number): number {
+  return Math.floor(atSec / DAY_SEC);
+}

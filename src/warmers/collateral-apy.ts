@@ -1,0 +1,77 @@
+import type { CollateralApySource } from '../catalog/schema.ts';
+import type { Chain, Token } from '../catalog/types.ts';
+import type { ChainReader } from '../chain/reader.ts';
+import { apyPctFromRayRate } from '../domain/apy/rates.ts';
+import type { CollateralApy } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { CollateralApySourcePort } from '../upstreams/types.ts';
+import { refreshGroup, type Snapshot } from './refresh.ts';
+import type { Warmer } from './types.ts';
+
+export interface CollateralApyDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+}
+
+/** Pick the tokens of a chain that use a source. Tokens with source `none` are asked nowhere. */
+export function tokensWithSource(chain: Chain, source: CollateralApySource): readonly Token[] {
+  return chain.tokens.filter((token) => token.apySource === source);
+}
+
+/** Create the warmer of the APYs that one provider tells for one chain. */
+export function createProviderApyWarmer(
+  deps: CollateralApyDeps,
+  chain: Chain,
+  port: CollateralApySourcePort,
+  everySec: number,
+): Warmer {
+  const tokens = tokensWithSource(chain, port.name);
+  return apyWarmer(deps, chain, port.name, everySec, tokens, (signal) => port.apys(chain, tokens, { signal }));
+}
+
+/** Create the warmer of the APYs that tokens publish on chain as a growth rate per second. */
+export function createOnchainApyWarmer(
+  deps: CollateralApyDeps,
+  chain: Chain,
+  reader: ChainReader,
+  everySec: number,
+): Warmer {
+  const tokens = tokensWithSource(chain, 'onchain');
+  return apyWarmer(deps, chain, 'onchain', everySec, tokens, async (signal) => {
+    const { block, rates } = await reader.readOnchainRates(tokens, { signal });
+    const apys = [...rates.values].map(([address, rate]) => [address, { apyPct: apyPctFromRayRate(rate) }] as const);
+    return { values: new Map(apys), failures: rates.failures, asOfMs: Number(block.timestamp) * 1_000 };
+  });
+}
+
+function apyWarmer(
+  deps: CollateralApyDeps,
+  chain: Chain,
+  source: CollateralApySource,
+  everySec: number,
+  tokens: readonly Token[],
+  ask: (signal: AbortSignal) => ReturnType<Parameters<typeof refreshGroup<'collateralApy'>>[1]['ask']>,
+): Warmer {
+  return {
+    name: `collateral-apy-${source}:${chain.chainId}`,
+    groups: ['collateralApy'],
+    everySec,
+    phase: 1,
+    run: (signal) =>
+      refreshGroup(deps, {
+        chainId: chain.chainId,
+        group: 'collateralApy',
+        keys: tokens.map((token) => token.address),
+        source,
+        signal,
+        ask: () => ask(signal),
+        combine: keepHistory,
+      }),
+  };
+}
+
+/** A source that tells the rate now and, this time, no history does not take away the history it told before. */
+function keepHistory(fresh: CollateralApy, lastGood: CollateralApy | undefined): CollateralApy {
+  const known = lastGood?.history;
+  return fresh.history === undefined && known !== undefined ? { ...fresh, history: known } : fresh;
+}

@@ -1,0 +1,119 @@
+import type { Chain, Token } from '../catalog/types.ts';
+import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact, type FailureReason } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import { Decimal, fromUnits, HUNDRED, toUnits } from '../shared/decimal.ts';
+import type { RoutePort } from '../upstreams/types.ts';
+import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
+import type { RunMode, Warmer } from './types.ts';
+import { type UsdPriceOf, usdPriceOf } from './usd-price.ts';
+
+export interface ExitLiquidityDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  /** How a token's worth in USD is known; default: measured price, else by the oracle. */
+  readonly usdPriceOf?: UsdPriceOf;
+  /** Tokens asked side by side; the provider's own budget holds besides. */
+  readonly concurrency?: number;
+}
+
+const SOURCE = 'AggregatorOne';
+const CONCURRENCY = 2;
+/** A sale that brings this much more than it costs was measured against a wrong price. */
+const MAX_GAIN_PCT = 5;
+/** In a `due` run, a sweep younger than this part of the cadence stays. */
+const FRESH_SHARE = 0.5;
+
+type Swept = { readonly sweep: ExitSweep } | { readonly reason: FailureReason; readonly error?: unknown };
+
+/**
+ * Create the warmer of exit liquidity: each collateral is sold for the chain's stable, on paper, at every size. One size
+ * that cannot be asked keeps the whole token at last-good. A provider that refuses ends the sweep; what is done stays, and
+ * the next run asks only for the rest.
+ */
+export function createExitLiquidityWarmer(
+  deps: ExitLiquidityDeps,
+  chain: Chain,
+  port: RoutePort,
+  everySec: number,
+): Warmer {
+  const { snapshot, clock, concurrency = CONCURRENCY } = deps;
+  const { chainId } = chain;
+  const collaterals = sellable(chain);
+
+  const isDue = (token: Token): boolean => {
+    const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
+    const fact = items.get(token.address);
+    return !fact || failures.has(token.address) || clock.now() - fact.asOfMs > everySec * 1_000 * FRESH_SHARE;
+  };
+
+  const sweepToken = async (token: Token, signal: AbortSignal): Promise<Swept> => {
+    const facts = snapshot.facts(chainId);
+    const priceOf = deps.usdPriceOf ?? usdPriceOf;
+    const usd = priceOf(chain, facts, token, clock.now());
+    const stableUsd = priceOf(chain, facts, chain.stable, clock.now());
+    if (usd === null) return { reason: 'missing' };
+    const slippagePct: Partial<Record<ExitSizeUsd, Decimal | null>> = {};
+    for (const size of EXIT_SIZES_USD) {
+      const amountIn = toUnits(new Decimal(size).div(usd), token.decimals);
+      try {
+        const request = { chain, tokenIn: token.address, tokenOut: chain.stable.address, amountIn };
+        const route = await port.route(request, { signal });
+        const inUsd = fromUnits(amountIn, token.decimals).times(usd);
+        const outUsd =
+          route &&
+          (stableUsd ? fromUnits(route.amountOut, chain.stable.decimals).times(stableUsd) : route.amountOutUsd);
+        if (outUsd === undefined) return { reason: 'missing' };
+        const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
+        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible' };
+        slippagePct[size] = lossPct;
+      } catch (error) {
+        signal.throwIfAborted();
+        return { reason: reasonOf(error), error };
+      }
+    }
+    return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
+  };
+
+  return {
+    name: `exit-liquidity:${chainId}`,
+    groups: ['exitLiquidity'],
+    everySec,
+    phase: 2,
+    run: async (signal: AbortSignal, mode: RunMode) => {
+      const attemptedAtMs = clock.now();
+      const queue = mode === 'all' ? [...collaterals] : collaterals.filter(isDue);
+      const items = new Map<string, Fact<ExitSweep>>();
+      const failures = new Map<string, { reason: FailureReason; source: string }>();
+      let refused: unknown;
+      let thrown: unknown;
+      const worker = async (): Promise<void> => {
+        for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
+          const asOfMs = clock.now();
+          const swept = await sweepToken(token, signal);
+          if ('sweep' in swept) {
+            items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
+            continue;
+          }
+          failures.set(token.address, { reason: swept.reason, source: SOURCE });
+          thrown ??= swept.error;
+          if (swept.reason === 'rate_limited') refused ??= swept.error;
+        }
+      };
+      const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
+      // Also after an abort: what was measured until then is true.
+      if (items.size + failures.size > 0) {
+        await snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures });
+      }
+      for (const result of ended) if (result.status === 'rejected') throw result.reason;
+      if (refused !== undefined) throw refused;
+      if (items.size === 0 && thrown !== undefined) throw thrown;
+      return reportOf(items.size, [...failures.values()]);
+    },
+  };
+}
+
+/** The collaterals that can be sold for the stable: each once, without the stable itself and those known to have no venue. */
+export function sellable(chain: Chain): readonly Token[] {
+  const tokens = new Map(chain.markets.map(({ collateral }) => [collateral.address, collateral]));
+  return [...tokens.values()].filter((token) => token.address !== chain.stable.address && !token.noSwapRoute);
+}

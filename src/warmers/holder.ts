@@ -1,0 +1,89 @@
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
+import type { Lease, LeasePort } from '../snapshot/lease.ts';
+
+/** Holds the lease of one job between its runs as well, so that a job stays with one process until that ends. */
+export interface Holder {
+  /** Tell whether the lease is ours now, taking it when it is free. */
+  hold(): Promise<boolean>;
+  /** Give it back. */
+  release(): Promise<void>;
+}
+
+export interface HolderDeps {
+  readonly job: string;
+  readonly lease: LeasePort;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Called when the lease is no longer ours: a running job has to end. */
+  readonly onLost: () => void;
+}
+
+/** Renewed this often within its time, a lease survives one lost renewal. */
+const RENEWALS_PER_TTL = 3;
+
+/** Create the holder of one job's lease. */
+export function createHolder({ job, lease, clock, timers, logger, onLost }: HolderDeps): Holder {
+  let held: Lease | null = null;
+  let validUntilMs = 0;
+  let timer: unknown = null;
+  let acquiring: Promise<boolean> | null = null;
+  let released = false;
+
+  const lose = (): void => {
+    held = null;
+    logger.info({ job }, 'lease lost');
+    onLost();
+  };
+  const renewLater = (): void => {
+    timer = timers.setTimeout(() => {
+      timer = null;
+      void renew();
+    }, lease.ttlMs / RENEWALS_PER_TTL);
+  };
+  const renew = async (): Promise<void> => {
+    const current = held;
+    if (current === null) return;
+    const askedMs = clock.now();
+    const kept = await current.renew().catch(() => null);
+    if (held !== current) return;
+    if (kept === true) validUntilMs = askedMs + lease.ttlMs;
+    // Not told whether it is kept: it is ours until its time is over, and not a moment longer.
+    if (kept === false || (kept === null && clock.now() >= validUntilMs)) lose();
+    else renewLater();
+  };
+  const acquire = async (): Promise<boolean> => {
+    const askedMs = clock.now();
+    const taken = await lease.acquire(job);
+    if (taken === null) return false;
+    if (released) {
+      await taken.release();
+      return false;
+    }
+    held = taken;
+    validUntilMs = askedMs + lease.ttlMs;
+    renewLater();
+    return true;
+  };
+
+  return {
+    hold: async () => {
+      if (released) return false;
+      if (held !== null) return true;
+      acquiring ??= acquire().finally(() => {
+        acquiring = null;
+      });
+      return acquiring;
+    },
+    release: async () => {
+      released = true;
+      if (timer !== null) timers.clearTimeout(timer);
+      timer = null;
+      const current = held;
+      held = null;
+      await current?.release();
+    },
+  };
+}

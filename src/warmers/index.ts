@@ -1,0 +1,73 @@
+import type { Catalog } from '../catalog/types.ts';
+import type { ChainReader } from '../chain/reader.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Upstreams } from '../upstreams/index.ts';
+import { createBorrowHistoryWarmer } from './borrow-history.ts';
+import { createOnchainApyWarmer, createProviderApyWarmer, tokensWithSource } from './collateral-apy.ts';
+import { createExitLiquidityWarmer } from './exit-liquidity.ts';
+import { createIncentiveHistoryWarmer } from './incentive-history.ts';
+import { createIncentivesWarmer } from './incentives.ts';
+import { createLendingStateWarmer } from './lending-state.ts';
+import { createPricesWarmer } from './prices.ts';
+import type { Snapshot } from './refresh.ts';
+import { createSharedLiquidityWarmer } from './shared-liquidity.ts';
+import { createStableIndexWarmer } from './stable-index.ts';
+import { type Cadences, DEFAULT_CADENCES, type ReadBorrowHistory, type RecordSamples, type Warmer } from './types.ts';
+
+export * from './runner.ts';
+export * from './types.ts';
+
+export type WarmerUpstreams = Pick<
+  Upstreams,
+  'yieldmarket' | 'aggregator' | 'incentivemarket' | 'stableIndex' | 'incentives' | 'prices' | 'indexer' | 'routes'
+>;
+
+export interface WarmersDeps {
+  readonly catalog: Catalog;
+  readonly chainReaders: ReadonlyMap<ChainId, ChainReader>;
+  readonly upstreams: WarmerUpstreams;
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly cadences?: Partial<Cadences>;
+  readonly recordSamples: RecordSamples;
+  readonly readBorrowHistory: ReadBorrowHistory;
+}
+
+/**
+ * Create every warmer that the catalog has work for. A source that no token of a chain uses gets none there, nor does
+ * shared liquidity on a chain without a public allocator.
+ * @throws Error for a chain of the catalog without a reader
+ */
+export function createWarmers(deps: WarmersDeps): readonly Warmer[] {
+  const { catalog, chainReaders, upstreams } = deps;
+  const cadences = { ...DEFAULT_CADENCES, ...deps.cadences };
+  const perChain = catalog.chains.flatMap((chain): Warmer[] => {
+    const reader = chainReaders.get(chain.chainId);
+    if (!reader) throw new Error(`Chain ${chain.chainId} (${chain.name}) has no reader.`);
+    const providers = [
+      [upstreams.yieldmarket, cadences.yieldmarketApy],
+      [upstreams.aggregator, cadences.slowApy],
+      [upstreams.incentivemarket, cadences.slowApy],
+    ] as const;
+    const used = providers.filter(([port]) => tokensWithSource(chain, port.name).length > 0);
+    return [
+      createLendingStateWarmer(deps, chain, reader, cadences.lendingState),
+      ...used.map(([port, everySec]) => createProviderApyWarmer(deps, chain, port, everySec)),
+      ...(tokensWithSource(chain, 'onchain').length > 0
+        ? [createOnchainApyWarmer(deps, chain, reader, cadences.onchainApy)]
+        : []),
+      createIncentivesWarmer(deps, chain, upstreams.incentives, cadences.incentives),
+      createIncentiveHistoryWarmer(deps, chain, upstreams.incentives, cadences.incentiveHistory),
+      createPricesWarmer(deps, chain, upstreams.prices, cadences.prices),
+      createExitLiquidityWarmer(deps, chain, upstreams.routes, cadences.exitLiquidity),
+      ...(chain.contracts.publicAllocator === undefined
+        ? []
+        : [createSharedLiquidityWarmer(deps, chain, upstreams.indexer, cadences.sharedLiquidity)]),
+      createBorrowHistoryWarmer(deps, chain, upstreams.indexer, cadences.borrowHistory),
+    ];
+  });
+  return [...perChain, createStableIndexWarmer(deps, catalog.chains, upstreams.stableIndex, cadences.slowApy)];
+}

@@ -1,0 +1,116 @@
+import type { Chain } from '../catalog/types.ts';
+import { CHAIN_SOURCE, ChainReadError } from '../chain/errors.ts';
+import type { ChainReader, LendingReading } from '../chain/reader.ts';
+import type { BlockRef } from '../chain/types.ts';
+import { borrowApyPctFromRate } from '../domain/apy/rates.ts';
+import type { ChainFacts, LendingState } from '../domain/facts.ts';
+import { accrue } from '../domain/market/accrue.ts';
+import type { Clock } from '../shared/clock.ts';
+import { Decimal, ZERO } from '../shared/decimal.ts';
+import type { MarketId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { refreshGroup, type Snapshot, sumReports } from './refresh.ts';
+import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
+
+export interface LendingStateDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly recordSamples: RecordSamples;
+}
+
+/**
+ * Create the warmer of market state and oracle values: one reading of the chain at one block feeds both groups and our own
+ * rate history. A block older than the newest one known is not believed.
+ */
+export function createLendingStateWarmer(
+  deps: LendingStateDeps,
+  chain: Chain,
+  reader: ChainReader,
+  everySec: number,
+): Warmer {
+  const { snapshot, logger } = deps;
+  const { chainId, markets } = chain;
+  let samplesKept = true;
+
+  const record = async (samples: readonly BorrowRateSample[]): Promise<void> => {
+    try {
+      await deps.recordSamples(chainId, samples);
+      if (!samplesKept) logger.info({ chainId }, 'rate samples kept again');
+      samplesKept = true;
+    } catch (error) {
+      if (samplesKept) logger.warn({ chainId, error }, 'rate samples not kept');
+      samplesKept = false;
+    }
+  };
+
+  return {
+    name: `lending-state:${chainId}`,
+    groups: ['lendingState', 'oracle'],
+    everySec,
+    phase: 0,
+    run: async (signal) => {
+      const reading = reader.readLendingState(markets, { signal }).then((read) => {
+        if (isOlder(read.block, newestBlock(snapshot.facts(chainId)))) throw new ChainReadError('implausible');
+        return read;
+      });
+      const common = { chainId, source: CHAIN_SOURCE, signal } as const;
+      const [oracle, lending] = await Promise.allSettled([
+        refreshGroup(deps, {
+          ...common,
+          group: 'oracle',
+          keys: [...new Set(markets.map((market) => market.oracle))],
+          ask: async () => atBlock(await reading, (read) => read.oracle),
+        }),
+        refreshGroup(deps, {
+          ...common,
+          group: 'lendingState',
+          keys: markets.map((market) => market.id),
+          ask: async () => atBlock(await reading, (read) => read.lending),
+        }),
+      ]);
+      if (lending.status === 'rejected') throw lending.reason;
+      if (oracle.status === 'rejected') throw oracle.reason;
+      await record([...(await reading).lending.values].map(([marketId, state]) => sampleOf(marketId, state)));
+      return sumReports([lending.value, oracle.value]);
+    },
+  };
+
+  function atBlock<T>(reading: LendingReading, pick: (reading: LendingReading) => T): T & { readonly asOfMs: number } {
+    return { ...pick(reading), asOfMs: Number(reading.block.timestamp) * 1_000 };
+  }
+}
+
+/** Make the history sample of one measured state, accrued to its block. */
+export function sampleOf(marketId: MarketId, state: LendingState): BorrowRateSample {
+  const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
+  const supply = new Decimal(totalSupplyAssets.toString());
+  return {
+    marketId,
+    atMs: Number(state.blockTimestamp) * 1_000,
+    borrowApy: borrowApyPctFromRate(state.borrowRate).shiftedBy(-2),
+    // A market that nobody supplies is not used at all: the protocol's own convention.
+    utilization: supply.isZero() ? ZERO : new Decimal(totalBorrowAssets.toString()).div(supply),
+    supplyAssets: totalSupplyAssets,
+    borrowAssets: totalBorrowAssets,
+    liquidityAssets: totalSupplyAssets - totalBorrowAssets,
+  };
+}
+
+/**
+ * Time first: a node that lags is behind in time as well as in number, while a chain that was started anew has low numbers
+ * and is not behind. Within one second the number decides.
+ */
+function isOlder(block: BlockRef, known: BlockRef | null): boolean {
+  if (known === null || block.timestamp !== known.timestamp) return known !== null && block.timestamp < known.timestamp;
+  return block.number < known.number;
+}
+
+function newestBlock(facts: ChainFacts): BlockRef | null {
+  let newest: BlockRef | null = null;
+  for (const { value } of facts.groups.lendingState.items.values()) {
+    const block = { number: value.blockNumber, timestamp: value.blockTimestamp };
+    if (newest === null || isOlder(newest, block)) newest = block;
+  }
+  return newest;
+}

@@ -1,0 +1,119 @@
+import { FAILURE_REASONS, type Fact, type FactGroup, type FactGroups, type FailureReason } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
+import type { RunReport } from './types.ts';
+
+export type Snapshot = Pick<SnapshotReader, 'facts'> & SnapshotWriter;
+
+/** What a source answered: each asked key in one of the two; one in neither counts as missing. */
+export interface Answer<T> {
+  readonly values: ReadonlyMap<string, T>;
+  readonly failures: ReadonlyMap<string, FailureReason>;
+  /** When the values were measured, when that is not the time of asking (a block's time), ms. */
+  readonly asOfMs?: number;
+  /** The source of single values, where it is not the one asked first. */
+  readonly sourceOf?: (key: string) => string;
+}
+
+/**
+ * When to distrust an answer in which every value is empty: a provider that lost its data looks exactly so. It is believed
+ * once nothing of last-good should still hold.
+ */
+export interface EmptinessRule<T> {
+  isEmpty(value: T): boolean;
+  /** Whether a last-good value says that there should still be something. */
+  stillHolds(lastGood: T, nowMs: number): boolean;
+}
+
+export interface RefreshPlan<G extends FactGroup> {
+  readonly chainId: ChainId;
+  readonly group: G;
+  readonly keys: readonly string[];
+  /** Public name of the source. */
+  readonly source: string;
+  readonly ask: () => Promise<Answer<FactGroups[G]>>;
+  readonly signal: AbortSignal;
+  readonly emptiness?: EmptinessRule<FactGroups[G]>;
+  /** Combine a fresh value with the last-good one; absent: the fresh one replaces it. */
+  readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined) => FactGroups[G];
+}
+
+/**
+ * Ask a source for some items of a group and publish what came: values, and a failure for every asked key without one.
+ * When the source as a whole fails, that is published for every key and the error thrown on. A run that was aborted
+ * publishes nothing: being stopped is nobody's failure.
+ */
+export async function refreshGroup<G extends FactGroup>(
+  deps: { readonly snapshot: Snapshot; readonly clock: Clock },
+  plan: RefreshPlan<G>,
+): Promise<RunReport> {
+  const { snapshot, clock } = deps;
+  const { chainId, group, keys, source, signal } = plan;
+  const attemptedAtMs = clock.now();
+  const items = new Map<string, Fact<FactGroups[G]>>();
+  const failures = new Map<string, { reason: FailureReason; source: string }>();
+  let answer: Answer<FactGroups[G]>;
+  try {
+    answer = await plan.ask();
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = reasonOf(error);
+    for (const key of keys) failures.set(key, { reason, source });
+    await snapshot.publish(chainId, group, { attemptedAtMs, items, failures, failed: true });
+    throw error;
+  }
+  signal.throwIfAborted();
+  const lastGood = snapshot.facts(chainId).groups[group].items as ReadonlyMap<string, Fact<FactGroups[G]>>;
+  const distrusted = isDistrusted(plan, answer, lastGood, attemptedAtMs);
+  for (const key of keys) {
+    const value = answer.values.get(key);
+    const itsSource = answer.sourceOf?.(key) ?? source;
+    if (value === undefined || distrusted) {
+      failures.set(key, { reason: answer.failures.get(key) ?? 'missing', source: itsSource });
+    } else {
+      const combined = plan.combine?.(value, lastGood.get(key)?.value) ?? value;
+      items.set(key, { value: combined, asOfMs: answer.asOfMs ?? attemptedAtMs, source: itsSource });
+    }
+  }
+  await snapshot.publish(chainId, group, { attemptedAtMs, items, failures });
+  return reportOf(items.size, [...failures.values()]);
+}
+
+/** Count a run's outcome. */
+export function reportOf(items: number, failures: readonly { readonly reason: FailureReason }[]): RunReport {
+  const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
+  return { items, failures: failures.length, retryable };
+}
+
+/** Add up the reports of a run's parts. */
+export function sumReports(reports: readonly RunReport[]): RunReport {
+  return reports.reduce(
+    (sum, report) => ({
+      items: sum.items + report.items,
+      failures: sum.failures + report.failures,
+      retryable: sum.retryable + report.retryable,
+    }),
+    { items: 0, failures: 0, retryable: 0 },
+  );
+}
+
+/** Read the reason word of an adapter's error. Anything else is our own fault in reading the answer. */
+export function reasonOf(error: unknown): FailureReason {
+  const reason = typeof error === 'object' && error !== null && 'reason' in error ? error.reason : undefined;
+  return FAILURE_REASONS.find((known) => known === reason) ?? 'malformed';
+}
+
+function isDistrusted<G extends FactGroup>(
+  plan: RefreshPlan<G>,
+  answer: Answer<FactGroups[G]>,
+  lastGood: ReadonlyMap<string, Fact<FactGroups[G]>>,
+  nowMs: number,
+): boolean {
+  const { emptiness, keys } = plan;
+  if (!emptiness || ![...answer.values.values()].every((value) => emptiness.isEmpty(value))) return false;
+  return keys.some((key) => {
+    const known = lastGood.get(key);
+    return known !== undefined && emptiness.stillHolds(known.value, nowMs);
+  });
+}

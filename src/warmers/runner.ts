@@ -1,0 +1,167 @@
+import type { Clock } from '../shared/clock.ts';
+import { AppError, NotFoundError } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
+import type { LeasePort } from '../snapshot/lease.ts';
+import { createHolder, type Holder } from './holder.ts';
+import { delayAfter, type Outcome } from './schedule.ts';
+import type { RunMode, Warmer } from './types.ts';
+
+export interface RunEvent {
+  readonly name: string;
+  /** Whether nothing failed that asking again could cure. */
+  readonly ok: boolean;
+  readonly items: number;
+  readonly failures: number;
+  readonly ms: number;
+}
+
+export interface WarmerRunnerDeps {
+  readonly warmers: readonly Warmer[];
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly lease: LeasePort;
+  /** Uniform in [0, 1): spreads the runs of many warmers and processes. */
+  readonly random: () => number;
+  readonly onRun?: (event: RunEvent) => void;
+}
+
+export interface WarmerRunner {
+  /** Run everything once, phase by phase, then each at its cadence. Resolves when the first round is over. */
+  start(): Promise<void>;
+  /**
+   * Run a warmer now, everything included, or join its running run; `lending-state` means it on every chain.
+   * @throws NotFoundError for a name that no warmer has
+   * @throws AppError not_ready when another process holds its lease
+   */
+  refresh(name: string): Promise<readonly RunEvent[]>;
+  /** Abort what runs, wait for it to end, and give the leases back. */
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  readonly warmer: Warmer;
+  readonly holder: Holder;
+  running: Promise<RunEvent> | null;
+  abort: AbortController | null;
+  timer: unknown;
+  failedInRow: number;
+}
+
+/** A taken lease is asked for again after this part of its time: a dead holder is replaced within one lease. */
+const STANDBY_SHARE = 0.5;
+
+/**
+ * Create the runner: one run of a warmer at a time in all processes together, jittered cadences, backoff after failure
+ * that honours `retryAfterSec`, and start-up in the right order.
+ */
+export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
+  const { clock, timers, logger, lease, random } = deps;
+  let stopping = false;
+  const entries = deps.warmers.map((warmer): Entry => {
+    const onLost = (): void => entry.abort?.abort(new Error(`the lease of ${warmer.name} was lost`));
+    const holder = createHolder({ job: warmer.name, lease, clock, timers, logger, onLost });
+    const entry: Entry = { warmer, holder, running: null, abort: null, timer: null, failedInRow: 0 };
+    return entry;
+  });
+  if (new Set(entries.map((entry) => entry.warmer.name)).size !== entries.length) {
+    throw new Error('Two warmers share one name.');
+  }
+
+  const runOnce = async (entry: Entry, mode: RunMode): Promise<RunEvent> => {
+    const { warmer } = entry;
+    const abort = new AbortController();
+    entry.abort = abort;
+    const startedMs = clock.now();
+    const outcome = await warmer.run(abort.signal, mode).then(
+      (report): Outcome => ({ report }),
+      (error: unknown): Outcome => ({ error }),
+    );
+    entry.abort = null;
+    const aborted = abort.signal.aborted;
+    const ok = outcome.report !== undefined && outcome.report.retryable === 0;
+    if (!aborted) tell(entry, outcome, ok);
+    const standbyMs = lease.ttlMs * STANDBY_SHARE;
+    if (!stopping)
+      schedule(entry, aborted ? standbyMs : delayAfter(warmer.everySec, entry.failedInRow, outcome, random));
+    const { items = 0, failures = 1 } = outcome.report ?? {};
+    const event: RunEvent = { name: warmer.name, ok, items, failures, ms: clock.now() - startedMs };
+    if (!aborted) deps.onRun?.(event);
+    return event;
+  };
+
+  /** Changes of state only, once each. */
+  const tell = (entry: Entry, outcome: Outcome, ok: boolean): void => {
+    const { name } = entry.warmer;
+    if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
+    if (!ok && entry.failedInRow === 0) {
+      const { error, report } = outcome;
+      const why = error instanceof AppError ? { details: error.details } : error === undefined ? {} : { error };
+      logger.warn({ warmer: name, ...why, ...report }, 'warmer failing');
+    }
+    entry.failedInRow = ok ? 0 : entry.failedInRow + 1;
+  };
+
+  const run = (entry: Entry, mode: RunMode): Promise<RunEvent> => {
+    entry.running ??= runOnce(entry, mode).finally(() => {
+      entry.running = null;
+    });
+    return entry.running;
+  };
+
+  const schedule = (entry: Entry, ms: number): void => {
+    if (entry.timer !== null) timers.clearTimeout(entry.timer);
+    entry.timer = timers.setTimeout(() => {
+      entry.timer = null;
+      void turn(entry);
+    }, ms);
+  };
+
+  /** One scheduled turn: run when the lease is ours, else stand by and ask again. */
+  const turn = async (entry: Entry): Promise<void> => {
+    const held = await entry.holder.hold();
+    if (stopping) return;
+    if (held) await run(entry, 'due');
+    else schedule(entry, lease.ttlMs * STANDBY_SHARE);
+  };
+
+  return {
+    start: async () => {
+      for (const phase of [0, 1, 2]) {
+        if (stopping) return;
+        await Promise.all(entries.filter((entry) => entry.warmer.phase === phase).map(turn));
+      }
+    },
+    refresh: async (name) => {
+      const asked = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
+      if (asked.length === 0) {
+        const names = entries.map((entry) => entry.warmer.name).join(', ');
+        throw new NotFoundError(`There is no warmer "${name}". Name one of: ${names}.`, {
+          resource: 'warmer',
+          id: name,
+        });
+      }
+      return Promise.all(
+        asked.map(async (entry) => {
+          if (stopping || !(await entry.holder.hold())) {
+            const why = stopping ? 'this process is stopping' : 'another process holds its lease';
+            throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
+          }
+          return run(entry, 'all');
+        }),
+      );
+    },
+    stop: async () => {
+      stopping = true;
+      await Promise.all(
+        entries.map(async (entry) => {
+          if (entry.timer !== null) timers.clearTimeout(entry.timer);
+          entry.abort?.abort(new Error('the warmers are stopping'));
+          await entry.running?.catch(() => {});
+          await entry.holder.release();
+        }),
+      );
+    },
+  };
+}

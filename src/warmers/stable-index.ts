@@ -1,0 +1,100 @@
+import type { Chain } from '../catalog/types.ts';
+import type { StableIndexPool } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
+import { resolvePool } from '../upstreams/stablewatch/map.ts';
+import type { Batch, StableIndexPort } from '../upstreams/types.ts';
+import { tokensWithSource } from './collateral-apy.ts';
+import { type Answer, refreshGroup, type Snapshot, sumReports } from './refresh.ts';
+import type { Warmer } from './types.ts';
+
+export interface StableIndexDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+}
+
+const SOURCE = 'stableindex';
+
+/**
+ * Create the warmer of the stablecoin index: one fetch of all pools becomes the list of every chain, and the APY of the
+ * tokens that use it. A pool that is no longer listed fails as missing and keeps its last-good.
+ */
+export function createStableIndexWarmer(
+  deps: StableIndexDeps,
+  chains: readonly Chain[],
+  port: StableIndexPort,
+  everySec: number,
+): Warmer {
+  return {
+    name: 'stable-index',
+    groups: ['stableIndex', 'collateralApy'],
+    everySec,
+    phase: 1,
+    run: async (signal) => {
+      const fetched = port.pools(() => true, { signal });
+      const settled = await Promise.allSettled(chains.flatMap((chain) => publish(chain, fetched, signal)));
+      const rejected = settled.find((result) => result.status === 'rejected');
+      if (rejected) throw rejected.reason;
+      return sumReports(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+    },
+  };
+
+  function publish(chain: Chain, fetched: Promise<Batch<StableIndexPool>>, signal: AbortSignal) {
+    const { chainId } = chain;
+    const common = { chainId, source: SOURCE, signal } as const;
+    const list = async () => {
+      const known = [...deps.snapshot.facts(chainId).groups.stableIndex.items.keys()];
+      const told = await fetched.then(
+        ({ values, failures }) => [...values.keys(), ...failures.keys()],
+        () => [],
+      );
+      const keys = [...new Set([...known, ...told])];
+      return refreshGroup(deps, { ...common, group: 'stableIndex', keys, ask: () => fetched, combine: keepHistory });
+    };
+    const tokens = tokensWithSource(chain, SOURCE);
+    const apys = () =>
+      refreshGroup(deps, {
+        ...common,
+        group: 'collateralApy',
+        keys: tokens.map((token) => token.address),
+        ask: async () => apysOf(tokens, await fetched),
+      });
+    return tokens.length === 0 ? [list()] : [list(), apys()];
+  }
+}
+
+/** A pool listed without its history, this time, keeps the history told before. */
+function keepHistory(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
+  return fresh.history.length === 0 && lastGood !== undefined ? { ...fresh, history: lastGood.history } : fresh;
+}
+
+/** Match tokens to pools: the 7-day average is the APY; a pool that failed fails its token with the same reason. */
+export function apysOf(
+  tokens: ReturnType<typeof tokensWithSource>,
+  { values, failures }: Batch<StableIndexPool>,
+): Answer<{ readonly apyPct: StableIndexPool['avg7dPct']; readonly history?: StableIndexPool['history'] }> {
+  const found = tokens.map((token) => ({ token, match: resolvePool(token, values.values()) }));
+  const failedPool = (id: string | undefined) =>
+    [...failures].find(([pool]) => id !== undefined && pool.toLowerCase() === id.toLowerCase())?.[1];
+  return {
+    values: new Map(
+      found.flatMap(({ token, match }) =>
+        match.ok
+          ? [
+              [
+                token.address,
+                {
+                  apyPct: match.pool.avg7dPct,
+                  ...(match.pool.history.length === 0 ? {} : { history: match.pool.history }),
+                },
+              ] as const,
+            ]
+          : [],
+      ),
+    ),
+    failures: new Map(
+      found.flatMap(({ token, match }) =>
+        match.ok ? [] : [[token.address, failedPool(token.stableIndexId) ?? match.reason] as const],
+      ),
+    ),
+  };
+}

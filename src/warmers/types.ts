@@ -1,0 +1,78 @@
+import type { FactGroup } from '../domain/facts.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
+
+/** `all`: ask for everything. `due`: what was measured recently and did not fail may be left out, where asking is dear. */
+export type RunMode = 'all' | 'due';
+
+/** What one run did. A run that got nothing at all throws instead, after it has published why. */
+export interface RunReport {
+  readonly items: number;
+  readonly failures: number;
+  /** Failures that asking again may cure; a source that is not configured is not among them. */
+  readonly retryable: number;
+}
+
+/** One warm value: what it refreshes, how often, and how. */
+export interface Warmer {
+  /** `<value>` or `<value>:<chainId>`; also the name of its lease. */
+  readonly name: string;
+  readonly groups: readonly FactGroup[];
+  readonly everySec: number;
+  /** Place in the start-up run: a later phase needs what the earlier ones publish. */
+  readonly phase: 0 | 1 | 2;
+  run(signal: AbortSignal, mode: RunMode): Promise<RunReport>;
+}
+
+/** Seconds between two refreshes. */
+export interface Cadences {
+  readonly lendingState: number;
+  readonly yieldmarketApy: number;
+  readonly onchainApy: number;
+  /** Stable index, aggregator and incentive market. */
+  readonly slowApy: number;
+  readonly incentives: number;
+  readonly incentiveHistory: number;
+  readonly prices: number;
+  readonly exitLiquidity: number;
+  readonly sharedLiquidity: number;
+  readonly borrowHistory: number;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+export const DEFAULT_CADENCES: Cadences = {
+  lendingState: 2 * MINUTE,
+  yieldmarketApy: 30 * MINUTE,
+  onchainApy: 10 * MINUTE,
+  slowApy: 12 * HOUR,
+  incentives: 30 * MINUTE,
+  incentiveHistory: 30 * MINUTE,
+  prices: 5 * MINUTE,
+  exitLiquidity: 12 * HOUR,
+  sharedLiquidity: 5 * MINUTE,
+  borrowHistory: 30 * MINUTE,
+};
+
+/** What a refresh of a market's state measured, for our own history. Rates are fractions, amounts loan base units. */
+export interface BorrowRateSample {
+  readonly marketId: MarketId;
+  readonly atMs: number;
+  readonly borrowApy: Decimal;
+  readonly utilization: Decimal;
+  readonly supplyAssets: bigint;
+  readonly borrowAssets: bigint;
+  readonly liquidityAssets: bigint;
+}
+
+/** Mean borrow APY of one UTC day that we sampled ourselves, as a fraction. */
+export interface DailyBorrowRate {
+  readonly marketId: MarketId;
+  /** Start of the day. */
+  readonly dayMs: number;
+  readonly borrowApy: Decimal;
+}
+
+export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSample[]) => Promise<void>;
+export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;
