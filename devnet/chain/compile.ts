@@ -32,7 +32,7 @@ interface Unit {
   };
 }
 
-interface SolcOutput {
+export interface SolcOutput {
   readonly errors?: readonly SolcProblem[];
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, SolcContract>>>>;
 }
@@ -156,7 +156,8 @@ function runSolc(root: string, compiler: string, input: string): Promise<string>
   });
 }
 
-function toArtifacts(output: SolcOutput): Artifacts {
+/** Read the compiler's answer. @throws Error on any error, and on any warning of our own sources */
+export function toArtifacts(output: SolcOutput): Artifacts {
   const problems = (output.errors ?? []).filter(
     (problem) => problem.severity === 'error' || !problem.sourceLocation?.file.startsWith('@'),
   );

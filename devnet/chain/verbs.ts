@@ -56,7 +56,7 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     if (receipt.status !== 'success') throw new Error(`Transaction ${hash} from ${from} to ${to} reverted`);
     return receipt;
   };
-  const call = (from: Address, to: Address, contract: string, functionName: string, args: readonly unknown[]) =>
+  const call = async (from: Address, to: Address, contract: string, functionName: string, args: readonly unknown[]) =>
     send({ from, to, data: encode(artifacts, contract, functionName, args) });
   const morpho = (from: Address, functionName: string, args: readonly unknown[]) =>
     call(from, morphoBlue, 'Morpho', functionName, args);
@@ -147,8 +147,9 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     accrue: (which: Market | string): Promise<TransactionReceipt> =>
       morpho(OWNER, 'accrueInterest', [marketParams(market(which))]),
     /** Set the on-chain savings rate (`str()` or `vsr()`) of a token, per second in ray. */
-    setRate: (which: Token | string, perSecondRay: bigint): Promise<TransactionReceipt> => {
+    setRate: async (which: Token | string, perSecondRay: bigint): Promise<TransactionReceipt> => {
       const rated = token(which);
+      if (rated.onchainRate === undefined) throw new Error(`${rated.symbol} publishes no rate on chain`);
       return call(OWNER, rated.address, tokenContract(chain, rated), 'setRate', [perSecondRay]);
     },
     impersonate: (address: Address): Promise<void> => client.impersonateAccount({ address }),

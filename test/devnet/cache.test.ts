@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { cached } from '../../devnet/cache.ts';
+import { cacheFolder } from '../../devnet/root.ts';
+
+const folder = `test-${randomUUID()}`;
+const name = () => join(folder, randomUUID());
+afterAll(() => rm(join(cacheFolder(), folder), { recursive: true, force: true }));
+
+describe('cached', () => {
+  it('default: makes a text once', async () => {
+    const entry = name();
+    const make = vi.fn(async () => 'text');
+    expect(await cached(entry, make)).toBe('text');
+    expect(await cached(entry, make)).toBe('text');
+    expect(make).toHaveBeenCalledTimes(1);
+  });
+
+  it('behavior: those who ask at once wait for the one who makes it', async () => {
+    const entry = name();
+    const make = vi.fn(async () => 'text');
+    const answers = await Promise.all([cached(entry, make), cached(entry, make), cached(entry, make)]);
+    expect(answers).toEqual(['text', 'text', 'text']);
+    expect(make).toHaveBeenCalledTimes(1);
+  });
+
+  it('behavior: a failure is not kept', async () => {
+    const entry = name();
+    await expect(cached(entry, () => Promise.reject(new Error('no compiler')))).rejects.toThrow('no compiler');
+    expect(await cached(entry, async () => 'text')).toBe('text');
+  });
+
+  it('behavior: a maker that died is replaced', async () => {
+    const entry = name();
+    await mkdir(join(cacheFolder(), folder), { recursive: true });
+    const beyondAnyPid = 2 ** 30;
+    await writeFile(join(cacheFolder(), `${entry}.lock`), String(beyondAnyPid));
+    expect(await cached(entry, async () => 'text')).toBe('text');
+  });
+});
