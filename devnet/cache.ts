@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cacheFolder } from './root.ts';
 
 const LOCK_POLL_MS = 50;
+const LOCK_EXPIRES_MS = 180_000;
 
 /**
  * Read a cached text or make it. The name must carry a hash of all inputs: entries are never invalidated.
@@ -42,10 +43,16 @@ async function acquire(lock: string): Promise<boolean> {
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;
   }
-  const holder = Number(await readIfPresent(lock));
-  // NaN or 0: the lock is just being written or was just removed.
-  if (holder > 0 && !isAlive(holder)) await rm(lock, { force: true });
+  if (await isAbandoned(lock)) await rm(lock, { force: true });
   return false;
+}
+
+/** Its maker is gone, or has taken longer than anything does (its pid may have been given to somebody else). */
+async function isAbandoned(lock: string): Promise<boolean> {
+  const holder = Number(await readIfPresent(lock));
+  if (holder > 0 && !isAlive(holder)) return true; // NaN or 0: just being written, or just removed
+  const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+  return Date.now() - mtimeMs > LOCK_EXPIRES_MS;
 }
 
 function isAlive(pid: number): boolean {

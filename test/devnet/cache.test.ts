@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { cached } from '../../devnet/cache.ts';
@@ -37,6 +37,14 @@ describe('cached', () => {
     await mkdir(join(cacheFolder(), folder), { recursive: true });
     const beyondAnyPid = 2 ** 30;
     await writeFile(join(cacheFolder(), `${entry}.lock`), String(beyondAnyPid));
+    expect(await cached(entry, async () => 'text')).toBe('text');
+  });
+
+  it('behavior: a lock that is hours old is replaced, even if its pid lives', async () => {
+    const entry = name();
+    await mkdir(join(cacheFolder(), folder), { recursive: true });
+    await writeFile(join(cacheFolder(), `${entry}.lock`), String(process.pid));
+    await utimes(join(cacheFolder(), `${entry}.lock`), 1_700_000_000, 1_700_000_000);
     expect(await cached(entry, async () => 'text')).toBe('text');
   });
 });
