@@ -9,6 +9,8 @@ import { type Answer, answerSchema } from './schema.ts';
 /** The provider's complexity limit: markets per request, and with their histories. */
 const MARKETS_PER_REQUEST = 30;
 const HISTORIES_PER_REQUEST = 10;
+/** How often a chunk is asked again without the markets that voided it. */
+const MAX_ROUNDS = 4;
 
 const SHARED_LIQUIDITY =
   'publicAllocatorSharedLiquidity { assets vault { address name publicAllocatorConfig { fee } } withdrawMarket { marketId } }';
@@ -34,8 +36,8 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
   }
 
   /**
-   * One chunk of markets. The provider's root field is not nullable: one market that it does not know voids the whole answer
-   * and is named in the error's path. The others are then asked once more without it.
+   * One chunk of markets. The provider's root field is not nullable: a market that it does not know voids the whole answer and
+   * is named in the error's path. The others are then asked again without it, a bounded number of times.
    */
   async function ask<T>(
     chainId: number,
@@ -43,23 +45,21 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
     selection: string,
     read: (market: unknown) => Reading<T>,
     options?: CallOptions,
+    rounds = MAX_ROUNDS,
   ): Promise<Batch<T>> {
-    const answer = await post(chainId, ids, selection, options);
-    if (answer.data !== undefined && answer.data !== null) {
-      const { data } = answer;
-      return toBatch(ids.map((id, i) => [id, read(data[`m${i}`])]));
-    }
-    if ((answer.errors ?? []).length === 0) throw http.error('malformed');
-    const named = new Set(answer.errors?.map(({ path }) => path?.[0]));
-    const voided = ids.filter((_, i) => named.has(`m${i}`));
+    const { data, errors } = await post(chainId, ids, selection, options);
+    if (data !== undefined && data !== null) return toBatch(ids.map((id, i) => [id, read(data[`m${i}`])]));
+    const named = new Set((errors ?? []).map(({ path }) => path?.[0]));
+    if (named.size === 0) throw http.error('malformed');
     const others = ids.filter((_, i) => !named.has(`m${i}`));
-    const second = voided.length > 0 && others.length > 0 ? await post(chainId, others, selection, options) : null;
-    const failed = (second === null ? ids : voided).map((id): [string, Reading<T>] => [
-      id,
-      { ok: false, reason: 'missing' },
-    ]);
-    const recovered = second === null ? [] : others;
-    return toBatch([...failed, ...recovered.map((id, i): [string, Reading<T>] => [id, read(second?.data?.[`m${i}`])])]);
+    const isHelpless = others.length === ids.length || rounds === 1;
+    const asked =
+      isHelpless || others.length === 0 ? null : await ask(chainId, others, selection, read, options, rounds - 1);
+    const failed = isHelpless ? ids : ids.filter((id) => !others.includes(id));
+    return {
+      values: asked?.values ?? new Map(),
+      failures: new Map([...failed.map((id) => [id, 'missing'] as const), ...(asked?.failures ?? [])]),
+    };
   }
 
   return {

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../src/upstreams/budget.ts';
+
+/** A clock that sleeping moves, as for one caller at a time. */
+function fakeTime() {
+  let nowMs = 1_000_000;
+  return {
+    clock: { now: () => nowMs },
+    sleep: async (ms: number) => {
+      nowMs += ms;
+    },
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe('createBudget', () => {
+  it('default', async () => {
+    const time = fakeTime();
+    const budget = createBudget({ ...time, requestsPerMinute: 30, maxWaitMs: 15_000 });
+    const start = time.clock.now();
+    for (let i = 0; i < 15; i += 1) await budget.take();
+    expect(time.clock.now()).toBe(start);
+    await budget.take();
+    expect(time.clock.now()).toBe(start + 4_000);
+  });
+
+  it('behavior: no window of a minute sees more requests than allowed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 120 }),
+        async (requestsPerMinute, pauses) => {
+          const time = fakeTime();
+          const budget = createBudget({ ...time, requestsPerMinute, maxWaitMs: 60_000 });
+          const sent: number[] = [];
+          for (const pause of pauses) {
+            time.advance(pause);
+            if ((await budget.take()) === null) sent.push(time.clock.now());
+          }
+          for (const end of sent) {
+            const window = sent.filter((at) => at > end - 60_000 && at <= end);
+            expect(window.length).toBeLessThanOrEqual(Math.max(1, requestsPerMinute));
+          }
+        },
+      ),
+    );
+  });
+
+  it('behavior: refuses at once, taking nothing, when the wait would be too long', async () => {
+    const time = fakeTime();
+    const budget = createBudget({ ...time, requestsPerMinute: 2, maxWaitMs: 15_000 });
+    await budget.take();
+    expect(await budget.take()).toEqual({ refusedForMs: 60_000 });
+    expect(await budget.take()).toEqual({ refusedForMs: 60_000 });
+    time.advance(60_000);
+    expect(await budget.take()).toBeNull();
+  });
+});

@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { ProviderConfig } from '../../src/upstreams/config.ts';
+import { readRetryAfter } from '../../src/upstreams/exchange.ts';
+import { ABSENT, createHttp } from '../../src/upstreams/http.ts';
+import { BODY_MARK, type FakeProvider, startFakeProvider } from './support/server.ts';
+import { API_KEY, NOW_MS, type TestDeps, testDeps } from './support/world.ts';
+
+let provider: FakeProvider;
+let deps: TestDeps;
+beforeEach(async () => {
+  provider = await startFakeProvider();
+  provider.respond({
+    'GET /things/a b': { fine: true },
+    'POST /things': { created: false },
+    'GET /big': 'x'.repeat(2 ** 24),
+  });
+  deps = testDeps(provider.url);
+});
+afterEach(async () => {
+  await provider.close();
+  expect(provider.unexpected).toEqual([]);
+});
+
+function make(config: Partial<ProviderConfig> = {}, base: TestDeps = deps) {
+  return createHttp({
+    ...base,
+    config: { ...base.config, ...config },
+    provider: 'test',
+    publicName: 'tester',
+    secrets: { headers: { 'x-secret': API_KEY }, query: { secret_key: API_KEY } },
+  });
+}
+const get = { path: '/things/:name', params: { name: 'a b' } };
+
+describe('createHttp', () => {
+  it('default', async () => {
+    expect(await make().request({ ...get, query: { deep: 'yes & no' } })).toEqual({ fine: true });
+    expect(provider.requests[0]).toMatchObject({
+      method: 'GET',
+      path: '/things/a b',
+      query: { deep: 'yes & no', secret_key: API_KEY },
+      headers: { 'x-secret': API_KEY, accept: 'application/json' },
+    });
+    expect(deps.calls).toEqual([{ provider: 'test', outcome: 'ok', ms: 0 }]);
+    expect(deps.lines).toEqual([
+      {
+        level: 'debug',
+        msg: 'upstream call',
+        fields: { provider: 'test', path: '/things/:name', outcome: 'ok', ms: 0, status: 200 },
+      },
+    ]);
+  });
+
+  it('behavior: POST sends JSON', async () => {
+    expect(await make().request({ path: '/things', post: { a: 1 } })).toEqual({ created: false });
+    expect(provider.requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
+  });
+
+  it('behavior: a status that means absence is no error', async () => {
+    provider.fault({ status: 404 });
+    expect(await make().request({ ...get, absentOn: [404] })).toBe(ABSENT);
+    expect(deps.calls).toMatchObject([{ outcome: 'absent' }]);
+  });
+
+  it('behavior: waits what a short Retry-After says', async () => {
+    provider.fault({ status: 503, headers: { 'retry-after': '3' } }, (_, index) => index === 0);
+    expect(await make().request(get)).toEqual({ fine: true });
+    expect(deps.slept).toEqual([3_000]);
+  });
+
+  it('behavior: the backoff grows and is jittered', async () => {
+    provider.fault({ status: 500 });
+    const random = () => 0;
+    await expect(make({}, { ...deps, random }).request(get)).rejects.toMatchObject({ reason: 'server_error' });
+    expect(deps.slept).toEqual([125, 250]);
+  });
+
+  it('behavior: an abort ends the wait between tries', async () => {
+    provider.fault({ status: 500 });
+    const controller = new AbortController();
+    const reason = new Error('gone');
+    const sleep = async (_ms: number, signal?: AbortSignal) => {
+      controller.abort(reason);
+      signal?.throwIfAborted();
+    };
+    await expect(make({}, { ...deps, sleep }).request({ ...get, signal: controller.signal })).rejects.toBe(reason);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('error: UpstreamError `malformed` on a body beyond the bound', async () => {
+    await expect(make().request({ path: '/big' })).rejects.toMatchObject({ reason: 'malformed' });
+  });
+
+  it('error: UpstreamError `unreachable` when nobody listens', async () => {
+    await provider.close();
+    await expect(make().request(get)).rejects.toMatchObject({ reason: 'unreachable' });
+    expect(deps.lines[0]?.fields).toMatchObject({ outcome: 'unreachable', errno: 'ECONNREFUSED' });
+    provider = await startFakeProvider();
+  });
+
+  it('error: UpstreamError `rate_limited` when our own budget is spent, without asking', async () => {
+    const http = make({ requestsPerMinute: 2 });
+    await http.request(get);
+    await expect(http.request(get)).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSec: 60 });
+    expect(provider.requests).toHaveLength(1);
+    deps.clock.advance(60_000);
+    expect(await http.request(get)).toEqual({ fine: true });
+  });
+
+  it('behavior: parse says nothing of the answer', () => {
+    const http = make();
+    const schema = z.object({ kind: z.enum(['a']) });
+    expect(() => http.parse(schema, { kind: BODY_MARK })).toThrow(
+      expect.objectContaining({ reason: 'malformed', provider: 'tester' }),
+    );
+    expect(JSON.stringify(deps.lines)).not.toContain(BODY_MARK);
+  });
+});
+
+describe('breaker', () => {
+  const breaker = { failures: 2, coolDownMs: 10_000 };
+  const failTwice = async (http: ReturnType<typeof make>) => {
+    for (let i = 0; i < 2; i += 1) await http.request(get).catch(() => {});
+  };
+
+  it('default', async () => {
+    provider.fault('empty-body');
+    provider.fault({ status: 500 });
+    const http = make({ breaker });
+    await failTwice(http);
+    const seen = provider.requests.length;
+    await expect(http.request(get)).rejects.toMatchObject({ reason: 'server_error', retryAfterSec: 10 });
+    expect(provider.requests).toHaveLength(seen);
+
+    provider.fault(null);
+    deps.clock.advance(10_000);
+    expect(await http.request(get)).toEqual({ fine: true });
+    expect(await http.request(get)).toEqual({ fine: true });
+    expect(deps.lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg)).toEqual([
+      'upstream call failed',
+      'upstream call failed',
+      'upstream resting',
+      'upstream recovered',
+    ]);
+  });
+
+  it('behavior: a failed trial rests again, and the calls that waited for it are not sent', async () => {
+    provider.fault({ status: 500 });
+    const http = make({ breaker });
+    await failTwice(http);
+    deps.clock.advance(10_000);
+    const seen = provider.requests.length;
+    const results = await Promise.allSettled([http.request(get), http.request(get), http.request(get)]);
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(provider.requests.length - seen).toBe(3);
+  });
+
+  it.each([401, 429, 404])('behavior: %s does not open it', async (status) => {
+    provider.fault({ status });
+    const http = make({ breaker });
+    for (let i = 0; i < 5; i += 1) await http.request(get).catch(() => {});
+    expect(provider.requests).toHaveLength(5);
+  });
+
+  it('behavior: aborts do not open it', async () => {
+    provider.fault('hang');
+    const http = make({ breaker });
+    for (let i = 0; i < 4; i += 1) {
+      const controller = new AbortController();
+      const arrival = provider.arrival();
+      const answer = http.request({ ...get, signal: controller.signal });
+      await arrival;
+      controller.abort();
+      await answer.catch(() => {});
+    }
+    provider.fault(null);
+    expect(await http.request(get)).toEqual({ fine: true });
+  });
+});
+
+describe('readRetryAfter', () => {
+  it.each([
+    ['120', 120],
+    ['0', 0],
+    [new Date(NOW_MS + 30_500).toUTCString(), 30],
+    [new Date(NOW_MS - 5_000).toUTCString(), 0],
+    ['soon', undefined],
+    [null, undefined],
+  ])('behavior: %j', (header, seconds) => {
+    expect(readRetryAfter(header, NOW_MS)).toBe(seconds);
+  });
+});

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMerkl } from '../../src/upstreams/merkl/client.ts';
+import { type FakeProvider, type SeenRequest, startFakeProvider } from './support/server.ts';
+import { ethereum, must, NOW_MS, plain, type TestDeps, testDeps } from './support/world.ts';
+
+const market = must(ethereum.markets[0]).id;
+const nowSec = NOW_MS / 1000;
+const campaign = (id: string, over: object = {}) => ({
+  id,
+  apr: 1,
+  startTimestamp: nowSec - 100,
+  endTimestamp: nowSec + 100,
+  params: { market },
+  rewardToken: { symbol: 'X' },
+  ...over,
+});
+/** `total` campaigns of other markets, then the given ones, in pages. */
+const pages =
+  (total: number, last: readonly object[]) =>
+  ({ query }: SeenRequest) => {
+    if (query.type === 'MORPHOCOLLATERAL') return [];
+    const all = [
+      ...Array.from({ length: total }, (_, i) => campaign(`o${i}`, { params: { market: '0xother' } })),
+      ...last,
+    ];
+    return all.slice(Number(query.page) * 100, Number(query.page) * 100 + 100);
+  };
+
+let provider: FakeProvider;
+let deps: TestDeps;
+beforeEach(async () => {
+  provider = await startFakeProvider();
+  deps = testDeps(provider.url);
+});
+afterEach(async () => {
+  await provider.close();
+  expect(provider.unexpected).toEqual([]);
+});
+const live = () => createMerkl(deps).live(ethereum, [market]);
+const ids = async () => (await live()).values.get(market)?.borrow.map(({ id }) => id);
+
+describe('live', () => {
+  it('behavior: reads all pages of both kinds, only running campaigns of the chain', async () => {
+    provider.respond({ 'GET /campaigns': pages(200, [campaign('late')]) });
+    expect(await ids()).toEqual(['late']);
+    expect(provider.requests.map(({ query }) => query)).toEqual([
+      ...[0, 1, 2].map((page) => ({
+        type: 'MORPHOBORROW',
+        chainId: '1',
+        items: '100',
+        page: `${page}`,
+        status: 'LIVE',
+      })),
+      { type: 'MORPHOCOLLATERAL', chainId: '1', items: '100', page: '0', status: 'LIVE' },
+    ]);
+  });
+
+  it('behavior: a list that never ends fails every market', async () => {
+    provider.respond({ 'GET /campaigns': pages(5_000, []) });
+    const { values, failures } = await live();
+    expect(values.size).toBe(0);
+    expect(plain(failures)).toEqual({ [market]: 'missing' });
+    expect(provider.requests).toHaveLength(20);
+  });
+
+  it('error: UpstreamError when a later page fails', async () => {
+    provider.respond({ 'GET /campaigns': pages(200, [campaign('late')]) });
+    provider.fault({ status: 500 }, ({ query }) => query.page === '1');
+    await expect(live()).rejects.toMatchObject({ reason: 'server_error' });
+  });
+
+  it('behavior: a campaign that moved between two pages counts once', async () => {
+    provider.respond({ 'GET /campaigns': pages(99, [campaign('moved'), campaign('moved'), campaign('b')]) });
+    expect(await ids()).toEqual(['b', 'moved']);
+  });
+
+  it.each([
+    ['over', { startTimestamp: nowSec - 100, endTimestamp: nowSec }],
+    ['not begun', { startTimestamp: nowSec + 1, endTimestamp: nowSec + 100 }],
+  ])('behavior: a campaign that is %s is none', async (_, over) => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over)]) });
+    expect(await ids()).toEqual([]);
+  });
+
+  it.each([
+    ['missing', { endTimestamp: undefined }],
+    ['implausible', { endTimestamp: nowSec - 200 }],
+    ['implausible', { startTimestamp: NOW_MS }],
+    ['malformed', { rewardToken: {} }],
+  ])('behavior: an unreadable campaign (%s) fails its market', async (reason, over) => {
+    provider.respond({ 'GET /campaigns': pages(0, [campaign('a', over), campaign('b')]) });
+    expect(plain((await live()).failures)).toEqual({ [market]: reason });
+  });
+
+  it('behavior: nothing is asked for no markets', async () => {
+    expect((await createMerkl(deps).live(ethereum, [])).values.size).toBe(0);
+    expect(provider.requests).toEqual([]);
+  });
+});
+
+describe('history', () => {
+  it('behavior: the campaigns of a market add up; one that fails takes its market along, not the others', async () => {
+    const other = must(ethereum.markets[1]).id;
+    const records = (apr: number) => ({ aprRecords: [{ timestamp: nowSec - 50, apr }] });
+    provider.respond({
+      'GET /campaigns/a/metrics': records(1),
+      'GET /campaigns/b/metrics': records(0.5),
+      'GET /campaigns/c/metrics': records(9),
+    });
+    provider.fault({ status: 500 }, ({ path }) => path === '/campaigns/c/metrics');
+    const { values, failures } = await createMerkl(deps).history(
+      new Map([
+        [market, ['a', 'b']],
+        [other, ['a', 'c']],
+      ]),
+    );
+    expect(plain(values)).toEqual({ [market]: { points: [{ atMs: NOW_MS - 50_000, aprPct: '1.5' }] } });
+    expect(plain(failures)).toEqual({ [other]: 'server_error' });
+  });
+});

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
+import { createGeckoterminal } from '../../src/upstreams/geckoterminal/client.ts';
+import { mapDeepestPool } from '../../src/upstreams/geckoterminal/map.ts';
+import { type FakeProvider, type SeenRequest, startFakeProvider } from './support/server.ts';
+import {
+  API_KEY,
+  at,
+  change,
+  ethereum,
+  fixture,
+  type Json,
+  must,
+  robinhood,
+  type TestDeps,
+  testDeps,
+  token,
+} from './support/world.ts';
+
+let provider: FakeProvider;
+let deps: TestDeps;
+beforeEach(async () => {
+  provider = await startFakeProvider();
+  deps = testDeps(provider.url);
+});
+afterEach(async () => {
+  await provider.close();
+  expect(provider.unexpected).toEqual([]);
+});
+
+describe('usdPrices', () => {
+  it('behavior: tokens with one id are asked once and both priced', async () => {
+    provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 0.9999 } } });
+    const twin = { ...token('USDC'), address: token('USDT').address };
+    const { values } = await createCoingecko(deps).prices.usdPrices([token('USDC'), twin]);
+    expect([...values.values()].map(({ usd }) => usd.toFixed())).toEqual(['0.9999', '0.9999']);
+    expect(provider.requests.map(({ query }) => query)).toEqual([{ vs_currencies: 'usd', ids: 'usd-coin' }]);
+  });
+
+  it('behavior: many ids take several requests, and one that fails costs its own tokens only', async () => {
+    const tokens = Array.from({ length: 130 }, (_, i) => ({
+      ...token('USDC'),
+      address: `0x${i.toString(16).padStart(40, '0')}` as const,
+      coingeckoId: `coin-${String(i).padStart(3, '0')}`,
+    }));
+    provider.respond({
+      'GET /simple/price': ({ query }: SeenRequest) =>
+        Object.fromEntries((query.ids ?? '').split(',').map((id) => [id, { usd: 1 }])),
+    });
+    provider.fault({ status: 500 }, ({ query }) => query.ids?.startsWith('coin-060') === true);
+    const { values, failures } = await createCoingecko(deps).prices.usdPrices(tokens);
+    expect([values.size, failures.size]).toEqual([70, 60]);
+    expect(new Set(failures.values())).toEqual(new Set(['server_error']));
+  });
+
+  it('behavior: nothing is asked when no token has an id', async () => {
+    const { failures } = await createCoingecko(deps).prices.usdPrices([token('ETH')]);
+    expect([...failures.values()]).toEqual(['not_configured']);
+    expect(provider.requests).toEqual([]);
+  });
+
+  it.each([
+    ['https://api.coingecko.com/api/v3', 'x-cg-demo-api-key'],
+    ['https://pro-api.coingecko.com/api/v3', 'x-cg-pro-api-key'],
+  ])('behavior: the key for %s goes into %s', async (baseUrl, header) => {
+    let sent: Headers | undefined;
+    const recording: typeof fetch = async (_url, init) => {
+      sent = new Headers(init?.headers);
+      return Response.json({ 'usd-coin': { usd: 1 } });
+    };
+    await createCoingecko({ ...testDeps(baseUrl), fetch: recording }).prices.usdPrices([token('USDC')]);
+    expect(sent?.get(header)).toBe(API_KEY);
+  });
+});
+
+describe('chart', () => {
+  it('behavior: passes days and currency', async () => {
+    provider.respond({ 'GET /coins/weth/market_chart': fixture('coingecko-chart') });
+    await createCoingecko(deps).charts.chart('weth', 30, 'eur');
+    expect(provider.requests[0]?.query).toEqual({ vs_currency: 'eur', days: '30' });
+  });
+});
+
+describe('createGeckoterminal', () => {
+  const weth = token('WETH').address;
+  const pools = at(fixture('geckoterminal-pools'), ['data']) as Json[];
+
+  it('behavior: equally deep pools: the lower address, whatever the order', () => {
+    const even = pools.map((pool) => change(pool, ['attributes', 'reserve_in_usd'], '5'));
+    for (const rows of [even, even.toReversed()]) {
+      expect(mapDeepestPool('eth', weth, rows).pool?.address).toMatch(/^0x72331f/);
+    }
+  });
+
+  it('behavior: pools of other tokens are left out and counted', () => {
+    expect(mapDeepestPool('eth', token('DAI').address, pools)).toEqual({ pool: null, dropped: 2 });
+  });
+
+  it('behavior: asks the catalog’s network for the side that the token is', async () => {
+    const pool = must(mapDeepestPool('eth', token('USDC').address, pools).pool);
+    const path = `GET /networks/eth/pools/${pool.address}/ohlcv/minute`;
+    provider.respond({ [path]: fixture('geckoterminal-ohlcv') });
+    await createGeckoterminal(deps).candles(ethereum, pool, { timeframe: 'minute', aggregate: 15, limit: 7 });
+    expect(provider.requests[0]?.query).toEqual({ aggregate: '15', limit: '7', currency: 'usd', token: 'quote' });
+  });
+
+  it('behavior: a chain that the provider does not index has no pool', async () => {
+    const chain = { ...robinhood, providers: {} };
+    expect(await createGeckoterminal(deps).deepestPool(chain, weth)).toBeNull();
+  });
+});

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createStablewatch } from '../../src/upstreams/stablewatch/client.ts';
+import { resolvePool } from '../../src/upstreams/stablewatch/map.ts';
+import { type FakeProvider, startFakeProvider } from './support/server.ts';
+import { API_KEY, fixture, testDeps, token } from './support/world.ts';
+
+const pools = [
+  { id: '66985a81-9c51-46ca-9977-42b4fe7bc6df', asset: 'sUSDe' },
+  { id: '0x80AC24AA929EAF5013F6436CDA2A7BA190F5CC0B', asset: 'syrupUSDC' },
+  { id: 'one', asset: 'twin' },
+  { id: 'two', asset: 'twin' },
+];
+
+describe('resolvePool', () => {
+  it('default', () => {
+    expect(resolvePool(token('sUSDe'), pools)).toEqual({ ok: true, pool: pools[0] });
+  });
+
+  it('behavior: ids and symbols are compared without case', () => {
+    expect(resolvePool(token('syrupUSDC'), pools)).toEqual({ ok: true, pool: pools[1] });
+    expect(resolvePool({ symbol: 'SUSDE' }, pools)).toEqual({ ok: true, pool: pools[0] });
+  });
+
+  it('behavior: a curated id is never replaced by a symbol', () => {
+    expect(resolvePool({ symbol: 'sUSDe', stableIndexId: 'gone' }, pools)).toEqual({ ok: false, reason: 'missing' });
+  });
+
+  it('behavior: several pools of one asset are no match', () => {
+    expect(resolvePool({ symbol: 'twin' }, pools)).toEqual({ ok: false, reason: 'not_configured' });
+  });
+
+  it('behavior: no pool', () => {
+    expect(resolvePool({ symbol: 'unknown' }, pools)).toEqual({ ok: false, reason: 'missing' });
+  });
+});
+
+describe('createStablewatch', () => {
+  let provider: FakeProvider;
+  beforeEach(async () => {
+    provider = await startFakeProvider();
+  });
+  afterEach(() => provider.close());
+
+  it('behavior: only the wanted histories are asked, each request with the key', async () => {
+    provider.respond({ 'GET /pools': fixture('stablewatch-pools') });
+    const { values } = await createStablewatch(testDeps(provider.url)).pools(() => false);
+    expect([...values.values()].map(({ history }) => history)).toEqual([[], [], []]);
+    expect(provider.requests.map(({ path, query }) => [path, query])).toEqual([['/pools', { api_key: API_KEY }]]);
+  });
+
+  it('behavior: a pool without a history of its own has an empty one', async () => {
+    provider.respond({
+      'GET /pools': fixture('stablewatch-pools'),
+      'GET /history/66985a81-9c51-46ca-9977-42b4fe7bc6df': {},
+    });
+    provider.fault({ status: 404 }, ({ path }) => path !== '/pools');
+    const { values } = await createStablewatch(testDeps(provider.url)).pools(({ asset }) => asset === 'sUSDe');
+    expect(values.get('66985a81-9c51-46ca-9977-42b4fe7bc6df')?.history).toEqual([]);
+  });
+});

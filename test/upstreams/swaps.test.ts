@@ -1,0 +1,247 @@
+import { zeroAddress } from 'viem';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { createKyberswap } from '../../src/upstreams/kyberswap/client.ts';
+import { createOpenocean } from '../../src/upstreams/openocean/client.ts';
+import { createPendle } from '../../src/upstreams/pendle/client.ts';
+import { checkSwap, quoteExpiry, slippageBps } from '../../src/upstreams/quotes.ts';
+import { ptRequest, stranger, swapRequest } from './cases/swaps.ts';
+import { type FakeProvider, startFakeProvider } from './support/server.ts';
+import { change, fixture, NOW_MS, robinhood, type TestDeps, testDeps, token } from './support/world.ts';
+
+const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+const native = { ...swapRequest, tokenIn: zeroAddress };
+const route = fixture('kyberswap-route');
+const build = fixture('kyberswap-build');
+
+let provider: FakeProvider;
+let deps: TestDeps;
+beforeEach(async () => {
+  provider = await startFakeProvider();
+  deps = testDeps(provider.url);
+});
+afterEach(async () => {
+  await provider.close();
+  expect(provider.unexpected).toEqual([]);
+});
+
+describe('createKyberswap', () => {
+  const respond = (routeJson = route, buildJson = build) =>
+    provider.respond({ 'GET /ethereum/api/v1/routes': routeJson, 'POST /ethereum/api/v1/route/build': buildJson });
+
+  it('behavior: sends fee, slippage and the summary exactly as it came', async () => {
+    respond();
+    await createKyberswap(deps).quotes.quote(swapRequest);
+    expect(provider.requests[0]?.query).toEqual({
+      tokenIn: swapRequest.tokenIn,
+      tokenOut: swapRequest.tokenOut,
+      amountIn: '1000000000',
+      isInBps: 'true',
+      chargeFeeBy: 'currency_in',
+      feeReceiver: stranger,
+      feeAmount: '5',
+    });
+    expect(provider.requests[1]?.body).toEqual({
+      routeSummary: (route as { data: { routeSummary: object } }).data.routeSummary,
+      sender: swapRequest.sender,
+      recipient: swapRequest.recipient,
+      slippageTolerance: 50,
+    });
+  });
+
+  it('behavior: no fee is sent without one, or without a receiver; a sweep never sends one', async () => {
+    respond();
+    const { quotes, routes } = createKyberswap(deps);
+    const { feeReceiver: _, ...withoutReceiver } = swapRequest;
+    await quotes.quote({ ...swapRequest, feeBps: 0 });
+    await quotes.quote(withoutReceiver);
+    await routes.route(swapRequest);
+    for (const { query } of provider.requests) expect(Object.keys(query).filter((key) => /fee/i.test(key))).toEqual([]);
+  });
+
+  it('behavior: the native token is an alias outside, and its amount is the value', async () => {
+    respond(
+      change(route, ['data', 'routeSummary', 'tokenIn'], NATIVE.toLowerCase()),
+      change(build, ['data', 'transactionValue'], '1000000000'),
+    );
+    const quote = await createKyberswap(deps).quotes.quote(native);
+    expect(provider.requests[0]?.query.tokenIn).toBe(NATIVE);
+    expect(quote?.value).toBe(1_000_000_000n);
+  });
+
+  it.each([
+    ['another token', ['data', 'routeSummary', 'tokenOut'], stranger],
+    ['another amount', ['data', 'routeSummary', 'amountIn'], '999'],
+  ])('error: UpstreamError `implausible` for a route of %s', async (_, path, value) => {
+    respond(change(route, path, value));
+    await expect(createKyberswap(deps).quotes.quote(swapRequest)).rejects.toMatchObject({ reason: 'implausible' });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it.each([400, 404, 422])('behavior: %s is no route, in either step', async (status) => {
+    respond();
+    const { quotes, routes } = createKyberswap(deps);
+    provider.fault({ status }, ({ method }) => method === 'POST');
+    expect(await quotes.quote(swapRequest)).toBeNull();
+    provider.fault({ status });
+    expect(await quotes.quote(swapRequest)).toBeNull();
+    expect(await routes.route(swapRequest)).toBeNull();
+  });
+
+  it('behavior: the quote dates from before it was asked', async () => {
+    respond();
+    const slow: typeof fetch = async (...args) => {
+      deps.clock.advance(2_000);
+      return fetch(...args);
+    };
+    const quote = await createKyberswap({ ...deps, fetch: slow }).quotes.quote(swapRequest);
+    expect(quote?.expiresAtMs).toBe(NOW_MS + 60_000);
+  });
+
+  it('behavior: serves the chains that the catalog names for it', () => {
+    const { quotes } = createKyberswap(deps);
+    expect(quotes.serves(swapRequest)).toBe(true);
+    expect(quotes.serves({ ...swapRequest, chain: robinhood })).toBe(true);
+    expect(quotes.serves({ ...swapRequest, chain: { ...robinhood, providers: {} } })).toBe(false);
+  });
+});
+
+describe('createOpenocean', () => {
+  const swap = fixture('openocean-swap');
+
+  it('behavior: sends percent slippage and fee, and who pays and receives', async () => {
+    provider.respond({ 'GET /v4/eth/swap': swap });
+    await createOpenocean(deps).quote(swapRequest);
+    const sent = {
+      inTokenAddress: swapRequest.tokenIn,
+      outTokenAddress: swapRequest.tokenOut,
+      amountDecimals: '1000000000',
+      gasPriceDecimals: '1000000000',
+      slippage: '0.5',
+      account: swapRequest.recipient,
+      referrer: stranger,
+      referrerFee: '0.05',
+    };
+    expect(provider.requests[0]?.query).toEqual(sent);
+    await createOpenocean(deps).quote({ ...swapRequest, sender: stranger, feeBps: 0 });
+    const { referrer: _, referrerFee: __, ...withoutFee } = sent;
+    expect(provider.requests[1]?.query).toEqual({ ...withoutFee, sender: stranger });
+  });
+
+  it('behavior: the native token is an alias outside', async () => {
+    provider.respond({ 'GET /v4/eth/swap': change(swap, ['data', 'value'], '1000000000') });
+    expect((await createOpenocean(deps).quote(native))?.value).toBe(1_000_000_000n);
+    expect(provider.requests[0]?.query.inTokenAddress).toBe(NATIVE);
+  });
+
+  it.each([
+    [400, null],
+    [404, null],
+    [429, 'rate_limited'],
+    [500, 'server_error'],
+    [401, 'rejected'],
+  ])('behavior: code %s in a 200 answer is %s', async (code, reason) => {
+    provider.respond({ 'GET /v4/eth/swap': { code, error: 'text' } });
+    const quote = createOpenocean(deps).quote(swapRequest);
+    if (reason === null) expect(await quote).toBeNull();
+    else await expect(quote).rejects.toMatchObject({ reason });
+  });
+
+  it('behavior: serves chain 1 only', () => {
+    expect(createOpenocean(deps).serves(swapRequest)).toBe(true);
+    expect(createOpenocean(deps).serves({ ...swapRequest, chain: robinhood })).toBe(false);
+  });
+});
+
+describe('createPendle', () => {
+  it('behavior: sends what the converter wants, the native token as the zero address', async () => {
+    provider.respond({
+      'POST /v3/sdk/1/convert': change(fixture('pendle-convert'), ['routes', 0, 'tx', 'value'], '1000000000'),
+    });
+    await createPendle(deps).quotes.quote({ ...ptRequest, tokenIn: zeroAddress });
+    expect(provider.requests[0]?.body).toEqual({
+      receiver: ptRequest.recipient,
+      slippage: 0.005,
+      enableAggregator: true,
+      inputs: [{ token: zeroAddress, amount: '1000000000' }],
+      outputs: [ptRequest.tokenOut],
+    });
+  });
+
+  it('error: UpstreamError `implausible` when another token would come out', async () => {
+    provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
+    const other = { ...ptRequest, tokenOut: token('PT-apyUSD-5NOV2026').address };
+    await expect(createPendle(deps).quotes.quote(other)).rejects.toMatchObject({ reason: 'implausible' });
+  });
+
+  it('behavior: serves pairs with a principal token on either side', () => {
+    const { quotes } = createPendle(deps);
+    expect(quotes.serves(ptRequest)).toBe(true);
+    expect(quotes.serves({ ...ptRequest, tokenIn: ptRequest.tokenOut, tokenOut: ptRequest.tokenIn })).toBe(true);
+    expect(quotes.serves(swapRequest)).toBe(false);
+    expect(quotes.serves({ ...ptRequest, chain: robinhood })).toBe(false);
+  });
+
+  it('behavior: a chain without the provider is not configured, and not asked', async () => {
+    const { failures } = await createPendle(deps).apys.apys(robinhood, [token('USDG', robinhood)]);
+    expect([...failures.values()]).toEqual(['not_configured']);
+    expect(provider.requests).toEqual([]);
+  });
+});
+
+describe('checkSwap', () => {
+  const raw = { to: '0x6131b5fae19ea4f9d964eac0408e4408b66337b5', data: '0x12345678', amountOut: '5' };
+
+  it('default', () => {
+    expect(checkSwap('AggregatorOne', swapRequest, raw, 1)).toEqual({
+      source: 'AggregatorOne',
+      amountIn: 1_000_000_000n,
+      amountOut: 5n,
+      router: '0x6131B5fae19EA4f9D964eAc0408E4408b66337b5',
+      calldata: '0x12345678',
+      value: 0n,
+      expiresAtMs: 1,
+    });
+  });
+
+  it.each([
+    ['implausible', { to: stranger }],
+    // Allowed, but for another venue.
+    ['implausible', { to: '0x6352a56caadC4F1E25CD6c75970Fa768A3304e64' }],
+    ['missing', { to: undefined }],
+    ['malformed', { to: '0x1' }],
+    ['malformed', { data: '0x' }],
+    ['malformed', { data: '0x1234567' }],
+    ['malformed', { data: undefined }],
+    ['missing', { amountOut: undefined }],
+    ['implausible', { amountOut: '0' }],
+    ['implausible', { value: '1' }],
+    ['implausible', { value: '0x1' }],
+    ['implausible', { amountIn: '1' }],
+  ])('behavior: %s for %j', (reason, over) => {
+    expect(checkSwap('AggregatorOne', swapRequest, { ...raw, ...over }, 1)).toBe(reason);
+  });
+
+  it('behavior: the native value may be hex', () => {
+    expect(checkSwap('AggregatorOne', native, { ...raw, value: '0x3b9aca00' }, 1)).toMatchObject({ value: 10n ** 9n });
+  });
+});
+
+describe('quoteExpiry', () => {
+  it('behavior: the earlier of 60 s and the provider’s own', () => {
+    expect(quoteExpiry(1_000)).toBe(61_000);
+    expect(quoteExpiry(1_000, 20_000)).toBe(20_000);
+    expect(quoteExpiry(1_000, 200_000)).toBe(61_000);
+  });
+});
+
+describe('slippageBps', () => {
+  it.each([
+    ['0.005', 50],
+    ['0.01', 100],
+    ['0.00129', 12],
+    ['0.00005', 0],
+  ])('behavior: %s is %s, never looser', (slippage, bps) => {
+    expect(slippageBps({ ...swapRequest, slippage: new Decimal(slippage) })).toBe(bps);
+  });
+});
