@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, cp, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -77,6 +77,24 @@ export async function isReachable(folder: string, account: NonNullable<Account>)
   }
 }
 
+/** Make a folder that every account may enter, whatever our umask is. */
+export async function makeOpenFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o755);
+}
+
+/** Let every account read what its owner may read, and run what its owner may run. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const { mode } = await stat(path);
+    await chmod(path, mode | ((mode & 0o500) >> 3) | ((mode & 0o500) >> 6));
+  }
+}
+
 async function lookUp(name: string): Promise<NonNullable<Account>> {
   const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
   return { uid: Number.parseInt(uid.stdout, 10), gid: Number.parseInt(gid.stdout, 10) };
@@ -91,9 +109,10 @@ async function copyToSystem(folder: string, name: string): Promise<string> {
   } catch {
     // The first start of this version.
   }
-  await mkdir(SYSTEM_DIR, { recursive: true, mode: 0o755 });
+  await makeOpenFolder(SYSTEM_DIR);
   const draft = `${target}.${randomUUID()}`;
   await cp(folder, draft, { recursive: true, verbatimSymlinks: true });
+  await openToAll(draft);
   try {
     await rename(draft, target); // atomic: a reader sees all of it or nothing
   } catch {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { access, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Account, type Binaries, isReachable, SYSTEM_DIR } from './binaries.ts';
+import { type Account, type Binaries, isReachable, makeOpenFolder, SYSTEM_DIR } from './binaries.ts';
 import { serverEnv } from './server.ts';
 
 export const SUPERUSER = 'gateway';
@@ -15,7 +15,8 @@ export async function clusterFolder(dataDir: string, account: Account): Promise<
   if (account === undefined || (await isReachable(dataDir, account))) return join(dataDir, 'cluster');
   const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   const folder = join(SYSTEM_DIR, name);
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await makeOpenFolder(SYSTEM_DIR);
+  await makeOpenFolder(folder);
   return join(folder, 'cluster');
 }
 
@@ -29,9 +30,13 @@ export async function ensureCluster(
   const known = await readFile(passwordFile, 'utf8').catch(() => undefined);
   if (known !== undefined && (await isThere(join(cluster, 'PG_VERSION')))) return known;
   if (await isThere(cluster)) {
-    throw new Error(
-      `${cluster} holds a database whose password file ${passwordFile} is missing. Restore it, or remove the folder to start anew.`,
-    );
+    if (dirname(cluster) === dirname(passwordFile)) {
+      throw new Error(
+        `${cluster} holds a database whose password file ${passwordFile} is missing. Restore it, or remove the folder to start anew.`,
+      );
+    }
+    // The data directory that it belonged to was removed, and with it the data was meant to go.
+    await rm(cluster, { recursive: true });
   }
   const password = randomBytes(24).toString('base64url');
   const draft = `${cluster}.new`; // its owner is the only one here: the data directory is claimed

@@ -162,6 +162,20 @@ describe('startPostgres', () => {
     await vi.waitFor(() => expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' }), PATIENCE);
   });
 
+  // A clone in root's home or in a private temporary folder: the server's own account cannot get in there.
+  test.runIf(process.getuid?.() === 0)('behavior: root may keep the data directory to itself', async () => {
+    await mkdir(dataDir, { mode: 0o700 });
+    const postgres = await startPostgres({ dataDir: join(dataDir, 'inner'), ephemeral: true, logger: silentLogger });
+    running.push(postgres);
+    expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await recordedDatabaseUrl(join(dataDir, 'inner'))).toBeDefined();
+    const [{ data_directory: cluster }] = (await query(postgres.url, 'show data_directory')) as [
+      { data_directory: string },
+    ];
+    await postgres.stop();
+    await expect(stat(cluster)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   test('behavior: ephemeral never takes a folder with something in it', async () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'precious'), '');
