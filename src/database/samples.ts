@@ -31,6 +31,7 @@ export interface DailyRate {
 }
 
 export interface Range {
+  /** The hour that holds it is included. */
   readonly fromMs: number;
   /** Exclusive; to the newest when absent. */
   readonly toMs?: number;
@@ -72,7 +73,7 @@ function upsertSamples(chainId: ChainId, samples: readonly RateSample[]): RawBui
     select distinct on (market_id, hour) ${chainId}::integer, *
     from unnest(
       ${column((sample) => sample.marketId)}::text[],
-      ${column((sample) => isoTime(Math.floor(sample.atMs / HOUR_MS) * HOUR_MS))}::timestamptz[],
+      ${column((sample) => isoTime(hourOf(sample.atMs)))}::timestamptz[],
       ${column((sample) => isoTime(sample.atMs))}::timestamptz[],
       ${column((sample) => sample.borrowApy.toFixed())}::numeric[],
       ${column((sample) => sample.utilization.toFixed())}::numeric[],
@@ -109,7 +110,7 @@ async function readDaily(
       sql<number>`count(*)::integer`.as('hours'),
     ])
     .where('chain_id', '=', chainId)
-    .where('hour', '>=', new Date(range.fromMs))
+    .where('hour', '>=', new Date(hourOf(range.fromMs)))
     .groupBy(['market_id', day])
     .orderBy('market_id')
     .orderBy(day);
@@ -136,7 +137,7 @@ async function readHourly(
     .selectAll()
     .where('chain_id', '=', chainId)
     .where('market_id', '=', marketId)
-    .where('hour', '>=', new Date(range.fromMs))
+    .where('hour', '>=', new Date(hourOf(range.fromMs)))
     .orderBy('hour');
   if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
   const rows = await query.execute();
@@ -149,6 +150,10 @@ async function readHourly(
     borrowAssets: BigInt(row.borrow_assets),
     liquidityAssets: BigInt(row.liquidity_assets),
   }));
+}
+
+function hourOf(atMs: number): number {
+  return Math.floor(atMs / HOUR_MS) * HOUR_MS;
 }
 
 function isoTime(atMs: number): string {

@@ -63,6 +63,14 @@ describe('recordSamples', () => {
     expect(await samples.readHourly(4663, FIRST, { fromMs: 0 })).toEqual([]);
   });
 
+  test('behavior: a sample is found by the time it was taken', async () => {
+    const samples = createSampleRepository(db);
+    const given = sample({ atMs: DAY_START + 59 * 60_000 });
+    await samples.recordSamples(1, [given]);
+    expect(await samples.readHourly(1, FIRST, { fromMs: given.atMs })).toEqual([given]);
+    expect(await samples.readHourly(1, FIRST, { fromMs: DAY_START + HOUR_MS })).toEqual([]);
+  });
+
   test('behavior: one statement however many markets', async () => {
     const samples = createSampleRepository(db);
     const many = Array.from({ length: 500 }, (_, index) =>
