@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { composeChain } from '../../src/domain/compose.ts';
+import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
+import { indexStrategies, queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
+import { maturityDaysLeft, renderStrategy, validUntilMs } from '../../src/domain/strategy/render.ts';
+import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
+import { chainOf, completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
+
+const ethereum = chainOf(1);
+const robinhood = chainOf(4663);
+const unpriced = withItem(completeFacts(ethereum), 'price', marketOf(ethereum, 'sUSDS', 'AUSD').loan.address, {});
+const strategies: readonly Strategy[] = [
+  ...composeChain(ethereum, unpriced, PARAMS).strategies,
+  ...composeChain(robinhood, completeFacts(robinhood), PARAMS).strategies,
+];
+const index = indexStrategies(strategies);
+const BY_APY = { order: 'leverageApy', direction: 'desc', first: 1_000 } as const;
+const find = (filter: StrategyFilter) =>
+  queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
+
+describe('queryStrategies', () => {
+  test('default: everything, best leverage APY first', () => {
+    const page = queryStrategies(index, BY_APY);
+    expect(page).toMatchObject({ totalCount: strategies.length, hasNextPage: false, hasPreviousPage: false });
+    const apys = page.items.map(({ strategy }) => Number(strategy.defaultLeverage.leverageApyPct));
+    expect(apys).toEqual([...apys].sort((a, b) => b - a));
+  });
+
+  const filters: readonly (readonly [string, StrategyFilter, (strategy: Strategy) => boolean])[] = [
+    ['chain', { chainIds: [4663] }, (s) => s.chainId === 4663],
+    ['category', { categories: ['BTC', 'stable-PT'] }, (s) => ['BTC', 'stable-PT'].includes(s.collateral.category)],
+    ['correlated', { correlated: false }, (s) => !s.correlated],
+    ['kind', { kind: 'equity' }, (s) => s.kind === 'equity'],
+    ['loan symbol', { loan: 'usdc' }, (s) => s.loan.symbol === 'USDC'],
+    ['loan address', { loan: ethereum.stable.address.toUpperCase() }, (s) => s.loan.symbol === 'USDC'],
+    ['collateral', { collateral: 'PT-apxusd' }, (s) => s.collateral.symbol === 'PT-apxUSD'],
+    ['APY source', { apySources: ['onchain', 'none'] }, (s) => ['onchain', 'none'].includes(s.collateralApySource)],
+    ['minimum APY', { minLeverageApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
+    ['minimum liquidity', { minLiquidityUsd: 2_000_000 }, (s) => Number(s.liquidityUsd ?? 0) >= 2_000_000],
+    ['minimum leverage', { minLeverage: 11.4 }, (s) => Number(s.maxLeverage) >= 11.4],
+    ['maturity', { maturityAfter: 1_784_764_800 }, (s) => (s.collateral.maturity ?? 0) > 1_784_764_800],
+    ['maturity before', { maturityBefore: 1_784_764_801 }, (s) => s.collateral.maturity === 1_784_764_800],
+    ['listed only', { listedOnly: true }, (s) => s.visibility.visible],
+    [
+      'all at once',
+      { chainIds: [1], loan: 'USDC', correlated: true, minLeverage: 8 },
+      (s) => s.chainId === 1 && s.loan.symbol === 'USDC' && s.correlated && Number(s.maxLeverage) >= 8,
+    ],
+  ];
+
+  test.each(filters)('behavior: filters by %s', (_name, filter, holds) => {
+    const found = find(filter);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.length).toBeLessThan(strategies.length);
+    expect(new Set(found)).toEqual(new Set(strategies.filter(holds)));
+  });
+
+  test('behavior: an unknown value satisfies no limit and comes last in both directions', () => {
+    expect(find({ minLiquidityUsd: 0 }).every((strategy) => strategy.liquidityUsd !== undefined)).toBe(true);
+    for (const direction of ['asc', 'desc'] as const) {
+      const { items } = queryStrategies(index, { order: 'liquidity', direction, first: 1_000 });
+      expect(items[items.length - 1]?.strategy.loan.symbol).toBe('AUSD');
+      const maturities = queryStrategies(index, { order: 'maturity', direction, first: 1_000 }).items;
+      expect(maturities.slice(0, 3).every(({ strategy }) => strategy.collateral.maturity !== null)).toBe(true);
+      expect(maturities.slice(3).every(({ strategy }) => strategy.collateral.maturity === null)).toBe(true);
+    }
+  });
+
+  test('behavior: pages of any size give every strategy once, in order', () => {
+    const orders = fc.constantFrom(...STRATEGY_ORDERS);
+    const directions = fc.constantFrom('asc' as const, 'desc' as const);
+    fc.assert(
+      fc.property(orders, directions, fc.integer({ min: 1, max: 50 }), (order, direction, first) => {
+        const whole = queryStrategies(index, { order, direction, first: 1_000 }).items.map((i) => i.strategy.id);
+        const read: string[] = [];
+        let after: string | undefined;
+        for (;;) {
+          const page = queryStrategies(index, { order, direction, first, ...(after === undefined ? {} : { after }) });
+          read.push(...page.items.map((item) => item.strategy.id));
+          expect(page.totalCount).toBe(whole.length);
+          expect(page.hasPreviousPage).toBe(after !== undefined);
+          after = page.items[page.items.length - 1]?.cursor;
+          if (!page.hasNextPage) break;
+        }
+        expect(read).toEqual(whole);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('behavior: a cursor holds when strategies before it go', () => {
+    const first = queryStrategies(index, { ...BY_APY, first: 5 });
+    const cursor = first.items[4]?.cursor as string;
+    const next = queryStrategies(index, { ...BY_APY, first: 5, after: cursor }).items.map((item) => item.strategy.id);
+    const gone = new Set(first.items.map((item) => item.strategy));
+    const fewer = indexStrategies(strategies.filter((strategy) => !gone.has(strategy)));
+    const again = queryStrategies(fewer, { ...BY_APY, first: 5, after: cursor }).items.map((i) => i.strategy.id);
+    expect(again).toEqual(next);
+  });
+
+  test('error: BadRequest for a cursor of another order or of nobody', () => {
+    const cursor = queryStrategies(index, { ...BY_APY, first: 1 }).items[0]?.cursor as string;
+    for (const after of ['', 'abc', '%%%', btoa('[]'), cursor.slice(2)]) {
+      expect(() => queryStrategies(index, { ...BY_APY, after })).toThrow(BadRequestError);
+    }
+    expect(() => queryStrategies(index, { order: 'borrowApy', direction: 'desc', first: 1, after: cursor })).toThrow(
+      BadRequestError,
+    );
+  });
+});
+
+describe('renderStrategy', () => {
+  const pt = strategies.find((strategy) => strategy.collateral.isPt) as Strategy;
+
+  test('default', () => {
+    const rendered = renderStrategy(pt, NOW_MS);
+    expect(rendered.maturityDaysLeft).toBe(Math.floor(((pt.collateral.maturity as number) * 1_000 - NOW_MS) / DAY));
+    expect(rendered.freshness.borrow).toEqual({ asOf: '2026-06-01T11:59:00.000Z', staleAfterSec: 300 });
+    // Measured an hour ago, with the half hour of the yield market.
+    expect(rendered.freshness.collateralApy).toMatchObject({ staleAfterSec: 1_800, staleForSec: 1_800 });
+  });
+
+  test.each([
+    [0, 0],
+    [1, 0],
+    [DAY - 1, 0],
+    [DAY, 1],
+    [10 * DAY + 5, 10],
+    [-DAY, 0],
+  ])('behavior: %i ms before maturity are %i days', (leftMs, days) => {
+    expect(maturityDaysLeft(2_000_000, 2_000_000_000 - leftMs)).toBe(days);
+  });
+
+  test('behavior: a token without a maturity has none left', () => {
+    expect(maturityDaysLeft(null, NOW_MS)).toBeNull();
+  });
+
+  test('behavior: valid until the first change, and not a millisecond longer', () => {
+    const anyStrategy = fc.constantFrom(...strategies);
+    const anyTime = fc.integer({ min: NOW_MS - DAY, max: NOW_MS + 300 * DAY });
+    fc.assert(
+      fc.property(anyStrategy, anyTime, (strategy, now) => {
+        const until = validUntilMs(strategy, now);
+        expect(until).toBeGreaterThan(now);
+        expect(renderStrategy(strategy, until - 1)).toEqual(renderStrategy(strategy, now));
+        expect(renderStrategy(strategy, until)).not.toEqual(renderStrategy(strategy, now));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
