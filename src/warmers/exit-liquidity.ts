@@ -17,13 +17,17 @@ export interface ExitLiquidityDeps {
 }
 
 const SOURCE = 'AggregatorOne';
+/** Named when the collateral's own price is what is missing. */
+const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
 /** A sale that brings this much more than it costs was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
 /** In a `due` run, a sweep younger than this part of the cadence stays. */
 const FRESH_SHARE = 0.5;
 
-type Swept = { readonly sweep: ExitSweep } | { readonly reason: FailureReason; readonly error?: unknown };
+type Swept =
+  | { readonly sweep: ExitSweep }
+  | { readonly reason: FailureReason; readonly source?: string; readonly error?: unknown };
 
 /**
  * Create the warmer of exit liquidity: each collateral is sold for the chain's stable, on paper, at every size. One size
@@ -51,7 +55,7 @@ export function createExitLiquidityWarmer(
     const priceOf = deps.usdPriceOf ?? usdPriceOf;
     const usd = priceOf(chain, facts, token, clock.now());
     const stableUsd = priceOf(chain, facts, chain.stable, clock.now());
-    if (usd === null) return { reason: 'missing' };
+    if (usd === null) return { reason: 'missing', source: PRICE_SOURCE };
     const slippagePct: Partial<Record<ExitSizeUsd, Decimal | null>> = {};
     for (const size of EXIT_SIZES_USD) {
       const amountIn = toUnits(new Decimal(size).div(usd), token.decimals);
@@ -94,7 +98,7 @@ export function createExitLiquidityWarmer(
             items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
             continue;
           }
-          failures.set(token.address, { reason: swept.reason, source: SOURCE });
+          failures.set(token.address, { reason: swept.reason, source: swept.source ?? SOURCE });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }

@@ -74,10 +74,8 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     const abort = new AbortController();
     entry.abort = abort;
     const startedMs = clock.now();
-    const outcome = await warmer.run(abort.signal, mode).then(
-      (report): Outcome => ({ report }),
-      (error: unknown): Outcome => ({ error }),
-    );
+    const attempt = async (): Promise<Outcome> => ({ report: await warmer.run(abort.signal, mode) });
+    const outcome = await attempt().catch((error: unknown): Outcome => ({ error }));
     entry.abort = null;
     const aborted = abort.signal.aborted;
     const ok = outcome.report !== undefined && outcome.report.retryable === 0;

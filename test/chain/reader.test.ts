@@ -74,7 +74,7 @@ beforeEach(async () => {
   counted = 0;
   node = await startScriptedNode(chain.contracts.multicall3, contracts);
   const client = createChainClient(
-    { chainId: 1, rpcUrl: node.url, timeoutMs: 500, retryCount: 0 },
+    { chainId: 1, rpcUrl: node.url, retryCount: 0 },
     {
       onRequest: () => {
         counted += 1;
@@ -156,13 +156,33 @@ describe('readLendingState', () => {
     ['server_error', { status: 503 }, undefined],
     ['rate_limited', { status: 429, headers: { 'retry-after': '17' } }, 17],
     ['rejected', { status: 401 }, undefined],
-    ['timeout', 'hang', undefined],
   ] as const)('error: ChainReadError %s', async (reason, broken, retryAfterSec) => {
     node.broken = broken;
     const failed = await reader.readLendingState(markets(1)).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(ChainReadError);
     expect(failed).toMatchObject({ code: 'upstream_unavailable', reason, retryAfterSec });
     expect(JSON.stringify(failed) + String((failed as Error).cause)).not.toContain('127.0.0.1');
+  });
+
+  test('error: ChainReadError timeout', async () => {
+    node.broken = 'hang';
+    const client = createChainClient({ chainId: 1, rpcUrl: node.url, timeoutMs: 50, retryCount: 0 });
+    const impatient = createChainReader({ client, chain });
+    await expect(impatient.readLendingState(markets(1))).rejects.toMatchObject({ reason: 'timeout' });
+  });
+
+  test('behavior: a chunk that the node refuses fails its own items, and the rest of the round stands', async () => {
+    const all = markets(6);
+    const refused = all[5] as Market;
+    node.refuses = (data) => data.includes(refused.id.slice(2));
+    const client = createChainClient({ chainId: 1, rpcUrl: node.url, retryCount: 0 });
+    const chunked = createChainReader({ client, chain, maxCalldataBytes: 1_024 });
+    const { lending, oracle } = await chunked.readLendingState(all);
+    expect(node.requests).toBeLessThanOrEqual(3);
+    expect(lending.failures.get(refused.id)).toBe('server_error');
+    expect(lending.values.size).toBeGreaterThan(0);
+    expect(lending.values.size + lending.failures.size).toBe(6);
+    expect(oracle.values.size + oracle.failures.size).toBe(6);
   });
 
   test('error: ChainReadError for an answer that is no JSON, an unreachable node, and the node of another chain', async () => {

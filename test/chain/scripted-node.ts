@@ -27,6 +27,8 @@ export interface ScriptedNode {
   chainId: number;
   /** Instead of answering: this status, or never. */
   broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
+  /** Calls that the node refuses with an error of its own, as one that runs out of gas. */
+  refuses: (data: Hex) => boolean;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,10 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
   };
   const respond = (request: RpcRequest): unknown => {
+    const [call] = (request.params ?? []) as [{ data: Hex }?];
+    if (request.method === 'eth_call' && call && node.refuses(call.data)) {
+      return { jsonrpc: '2.0', id: request.id, error: { code: -32000, message: 'out of gas' } };
+    }
     try {
       return { jsonrpc: '2.0', id: request.id, result: answer(request) };
     } catch (error) {
@@ -97,6 +103,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     timestamp: 1_700_000_000n,
     chainId: 1,
     broken: null,
+    refuses: () => false,
     close: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -1,0 +1,190 @@
+import { type Chain, createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import type { ChainReader, LendingReading } from '../../src/chain/reader.ts';
+import {
+  type ChainFacts,
+  FACT_GROUPS,
+  type FactGroup,
+  type FailureReason,
+  type LendingState,
+} from '../../src/domain/facts.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import type { ChainId } from '../../src/shared/ids.ts';
+import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
+import type { SnapshotStore } from '../../src/snapshot/types.ts';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
+import type { Batch, RouteRequest } from '../../src/upstreams/types.ts';
+import type { WarmerUpstreams } from '../../src/warmers/index.ts';
+import { createWarmers } from '../../src/warmers/index.ts';
+import type { BorrowRateSample, DailyBorrowRate, RunMode, RunReport, Warmer } from '../../src/warmers/types.ts';
+import { rememberingLogger } from '../snapshot/logs.ts';
+import { type FakeTime, fakeTime } from './fake-time.ts';
+
+export const catalog = createCatalog(curatedChains);
+export const ethereum = catalog.chain(1) as Chain;
+export const DAY_MS = 86_400_000;
+export const NOW_MS = 20_000 * DAY_MS + 3_600_000;
+
+/** Answers by port: sound by default, replaced by a test. What a test does not expect to be asked throws. */
+export type Ports = { -readonly [P in keyof WarmerUpstreams]: WarmerUpstreams[P] };
+
+export interface World {
+  readonly time: FakeTime;
+  readonly snapshot: SnapshotStore;
+  readonly ports: Ports;
+  readonly readers: Map<ChainId, { -readonly [K in keyof ChainReader]: ChainReader[K] }>;
+  readonly samples: BorrowRateSample[];
+  readonly logs: readonly string[];
+  days: readonly DailyBorrowRate[] | Error;
+  keepSamples: boolean;
+  readonly warmers: readonly Warmer[];
+  /** Run one warmer as the runner would. */
+  run(name: string, mode?: RunMode, signal?: AbortSignal): Promise<RunReport>;
+  facts(chainId?: ChainId): ChainFacts;
+}
+
+export const pct = (value: string): Decimal => new Decimal(value);
+export const fails = (reason: FailureReason) => (): Promise<never> => Promise.reject(new UpstreamError('test', reason));
+export const all = <T>(keys: readonly string[], value: (key: string) => T): Batch<T> => ({
+  values: new Map(keys.map((key) => [key, value(key)])),
+  failures: new Map(),
+});
+
+export function lendingState(blockNumber: bigint, blockTimestamp: bigint): LendingState {
+  return {
+    totalSupplyAssets: 1_000n * 10n ** 6n,
+    totalSupplyShares: 1_000n * 10n ** 12n,
+    totalBorrowAssets: 900n * 10n ** 6n,
+    totalBorrowShares: 900n * 10n ** 12n,
+    lastUpdate: blockTimestamp,
+    fee: 0n,
+    rateAtTarget: 1_268_391_679n,
+    borrowRate: 1_268_391_679n,
+    blockNumber,
+    blockTimestamp,
+  };
+}
+
+/** What a sound chain answers at a block. Every oracle says one loan token for a collateral token. */
+export function readingAt(chain: Chain, number: bigint, timestampMs: number): LendingReading {
+  const timestamp = BigInt(Math.floor(timestampMs / 1_000));
+  const prices = chain.markets.map(({ oracle, loan, collateral }) => {
+    const price = 10n ** BigInt(36 + loan.decimals - collateral.decimals);
+    return [oracle, { price, blockNumber: number }] as const;
+  });
+  const states = chain.markets.map(({ id }) => [id, lendingState(number, timestamp)] as const);
+  return {
+    block: { number, timestamp },
+    lending: { values: new Map(states), failures: new Map() },
+    oracle: { values: new Map(prices), failures: new Map() },
+  };
+}
+
+/** All warmers over ports that answer soundly, at a clock that stands still. */
+export function world(): World {
+  const time = fakeTime(NOW_MS);
+  const logger = rememberingLogger();
+  const snapshot = createMemorySnapshot({ clock: time.clock, logger });
+  const apys = (name: 'yieldmarket' | 'aggregator' | 'incentivemarket') => ({
+    name,
+    apys: async (_chain: Chain, tokens: readonly { address: string }[]) =>
+      all(
+        tokens.map(({ address }) => address),
+        () => ({ apyPct: pct('7.5') }),
+      ),
+  });
+  const price = (name: 'coingecko' | 'defillama', usd: string): Ports['prices'][0] => ({
+    name,
+    usdPrices: async (tokens) => ({
+      values: new Map(tokens.filter((t) => t.coingeckoId).map(({ address }) => [address, { usd: pct(usd) }])),
+      failures: new Map(tokens.filter((t) => !t.coingeckoId).map(({ address }) => [address, 'not_configured'])),
+    }),
+  });
+  const ports: Ports = {
+    yieldmarket: apys('yieldmarket'),
+    aggregator: apys('aggregator'),
+    incentivemarket: apys('incentivemarket'),
+    stableIndex: {
+      pools: async () =>
+        all(['66985a81-9c51-46ca-9977-42b4fe7bc6df', 'other'], (id) => ({
+          id,
+          asset: id === 'other' ? 'sUSDS' : 'sUSDe',
+          avg7dPct: pct('4.25'),
+          history: [{ atMs: 1, apyPct: pct('4') }],
+        })),
+    },
+    incentives: {
+      live: async (_chain, ids) => all(ids, () => ({ borrow: [], collateral: [] })),
+      history: async (campaigns) => all([...campaigns.keys()], () => ({ points: [] })),
+    },
+    prices: [price('coingecko', '1'), price('defillama', '1.01')],
+    indexer: {
+      sharedLiquidity: async (_chain, ids) => all(ids, () => ({ sources: [] })),
+      borrowHistory: async (_chain, ids) => all(ids, () => ({ points: [] })),
+    },
+    routes: { route: async ({ amountIn, chain, tokenIn }) => ({ amountOut: atPar(chain, tokenIn, amountIn) }) },
+  };
+  const readers = new Map(
+    catalog.chains.map((chain) => [
+      chain.chainId,
+      {
+        chainId: chain.chainId,
+        readLendingState: async () => readingAt(chain, 100n, time.clock.now()),
+        readOnchainRates: async (tokens) => ({
+          block: { number: 100n, timestamp: BigInt(Math.floor(time.clock.now() / 1_000)) },
+          rates: { values: new Map(tokens.map(({ address }) => [address, 10n ** 27n])), failures: new Map() },
+        }),
+      } satisfies ChainReader as ChainReader,
+    ]),
+  );
+  const state: World = {
+    time,
+    snapshot,
+    ports,
+    readers,
+    samples: [],
+    logs: logger.messages,
+    days: [],
+    keepSamples: true,
+    get warmers() {
+      return createWarmers({
+        catalog,
+        chainReaders: readers,
+        upstreams: ports,
+        snapshot,
+        clock: time.clock,
+        logger,
+        recordSamples: async (_chainId, samples) => {
+          if (!state.keepSamples) throw new Error('the database is away');
+          state.samples.push(...samples);
+        },
+        readBorrowHistory: async () => {
+          if (state.days instanceof Error) throw state.days;
+          return state.days;
+        },
+      });
+    },
+    run: (name, mode = 'all', signal = new AbortController().signal) => {
+      const warmer = state.warmers.find((candidate) => candidate.name === name);
+      if (!warmer) throw new Error(`no warmer ${name}`);
+      return warmer.run(signal, mode);
+    },
+    facts: (chainId = 1) => snapshot.facts(chainId),
+  };
+  return state;
+}
+
+/** What a sale at one dollar per whole token brings, in the chain's stable. */
+export function atPar(chain: Chain, token: string, amountIn: bigint): bigint {
+  const decimals = chain.tokens.find(({ address }) => address === token)?.decimals ?? 18;
+  return (amountIn * 10n ** BigInt(chain.stable.decimals)) / 10n ** BigInt(decimals);
+}
+
+/** How many USD a request sells, when every token is worth one. */
+export function sizeOf({ chain, tokenIn, amountIn }: RouteRequest): string {
+  return (atPar(chain, tokenIn, amountIn) / 10n ** BigInt(chain.stable.decimals)).toString();
+}
+
+/** The groups of which anything differs. */
+export function changedGroups(before: ChainFacts, after: ChainFacts): readonly FactGroup[] {
+  return FACT_GROUPS.filter((group) => before.groups[group] !== after.groups[group]);
+}
