@@ -118,6 +118,24 @@ describe('equityEntry', () => {
     expect(await world().positions(alice)).toHaveLength(2);
   });
 
+  test('behavior: what either swap leaves of the USDG comes back', async () => {
+    const { params } = await planEntry('10000');
+    const { units, approve, equityRouter, balance, send } = world();
+    const [extra, more] = [units('USDG', '40'), units('USDG', '25')];
+    await approve('USDG', alice, equityRouter, params.amountIn + extra);
+    await authorize(true);
+    const before = await balance('USDG', alice);
+    // The calldata of both swaps sells less than there is.
+    const entry = {
+      ...params,
+      amountIn: params.amountIn + extra,
+      stockBorrowAmount: params.stockBorrowAmount + more,
+    };
+    await send(call(equityCall('equityEntry', [entry])));
+    expect(before - (await balance('USDG', alice))).toBe(params.amountIn - more);
+    await expectEmptyRouter();
+  });
+
   test('behavior: just below the bound passes, above it is refused', async () => {
     await authorize(true);
     const { params, stockOut } = await planEntry('10000');
@@ -245,6 +263,21 @@ describe('equityExit', () => {
     await world().send(exit);
     expect((await world().balance('USDG', alice)) - before).toBe(amountOut);
     expect((await stockLeg()).collateral).toBe(0n);
+  });
+
+  test('behavior: stock that the swap left comes back', async () => {
+    await enter();
+    const { collateral } = await stockLeg();
+    const { swap, equityRouter, market, balance, send } = world();
+    const sold = (collateral * 3n) / 4n;
+    const { swapData, minOut } = await swap('TSLA', 'USDG', sold, equityRouter);
+    const before = await balance('TSLA', alice);
+    const params = { stockMarketId: market(STOCK).id, stockSwapData: swapData, minLoanOut: minOut };
+    await authorize(true);
+    await send(call(equityCall('equityExit', [params])));
+    expect((await balance('TSLA', alice)) - before).toBe(collateral - sold);
+    expect(await stockLeg()).toEqual({ borrowShares: 0n, collateral: 0n });
+    await expectEmptyRouter();
   });
 
   test('error: NotAuthorized', async () => {
