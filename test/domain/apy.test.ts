@@ -7,8 +7,13 @@ import { type DailySeries, dailySeries, stepAverage, windowMean, windowMeans } f
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
 import { DAY, daily, NOW_MS } from './world.ts';
 
+const READER = {
+  atMs: (point: { atMs: number }) => point.atMs,
+  pct: (point: { apyPct: Decimal }) => point.apyPct,
+};
+
 function series(days: number, pct: (ago: number) => string): DailySeries {
-  const made = dailySeries(daily(days, pct).map(({ atMs, apyPct }) => ({ atMs, pct: apyPct })));
+  const made = dailySeries(daily(days, pct), READER);
   if (!made) throw new Error('empty series');
   return made;
 }
@@ -90,13 +95,13 @@ describe('windowMeans', () => {
 
   test('behavior: several points of one day count as one', () => {
     const today = Math.floor(NOW_MS / DAY) * DAY;
-    const points = daily(60, () => '4').map(({ atMs, apyPct }) => ({ atMs, pct: apyPct }));
+    const points = daily(60, () => '4');
     const extra = Array.from({ length: 11 }, (_, hour) => ({
       atMs: today + (hour + 1) * 3_600_000,
-      pct: new Decimal(4),
+      apyPct: new Decimal(4),
     }));
-    const spike = [...points.slice(0, -1), { atMs: today, pct: new Decimal(16) }, ...extra];
-    const made = dailySeries(spike);
+    const spike = [...points.slice(0, -1), { atMs: today, apyPct: new Decimal(16) }, ...extra];
+    const made = dailySeries(spike, READER);
     expect(made && windowMean(made, NOW_MS, 30)?.toFixed(6)).toBe('4.033333');
   });
 

@@ -2,6 +2,7 @@ import { MarketUtils, Market as SdkMarket } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain, composeChainSteps } from '../../src/domain/compose.ts';
 import type { ChainFacts, Failure } from '../../src/domain/facts.ts';
+import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { exitTier } from '../../src/domain/strategy/exit.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -109,6 +110,16 @@ describe('composeMarket', () => {
     const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('2711.5') } });
     expect(strategyOf(priced, market.id).collateral).toMatchObject({ priceUsd: '2711.5', priceSource: 'test' });
     expect(strategyOf(priced, market.id).loan.priceUsd).toBe('2500');
+  });
+});
+
+describe('peggedTokens', () => {
+  test.each([
+    [ethereum, ['AUSD', 'DAI', 'PYUSD', 'RLUSD', 'USDC', 'USDT', 'USDtb', 'frxUSD']],
+    [robinhood, ['USDG', 'USDe']],
+  ])('default: the dollars of the catalog, and nothing that earns or floats', (chain, symbols) => {
+    const pegged = chain.tokens.filter((token) => peggedTokens(chain).has(token.address));
+    expect(pegged.map((token) => token.symbol).sort()).toEqual(symbols);
   });
 });
 

@@ -18,12 +18,12 @@ const QUARTER_DAYS = 90;
 
 /** Read the collateral's yield history as daily points; `undefined` when the source has none. */
 export const collateralSeries: (fact: CollateralApy) => DailySeries | undefined = oncePer((fact) =>
-  dailySeries(fact.history?.map((point) => ({ atMs: point.atMs, pct: point.apyPct })) ?? []),
+  dailySeries(fact.history ?? [], { atMs: (point) => point.atMs, pct: (point) => point.apyPct }),
 );
 
 /** Read the borrow-APY history (fractions) as daily points in percent; `undefined` when it is empty. */
 export const borrowSeries: (fact: BorrowHistory) => DailySeries | undefined = oncePer((fact) =>
-  dailySeries(fact.points.map((point) => ({ atMs: point.atSec * 1_000, pct: point.apy.shiftedBy(2) }))),
+  dailySeries(fact.points, { atMs: (point) => point.atSec * 1_000, pct: (point) => point.apy.shiftedBy(2) }),
 );
 
 /** Average the last 90 days of the borrow history, percent; `undefined` when it does not cover them. */

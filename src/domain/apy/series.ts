@@ -9,11 +9,6 @@ export type WindowDays = (typeof WINDOWS_DAYS)[number];
 /** Means over the trailing windows, percent at full precision; a window that the history does not cover is absent. */
 export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
 
-export interface RatePoint {
-  readonly atMs: number;
-  readonly pct: Decimal;
-}
-
 /** A history as one point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
 export interface DailySeries {
   /** When the history begins, ms. */
@@ -26,30 +21,41 @@ export interface DailySeries {
 /** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
 const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
 
+/** How to read a point of some history. */
+export interface PointReader<P> {
+  readonly atMs: (point: P) => number;
+  /** Percent. */
+  readonly pct: (point: P) => Decimal;
+}
+
 /** Fold points (oldest first) into daily ones; several points of one UTC day count as their mean. `undefined` for none. */
-export function dailySeries(points: readonly RatePoint[]): DailySeries | undefined {
+export function dailySeries<P>(points: readonly P[], read: PointReader<P>): DailySeries | undefined {
   const first = points[0];
   const last = points[points.length - 1];
-  if (!first || !last) return undefined;
+  if (first === undefined || last === undefined) return undefined;
   const dayMs: number[] = [];
   const sums: Decimal[] = [ZERO];
   let total = ZERO;
-  let start = lowerBound(points, last.atMs - HORIZON_MS);
-  while (start < points.length) {
-    const day = startOfDay((points[start] ?? last).atMs);
-    let end = start;
-    let sum = ZERO;
-    for (; end < points.length; end += 1) {
-      const point = points[end];
-      if (!point || startOfDay(point.atMs) !== day) break;
-      sum = sum.plus(point.pct);
-    }
-    total = total.plus(end - start === 1 ? sum : sum.div(end - start));
+  let day = Number.NaN;
+  let sum = ZERO;
+  let count = 0;
+  const close = () => {
+    if (count === 0) return;
+    total = total.plus(count === 1 ? sum : sum.div(count));
     dayMs.push(day);
     sums.push(total);
-    start = end;
+  };
+  for (const point of points.slice(firstWithinHorizon(points, read.atMs, read.atMs(last) - HORIZON_MS))) {
+    const pointDay = startOfDay(read.atMs(point));
+    if (pointDay !== day) {
+      close();
+      [day, sum, count] = [pointDay, ZERO, 0];
+    }
+    sum = sum.plus(read.pct(point));
+    count += 1;
   }
-  return { firstMs: first.atMs, dayMs, sums };
+  close();
+  return { firstMs: read.atMs(first), dayMs, sums };
 }
 
 /** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
@@ -109,11 +115,12 @@ function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
-function lowerBound(points: readonly RatePoint[], fromMs: number): number {
+function firstWithinHorizon<P>(points: readonly P[], atMs: (point: P) => number, fromMs: number): number {
   let [low, high] = [0, points.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((points[middle]?.atMs ?? Number.POSITIVE_INFINITY) < fromMs) low = middle + 1;
+    const point = points[middle];
+    if (point !== undefined && atMs(point) < fromMs) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,4 +1,4 @@
-import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { Decimal, ZERO } from '../../shared/decimal.ts';
 
 /** Points of LTV between liquidation and the highest LTV that the contracts accept. */
 export const LIQUIDATION_BUFFER_POINTS: Decimal = new Decimal('0.25');
@@ -29,5 +29,5 @@ export function stockLtvCapPct(liquidationLtvPct: Decimal): Decimal {
 }
 
 function floorAtZero(ltvPct: Decimal): Decimal {
-  return ltvPct.isNegative() ? ZERO : ltvPct.gt(HUNDRED) ? HUNDRED : ltvPct;
+  return ltvPct.isNegative() ? ZERO : ltvPct;
 }
