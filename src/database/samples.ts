@@ -42,8 +42,12 @@ export interface SampleRepository {
   recordSamples(chainId: ChainId, samples: readonly RateSample[]): Promise<void>;
   /** Read the daily means of all markets of a chain, or of one; by market and day, oldest first. */
   readDaily(chainId: ChainId, range: Range, marketId?: MarketId): Promise<readonly DailyRate[]>;
-  /** Read the hourly samples of a market, oldest first. */
-  readHourly(chainId: ChainId, marketId: MarketId, range: Range): Promise<readonly RateSample[]>;
+  /** Read the hourly samples of markets, oldest first, in one statement. A market without any stands in no entry. */
+  readHourly(
+    chainId: ChainId,
+    marketIds: readonly MarketId[],
+    range: Range,
+  ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>>;
   /** Remove what is older than `SAMPLES_KEPT_DAYS`, and return how many rows that were. */
   prune(nowMs: number): Promise<number>;
 }
@@ -55,7 +59,7 @@ export function createSampleRepository(db: Database): SampleRepository {
       if (samples.length > 0) await upsertSamples(chainId, samples).execute(db);
     },
     readDaily: (chainId, range, marketId) => readDaily(db, chainId, range, marketId),
-    readHourly: (chainId, marketId, range) => readHourly(db, chainId, marketId, range),
+    readHourly: (chainId, marketIds, range) => readHourly(db, chainId, marketIds, range),
     prune: async (nowMs) => {
       const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
       const result = await db.deleteFrom('rate_samples').where('hour', '<', oldest).executeTakeFirst();
@@ -129,27 +133,34 @@ async function readDaily(
 async function readHourly(
   db: Database,
   chainId: ChainId,
-  marketId: MarketId,
+  marketIds: readonly MarketId[],
   range: Range,
-): Promise<readonly RateSample[]> {
+): Promise<ReadonlyMap<MarketId, readonly RateSample[]>> {
+  if (marketIds.length === 0) return new Map();
   let query = db
     .selectFrom('rate_samples')
     .selectAll()
     .where('chain_id', '=', chainId)
-    .where('market_id', '=', marketId)
-    .where('hour', '>=', new Date(hourOf(range.fromMs)))
+    .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
+    .where('hour', '>=', new Date(range.fromMs))
     .orderBy('hour');
   if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
-  const rows = await query.execute();
-  return rows.map((row) => ({
-    marketId,
-    atMs: row.sampled_at.getTime(),
-    borrowApy: new Decimal(row.borrow_apy),
-    utilization: new Decimal(row.utilization),
-    supplyAssets: BigInt(row.supply_assets),
-    borrowAssets: BigInt(row.borrow_assets),
-    liquidityAssets: BigInt(row.liquidity_assets),
-  }));
+  const byMarket = new Map<MarketId, RateSample[]>();
+  for (const row of await query.execute()) {
+    const marketId = row.market_id as MarketId;
+    const samples = byMarket.get(marketId) ?? [];
+    byMarket.set(marketId, samples);
+    samples.push({
+      marketId,
+      atMs: row.sampled_at.getTime(),
+      borrowApy: new Decimal(row.borrow_apy),
+      utilization: new Decimal(row.utilization),
+      supplyAssets: BigInt(row.supply_assets),
+      borrowAssets: BigInt(row.borrow_assets),
+      liquidityAssets: BigInt(row.liquidity_assets),
+    });
+  }
+  return byMarket;
 }
 
 function hourOf(atMs: number): number {

@@ -12,19 +12,21 @@ export interface RestDeps {
   readonly logger: Logger;
 }
 
+export interface RestAdapter {
+  answer(request: RestRequest): Promise<RestResponse>;
+  /** The path template that a path belongs to, for metrics and logs: bounded however many paths are tried. */
+  routeOf(path: string): string | undefined;
+}
+
 /**
  * Answer /v1 requests: find the row, parse the input, run its persisted operation and project the data. Every failure
  * becomes the one error envelope; only what is not an expected error is logged here.
  */
-export function createRestAdapter({
-  routes,
-  execute,
-  logger,
-}: RestDeps): (request: RestRequest) => Promise<RestResponse> {
-  const match = createRouter(routes);
-  return async (request) => {
+export function createRestAdapter({ routes, execute, logger }: RestDeps): RestAdapter {
+  const router = createRouter(routes);
+  const answer = async (request: RestRequest): Promise<RestResponse> => {
     try {
-      const { route, pathParams } = match(request.method, request.path);
+      const { route, pathParams } = router.match(request.method, request.path);
       const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, 'query');
       const body: unknown =
         route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), 'body');
@@ -49,6 +51,7 @@ export function createRestAdapter({
       return errorResponse(toFailure(error, request, logger), request.correlationId);
     }
   };
+  return { answer, routeOf: router.templateOf };
 }
 
 function withHeaders(response: RestResponse, headers: Readonly<Record<string, string>>): RestResponse {

@@ -15,6 +15,13 @@ export interface Match {
   readonly pathParams: Readonly<Record<string, string>>;
 }
 
+export interface Router {
+  /** Find the row for a request. @throws NotFoundError, MethodNotAllowedError, BadRequestError */
+  match(method: string, path: string): Match;
+  /** The template of the row that a path belongs to, whatever the method. */
+  templateOf(path: string): string | undefined;
+}
+
 interface Compiled {
   readonly route: AnyRoute;
   readonly segments: readonly string[];
@@ -24,12 +31,14 @@ interface Compiled {
  * Compile the route table once. A literal segment wins over a parameter, so the order of rows does not matter.
  * HEAD is answered by GET rows.
  */
-export function createRouter(routes: readonly AnyRoute[]): (method: string, path: string) => Match {
+export function createRouter(routes: readonly AnyRoute[]): Router {
   const compiled: Compiled[] = routes.map((route) => ({ route, segments: route.path.split('/') }));
   compiled.sort((a, b) => parameterCount(a) - parameterCount(b));
-  return (method, path) => {
+  const find = (segments: readonly string[]) => compiled.filter((candidate) => matches(candidate.segments, segments));
+  const templateOf = (path: string) => find(path.split('/'))[0]?.route.path;
+  const match = (method: string, path: string): Match => {
     const segments = path.split('/').map(decodeSegment);
-    const onPath = compiled.filter((candidate) => matches(candidate.segments, segments));
+    const onPath = find(segments);
     const first = onPath[0];
     if (!first) {
       throw new NotFoundError(`There is nothing at ${shownValue(path)}. The paths are listed in /openapi.json.`, {
@@ -43,6 +52,7 @@ export function createRouter(routes: readonly AnyRoute[]): (method: string, path
     if (!found) throw new MethodNotAllowedError(shownValue(method), path, allowed(samePath));
     return { route: found.route, pathParams: readParams(found.segments, segments) };
   };
+  return { match, templateOf };
 }
 
 function allowed(candidates: readonly Compiled[]): string[] {

@@ -17,7 +17,7 @@ import { validationError } from './input-errors.ts';
 export interface SchemaShape {
   Context: AppContext;
   DefaultFieldNullability: false;
-  DefaultEdgesNullability: false;
+  DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
   AuthScopes: {
     /** Any valid key. */
@@ -71,7 +71,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
     cursorType: 'String',
     // The connection field multiplies by its page size already: the two lists below it must not multiply again.
     edgesFieldOptions: {
-      nullable: false,
+      nullable: { list: false, items: false },
       complexity: { field: 1, multiplier: 1 },
       description: 'The entries of this page, with their cursors.',
     },
@@ -88,7 +88,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
       description:
         'Opaque place of the entry in this order; valid as `after` and `before` while the order stays the same.',
     },
-    nodeFieldOptions: { description: 'The entry itself.' },
+    nodeFieldOptions: { nullable: false, description: 'The entry itself.' },
     pageInfoFieldOptions: { description: 'Where this page stands in the whole list.' },
   },
   validation: { validationError },

@@ -58,17 +58,17 @@ describe('recordSamples', () => {
     const samples = createSampleRepository(db);
     const given = [sample(), sample({ marketId: SECOND, atMs: DAY_START + 5 })];
     await samples.recordSamples(1, given);
-    expect(await samples.readHourly(1, FIRST, { fromMs: DAY_START })).toEqual([given[0]]);
-    expect(await samples.readHourly(1, SECOND, { fromMs: DAY_START })).toEqual([given[1]]);
-    expect(await samples.readHourly(4663, FIRST, { fromMs: 0 })).toEqual([]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: DAY_START })).get(FIRST)).toEqual([given[0]]);
+    expect((await samples.readHourly(1, [SECOND], { fromMs: DAY_START })).get(SECOND)).toEqual([given[1]]);
+    expect((await samples.readHourly(4663, [FIRST], { fromMs: 0 })).get(FIRST)).toBeUndefined();
   });
 
   test('behavior: a sample is found by the time it was taken', async () => {
     const samples = createSampleRepository(db);
     const given = sample({ atMs: DAY_START + 59 * 60_000 });
     await samples.recordSamples(1, [given]);
-    expect(await samples.readHourly(1, FIRST, { fromMs: given.atMs })).toEqual([given]);
-    expect(await samples.readHourly(1, FIRST, { fromMs: DAY_START + HOUR_MS })).toEqual([]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: given.atMs })).get(FIRST)).toEqual([given]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: DAY_START + HOUR_MS })).get(FIRST)).toBeUndefined();
   });
 
   test('behavior: one statement however many markets', async () => {
@@ -94,13 +94,16 @@ describe('recordSamples', () => {
     await samples.recordSamples(1, [at(30, '0.30')]);
     await samples.recordSamples(1, [at(20, '0.20')]);
     await samples.recordSamples(1, [at(58, '0.58'), at(59, '0.59'), at(57, '0.57'), at(60, '0.60')]);
-    expect(apys(await samples.readHourly(1, FIRST, { fromMs: DAY_START }))).toEqual(['0.59', '0.6']);
+    expect(apys((await samples.readHourly(1, [FIRST], { fromMs: DAY_START })).get(FIRST) ?? [])).toEqual([
+      '0.59',
+      '0.6',
+    ]);
   });
 
   test('behavior: a sample recorded again changes nothing', async () => {
     const samples = createSampleRepository(db);
     await Promise.all(Array.from({ length: 5 }, () => samples.recordSamples(1, [sample()])));
-    expect(await samples.readHourly(1, FIRST, { fromMs: 0 })).toEqual([sample()]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([sample()]);
   });
 
   test('behavior: numbers come back exactly', async () => {
@@ -122,7 +125,7 @@ describe('recordSamples', () => {
         hour += 1;
         const given = sample({ ...values, atMs: DAY_START + hour * HOUR_MS });
         await samples.recordSamples(1, [given]);
-        const [read] = await samples.readHourly(1, FIRST, { fromMs: given.atMs });
+        const [read] = (await samples.readHourly(1, [FIRST], { fromMs: given.atMs })).get(FIRST) ?? [];
         expect(read?.borrowApy.toFixed()).toBe(given.borrowApy.toFixed());
         expect(read?.utilization.toFixed()).toBe(given.utilization.toFixed());
         expect({ ...read, borrowApy: 0, utilization: 0 }).toEqual({ ...given, borrowApy: 0, utilization: 0 });
@@ -190,7 +193,7 @@ describe('prune', () => {
     const kept = sample({ atMs: oldest });
     await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), kept]);
     expect(await samples.prune(DAY_START)).toBe(2);
-    expect(await samples.readHourly(1, FIRST, { fromMs: 0 })).toEqual([kept]);
+    expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([kept]);
     expect(await samples.prune(DAY_START)).toBe(0);
   });
 });

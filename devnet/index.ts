@@ -1,0 +1,128 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createCatalog, curatedChains } from '../src/catalog/index.ts';
+import type { WorldOverrides } from '../src/config/config.ts';
+import { type Clock, systemClock } from '../src/shared/clock.ts';
+import type { Logger } from '../src/shared/logger.ts';
+import { type LocalChains, startChains } from './chain/index.ts';
+import { type Control, startControl } from './control.ts';
+import { createOverlay } from './overlay.ts';
+import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
+import { startUpstreams, type Upstreams } from './upstreams/index.ts';
+
+export interface WorldOptions {
+  /** Ports of the chains by chain id; 0 or absent = a free one. */
+  readonly chainPorts?: Readonly<Record<number, number>>;
+  /** Port of the control endpoint; 0 or absent = a free one. */
+  readonly controlPort?: number;
+  /** Folder for the database and the overlay. */
+  readonly dataDir: string;
+  /** `interval`: a block every second, for people; `auto`: a block per transaction, for tests. */
+  readonly mining: 'interval' | 'auto';
+  /** A Postgres that runs already; without it an embedded one is started. */
+  readonly databaseUrl?: string;
+  readonly clock?: Clock;
+  readonly logger: Logger;
+}
+
+/** The local world: chains, simulated providers, a database, and the switch that makes them misbehave. */
+export interface World {
+  /** What the service's configuration takes from this world. */
+  readonly overrides: WorldOverrides;
+  readonly chains: LocalChains;
+  readonly upstreams: Upstreams;
+  readonly control: Control;
+  stop(): Promise<void>;
+}
+
+/** The sample keys of the local world. They are configuration of this world and valid nowhere else. */
+export const SAMPLE_KEYS: WorldOverrides['sampleKeys'] = new Map([
+  ['local-partner', { tier: 'partner' }],
+  ['local-ops', { tier: 'ops' }],
+]);
+
+/** Start everything that the service needs on loopback. What was started is stopped again when a later part fails. */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { logger, clock = systemClock } = options;
+  const started: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const end of started.splice(0).reverse()) await end();
+  };
+  try {
+    const overlay = createOverlay(clock.now());
+    const overlayFile = join(options.dataDir, 'overlay.json');
+    await mkdir(options.dataDir, { recursive: true });
+    await writeFile(overlayFile, JSON.stringify(overlay, null, 2));
+    const catalog = createCatalog(curatedChains, overlay);
+
+    const postgres = async () => {
+      if (options.databaseUrl !== undefined) return options.databaseUrl;
+      const server = await startPostgres({ dataDir: postgresDataDir(options.dataDir), logger });
+      started.push(() => server.stop());
+      return server.createDatabase(SERVICE_DATABASE);
+    };
+    const local = async () => {
+      const chains = await startChains({
+        chains: catalog.chains,
+        ports: takenPorts(options.chainPorts ?? {}),
+        mining: options.mining,
+        clock,
+        logger,
+      });
+      started.push(() => chains.stop());
+      return chains;
+    };
+    const [databaseUrl, chains] = await bothOrNeither(postgres(), local());
+    const upstreams = await startUpstreams({ catalog, rpcUrls: chains.rpcUrls, clock, logger });
+    started.push(() => upstreams.stop());
+    const control = await startControl({ chains, upstreams, catalog, port: options.controlPort ?? 0, logger });
+    started.push(() => control.stop());
+
+    return {
+      overrides: { env: environment(chains, upstreams, databaseUrl, overlayFile), sampleKeys: SAMPLE_KEYS },
+      chains,
+      upstreams,
+      control,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function environment(
+  chains: LocalChains,
+  upstreams: Upstreams,
+  databaseUrl: string,
+  overlayFile: string,
+): Record<string, string> {
+  const { urls } = upstreams;
+  return {
+    RPC_URL_1: chains.on(1).rpcUrl,
+    RPC_URL_4663: chains.on(4663).rpcUrl,
+    CATALOG_OVERLAY: overlayFile,
+    DATABASE_URL: databaseUrl,
+    PENDLE_URL: urls.pendle,
+    DEFILLAMA_YIELDS_URL: urls['defillama-yields'],
+    DEFILLAMA_COINS_URL: urls['defillama-coins'],
+    STABLEWATCH_URL: urls.stablewatch,
+    ROYCO_URL: urls.royco,
+    MERKL_URL: urls.merkl,
+    COINGECKO_URL: urls.coingecko,
+    GECKOTERMINAL_URL: urls.geckoterminal,
+    KYBERSWAP_URL: urls.kyberswap,
+    OPENOCEAN_URL: urls.openocean,
+    MORPHO_API_URL: urls.morpho,
+  };
+}
+
+function takenPorts(ports: Readonly<Record<number, number>>): Record<number, number> {
+  return Object.fromEntries(Object.entries(ports).filter(([, port]) => port !== 0));
+}
+
+/** Wait for both even when one fails, so that whatever came up is known and can be stopped. */
+async function bothOrNeither<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return Promise.all([a, b]);
+}

@@ -1,0 +1,33 @@
+import { SAMPLE_KEYS, type World } from './index.ts';
+
+export interface WelcomeOptions {
+  readonly world: World;
+  /** Where the service listens. */
+  readonly url: string;
+  /** Resolves when the first round of warmers is over. */
+  readonly warmed: Promise<void>;
+  readonly write: (text: string) => void;
+}
+
+/** Say in a few lines where the local world is and what to try first; then that it is warm. */
+export async function printWelcome({ world, url, warmed, write }: WelcomeOptions): Promise<void> {
+  const keys = [...SAMPLE_KEYS].map(([key, { tier }]) => `${key} (${tier})`).join(', ');
+  write(`
+spiral-gateway, local world: nothing here is real money, nothing leaves this machine.
+
+  GraphiQL   ${url}/graphql
+  REST       ${url}/v1/strategies
+  Health     ${url}/health
+  Chains     1 at ${world.chains.on(1).rpcUrl}, 4663 at ${world.chains.on(4663).rpcUrl}
+  Control    ${world.control.url}
+  Keys       ${keys}
+
+Try:
+  curl '${url}/v1/strategies'
+  curl '${url}/v1/strategies?chainId=4663'
+  curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { id maxLeverage } } }"}'
+
+`);
+  await warmed;
+  write('Ready: every source was read once.\n');
+}

@@ -1,0 +1,201 @@
+import type { GraphQLSchema } from 'graphql';
+import { createStatusPages } from './app/pages.ts';
+import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
+import { createWarmth } from './app/warmth.ts';
+import { type Catalog, createCatalog, curatedChains } from './catalog/index.ts';
+import { createChainClients } from './chain/client.ts';
+import type { Config } from './config/config.ts';
+import { createDatabase } from './database/client.ts';
+import { migrateDatabase } from './database/migrate.ts';
+import { createSampleRepository } from './database/samples.ts';
+import { createKeyService } from './keys/service.ts';
+import { createLoaders } from './loaders/index.ts';
+import type { AppContext, Caller } from './resolvers/context.ts';
+import type { Services } from './resolvers/services.ts';
+import { createRestAdapter } from './rest/adapter.ts';
+import manifest from './rest/generated/manifest.json' with { type: 'json' };
+import { createRoutes } from './rest/routes/index.ts';
+import { EXAMPLE_QUERIES } from './schema/examples.ts';
+import { buildSchema } from './schema/index.ts';
+import { createGraphQLServer } from './server/graphql.ts';
+import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
+import { type Listening, listen } from './server/listen.ts';
+import type { RequestInfo } from './server/request-info.ts';
+import { createCandles, createCharts } from './services/charts.ts';
+import { createComposition } from './services/composition.ts';
+import { createHistories } from './services/histories.ts';
+import { createReadiness } from './services/readiness.ts';
+import type { Clock } from './shared/clock.ts';
+import { Decimal } from './shared/decimal.ts';
+import type { Logger } from './shared/logger.ts';
+import type { Timers } from './shared/timers.ts';
+import { createUpstreams } from './upstreams/index.ts';
+import type { WarmerRunner } from './warmers/runner.ts';
+
+export interface AppDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Uniform in [0, 1); jitter only. */
+  readonly random: () => number;
+  readonly fetch: typeof globalThis.fetch;
+  readonly observe?: (exchange: Exchange) => void;
+}
+
+export interface App {
+  /** Answer a request without a socket. */
+  fetch(request: Request): Promise<Response>;
+  /** Migrate, restore the last snapshot, listen, and start warming. Resolves when requests are answered. */
+  start(): Promise<void>;
+  /** Stop accepting, finish what runs, release leases and connections. */
+  stop(): Promise<void>;
+  /** Where it listens. @throws Error before `start` */
+  readonly url: string;
+  readonly warmers: WarmerRunner;
+  /** Resolves when the first round of warmers is over. */
+  readonly warmed: Promise<void>;
+}
+
+/** How long running requests may take to finish after a stop was asked for. */
+const DRAIN_MS = 8_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** Compose the service from its parts: the only place that knows everybody. */
+export function createApp(deps: AppDeps): App {
+  const { config, logger, clock } = deps;
+  const { env } = config;
+  const catalog: Catalog = createCatalog(curatedChains, config.catalogOverlay as never);
+  const budgets = budgetsOf(config);
+
+  const db = createDatabase(
+    { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    { logger },
+  );
+  const samples = createSampleRepository(db);
+  const keys = createKeyService({
+    db,
+    clock,
+    logger,
+    sampleKeys: config.sampleKeys,
+    ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
+  });
+  const chains = createChainClients(
+    [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs: env.RPC_TIMEOUT_MS })),
+  );
+  const upstreams = createUpstreams({
+    config: providersOf(config),
+    fetch: deps.fetch,
+    clock,
+    logger,
+    random: deps.random,
+  });
+  const warmth = createWarmth({ ...deps, catalog, chains, upstreams, samples, cadences: cadencesOf(config) });
+  const { snapshot } = warmth;
+
+  const services: Services = {
+    catalog,
+    budgets,
+    composed: createComposition({
+      catalog,
+      snapshot,
+      clock,
+      params: {
+        budgets,
+        listing: {
+          minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
+          minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
+        },
+        ...(env.APP_URL === undefined ? {} : { appUrl: env.APP_URL }),
+      },
+    }),
+    facts: (chainId) => snapshot.facts(chainId),
+    histories: createHistories({ catalog, snapshot, samples, budgets }),
+    charts: createCharts({ upstream: upstreams.charts, clock }),
+    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
+    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
+    tvl: () => null,
+  };
+
+  const createContext = async (info: RequestInfo, request: Request | null): Promise<AppContext> => {
+    const key = info.authorization === undefined ? null : await keys.verify(info.authorization);
+    const caller: Caller = key === null ? { kind: 'anonymous' } : { kind: 'key', keyId: key.keyId, tier: key.tier };
+    return {
+      request,
+      nowMs: clock.now(),
+      caller,
+      correlationId: info.correlationId,
+      logger: logger.child({ correlationId: info.correlationId }),
+      services,
+      loaders: createLoaders(services),
+    };
+  };
+
+  const schema: GraphQLSchema = buildSchema();
+  const graphql = createGraphQLServer({
+    schema,
+    createContext,
+    persisted: new Map(Object.values(manifest).map(({ sha256, document }) => [sha256, document])),
+    plugins: [],
+    graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_QUERIES.map(toTab) } : false,
+    anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
+    logger,
+  });
+  const documents = new Map(Object.entries(manifest).map(([name, { document }]) => [name, graphql.prepare(document)]));
+  const routes = createRoutes({ chainIds: catalog.chainIds });
+  const rest = createRestAdapter({
+    routes,
+    logger,
+    execute: async ({ operation, variables, request }) => {
+      const document = documents.get(operation);
+      if (!document) throw new Error(`no persisted operation is named ${operation}`);
+      const info: RequestInfo = {
+        correlationId: request.correlationId,
+        authorization: request.headers.authorization,
+        clientIp: request.clientIp,
+      };
+      return { result: await graphql.executePersisted({ document, variables, info }), headers: {} };
+    },
+  });
+  const status = createStatusPages({ catalog, services, clock, warming: () => warmth.isFirstRoundOver() });
+  const routeNames = new Set([...status.paths, GRAPHQL_PATH]);
+  const handler = createHandler({
+    graphql,
+    pages: (request) => status.answer(request) ?? rest.answer(request),
+    routeName: (path) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched')),
+    cors: { origins: config.corsOrigins },
+    trustedProxies: env.TRUSTED_PROXIES,
+    clock,
+    logger,
+    ...(deps.observe === undefined ? {} : { observe: deps.observe }),
+  });
+
+  let listening: Listening | undefined;
+  return {
+    fetch: handler.fetch,
+    get url() {
+      if (!listening) throw new Error('the service is not started');
+      return listening.url;
+    },
+    warmers: warmth.runner,
+    get warmed() {
+      return warmth.warmed;
+    },
+    async start() {
+      await migrateDatabase(env.DATABASE_URL ?? '', { logger });
+      await snapshot.restore();
+      listening = await listen(handler.node, { host: env.HOST, port: env.PORT });
+      if (env.ROLE !== 'api') warmth.start();
+    },
+    async stop() {
+      await listening?.close(DRAIN_MS);
+      await warmth.stop();
+      await keys.close();
+      await db.destroy();
+    },
+  };
+}
+
+function toTab({ query, variables }: (typeof EXAMPLE_QUERIES)[number]) {
+  return { query, ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }) };
+}

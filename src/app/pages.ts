@@ -1,0 +1,87 @@
+import type { Catalog } from '../catalog/types.ts';
+import { groupHealth } from '../domain/freshness/health.ts';
+import type { Services } from '../resolvers/services.ts';
+import { errorResponse } from '../rest/envelope.ts';
+import { MethodNotAllowedError } from '../rest/router.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { Clock } from '../shared/clock.ts';
+
+export interface StatusDeps {
+  readonly catalog: Catalog;
+  readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
+  readonly clock: Clock;
+  /** Whether the first round of warmers is still running. */
+  readonly warming: () => boolean;
+}
+
+export interface StatusPages {
+  readonly paths: readonly string[];
+  /** `undefined` = not a page of this kind. */
+  answer(request: RestRequest): RestResponse | undefined;
+}
+
+/** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
+export function createStatusPages({ catalog, services, clock }: StatusDeps): StatusPages {
+  const pages: Readonly<Record<string, () => { status: number; body: unknown }>> = {
+    '/health': () => ({ status: 200, body: healthBody() }),
+    '/ready': () => {
+      const chains = readiness();
+      const ready = chains.every((chain) => chain.ready);
+      return { status: ready ? 200 : 503, body: { ready, chains } };
+    },
+  };
+  const readiness = () =>
+    catalog.chainIds.map((chainId) => {
+      const { ready, waitingFor } = services.health.readiness(chainId, clock.now());
+      return { chainId, ready, waitingFor };
+    });
+  const healthBody = () => {
+    const nowMs = clock.now();
+    return {
+      status: 'ok',
+      now: new Date(nowMs).toISOString(),
+      chains: catalog.chains.map((chain) => {
+        const facts = services.facts(chain.chainId);
+        const composed = services.composed(chain.chainId);
+        return {
+          chainId: chain.chainId,
+          version: facts.version,
+          ready: services.health.readiness(chain.chainId, nowMs).ready,
+          markets: composed.markets.length,
+          strategies: composed.strategies.length,
+          listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,
+          groups: groupHealth(chain, facts, services.budgets, nowMs).map((row) => ({
+            group: row.group,
+            ...(row.source === undefined ? {} : { source: row.source }),
+            status: row.status,
+            ageSec: row.ageSec,
+            budgetSec: row.budgetSec,
+            lastSuccess: row.lastSuccessMs === null ? null : new Date(row.lastSuccessMs).toISOString(),
+            items: row.items,
+            itemsAtLastGood: row.itemsAtLastGood,
+            neverMeasured: row.neverMeasured,
+          })),
+          excluded: composed.excluded,
+        };
+      }),
+    };
+  };
+  return {
+    paths: Object.keys(pages),
+    answer(request) {
+      const page = Object.hasOwn(pages, request.path) ? pages[request.path] : undefined;
+      if (!page) return undefined;
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        const refusal = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
+        const { code, message, status } = refusal;
+        return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
+      }
+      const { status, body } = page();
+      return {
+        status,
+        headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+        body: JSON.stringify(body),
+      };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Config } from '../config/config.ts';
+import type { FreshnessBudgets } from '../domain/facts.ts';
+import { type UpstreamsConfig, upstreamsConfig } from '../upstreams/config.ts';
+import { type Cadences, DEFAULT_CADENCES } from '../warmers/types.ts';
+
+/** What the parts take from the configuration, in each part's own words. */
+
+export function budgetsOf({ env }: Config): FreshnessBudgets {
+  const slow = env.BUDGET_SLOW_APY_SEC;
+  return {
+    lendingState: env.BUDGET_LENDING_STATE_SEC,
+    oracle: env.BUDGET_ORACLE_SEC,
+    borrowHistory: env.BUDGET_BORROW_HISTORY_SEC,
+    collateralApy: {
+      yieldmarket: env.BUDGET_YIELDMARKET_SEC,
+      aggregator: slow,
+      incentivemarket: slow,
+      stableindex: slow,
+      onchain: slow,
+      none: slow,
+    },
+    incentives: env.BUDGET_INCENTIVES_SEC,
+    incentiveHistory: env.BUDGET_INCENTIVES_SEC,
+    price: env.BUDGET_PRICES_SEC,
+    exitLiquidity: env.BUDGET_EXIT_LIQUIDITY_SEC,
+    sharedLiquidity: env.BUDGET_ORACLE_SEC,
+    stableIndex: slow,
+    tvl: env.BUDGET_TVL_SEC,
+    opsPortfolios: env.BUDGET_OPS_PORTFOLIOS_SEC,
+  };
+}
+
+export function cadencesOf({ env }: Config): Cadences {
+  return {
+    ...DEFAULT_CADENCES,
+    lendingState: env.REFRESH_LENDING_STATE_SEC,
+    yieldmarketApy: env.REFRESH_YIELDMARKET_SEC,
+    onchainApy: env.REFRESH_ONCHAIN_APY_SEC,
+    slowApy: env.REFRESH_SLOW_APY_SEC,
+    incentives: env.REFRESH_INCENTIVES_SEC,
+    incentiveHistory: env.REFRESH_INCENTIVES_SEC,
+    prices: env.REFRESH_PRICES_SEC,
+    exitLiquidity: env.REFRESH_EXIT_LIQUIDITY_SEC,
+    sharedLiquidity: env.REFRESH_PRICES_SEC,
+    borrowHistory: env.REFRESH_BORROW_HISTORY_SEC,
+  };
+}
+
+export function providersOf({ env }: Config): UpstreamsConfig {
+  const key = (value: string | undefined) => (value === undefined ? {} : { apiKey: value });
+  return upstreamsConfig({
+    pendle: { baseUrl: env.PENDLE_URL },
+    defillamaYields: { baseUrl: env.DEFILLAMA_YIELDS_URL },
+    defillamaCoins: { baseUrl: env.DEFILLAMA_COINS_URL },
+    stablewatch: { baseUrl: env.STABLEWATCH_URL, ...key(env.STABLEWATCH_API_KEY) },
+    royco: { baseUrl: env.ROYCO_URL, ...key(env.ROYCO_API_KEY) },
+    merkl: { baseUrl: env.MERKL_URL },
+    coingecko: { baseUrl: env.COINGECKO_URL, ...key(env.COINGECKO_API_KEY) },
+    geckoterminal: { baseUrl: env.GECKOTERMINAL_URL },
+    kyberswap: { baseUrl: env.KYBERSWAP_URL },
+    openocean: { baseUrl: env.OPENOCEAN_URL, ...key(env.OPENOCEAN_API_KEY) },
+    morphoApi: { baseUrl: env.MORPHO_API_URL },
+  });
+}

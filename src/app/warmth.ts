@@ -1,0 +1,94 @@
+import type { AppDeps } from '../app.ts';
+import type { Catalog } from '../catalog/types.ts';
+import type { ChainClient } from '../chain/client.ts';
+import { createChainReader } from '../chain/reader.ts';
+import type { SampleRepository } from '../database/samples.ts';
+import type { ChainId } from '../shared/ids.ts';
+import { createFileSnapshot } from '../snapshot/file.ts';
+import { keepCatalogItems } from '../snapshot/keep.ts';
+import { createMemoryLease, createRedisLease } from '../snapshot/lease.ts';
+import { createRedisSnapshot } from '../snapshot/redis.ts';
+import type { SnapshotStore } from '../snapshot/types.ts';
+import type { Upstreams } from '../upstreams/index.ts';
+import { createWarmers } from '../warmers/index.ts';
+import { createWarmerRunner, type WarmerRunner } from '../warmers/runner.ts';
+import type { Cadences } from '../warmers/types.ts';
+
+export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
+  readonly catalog: Catalog;
+  readonly chains: ReadonlyMap<ChainId, ChainClient>;
+  readonly upstreams: Upstreams;
+  readonly samples: SampleRepository;
+  readonly cadences: Cadences;
+}
+
+export interface Warmth {
+  readonly snapshot: SnapshotStore;
+  readonly runner: WarmerRunner;
+  readonly warmed: Promise<void>;
+  isFirstRoundOver(): boolean;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** What compositions look back on: the longest trailing window, with room. */
+const HISTORY_DAYS = 400;
+
+/** Wire the snapshot and the warmers that feed it: through Redis where there is one, else in this process and a file. */
+export function createWarmth(deps: WarmthDeps): Warmth {
+  const { config, logger, clock, timers, catalog, samples } = deps;
+  const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;
+  const keep = (chainId: ChainId) => keepCatalogItems(catalog, chainId);
+  const snapshot =
+    redisUrl === undefined
+      ? createFileSnapshot({ path, clock, timers, logger, keep })
+      : createRedisSnapshot({ url: redisUrl, chainIds: catalog.chainIds, clock, logger, keep });
+  const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, logger });
+  const chainReaders = new Map(
+    catalog.chains.flatMap((chain) => {
+      const client = deps.chains.get(chain.chainId);
+      return client ? [[chain.chainId, createChainReader({ client, chain })] as const] : [];
+    }),
+  );
+  const runner = createWarmerRunner({
+    warmers: createWarmers({
+      catalog,
+      chainReaders,
+      upstreams: deps.upstreams,
+      snapshot,
+      clock,
+      logger,
+      cadences: deps.cadences,
+      recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
+      readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
+    }),
+    clock,
+    timers,
+    logger,
+    lease,
+    random: deps.random,
+  });
+  let firstRoundOver = false;
+  let finish: () => void = () => {};
+  const warmed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  return {
+    snapshot,
+    runner,
+    warmed,
+    isFirstRoundOver: () => firstRoundOver,
+    start() {
+      void runner.start().then(() => {
+        firstRoundOver = true;
+        finish();
+      });
+    },
+    async stop() {
+      await runner.stop();
+      await lease.close();
+      await snapshot.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { pino } from 'pino';
+import { createApp } from './app.ts';
+import { createConfig, needsLocalWorld, parseEnv } from './config/config.ts';
+import { systemClock } from './shared/clock.ts';
+import type { Logger } from './shared/logger.ts';
+import { systemTimers } from './shared/timers.ts';
+
+/** The whole stop, drained requests included, has to fit into what orchestrators usually grant (10 s). */
+const STOP_DEADLINE_MS = 9_500;
+
+async function main(): Promise<void> {
+  const env = parseEnv(process.env);
+  const local = needsLocalWorld(env);
+  // In the local world people read the terminal: only what is wrong is logged unless they ask for more.
+  const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
+  const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+
+  const world = local ? await startLocalWorld(env, logger) : undefined;
+  const stopWorld = async () => world?.stop();
+  try {
+    const config = createConfig(process.env, world?.overrides);
+    const app = createApp({
+      config,
+      logger,
+      clock: systemClock,
+      timers: systemTimers,
+      random: Math.random,
+      fetch: globalThis.fetch,
+    });
+    await app.start();
+    onSignal(logger, async () => {
+      await app.stop();
+      await stopWorld();
+    });
+    if (world) await world.welcome(app.url, app.warmed);
+    else logger.info({ url: app.url, role: env.ROLE }, 'listening');
+  } catch (error) {
+    await stopWorld();
+    throw error;
+  }
+}
+
+async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger) {
+  const { startWorld } = await import('../devnet/index.ts');
+  const { printWelcome } = await import('../devnet/welcome.ts');
+  const world = await startWorld({
+    chainPorts: { 1: env.DEVNET_PORT_1, 4663: env.DEVNET_PORT_4663 },
+    controlPort: env.DEVNET_CONTROL_PORT,
+    dataDir: env.DEVNET_DATA_DIR,
+    mining: 'interval',
+    ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
+    logger,
+  });
+  return {
+    ...world,
+    welcome: (url: string, warmed: Promise<void>) =>
+      printWelcome({ world, url, warmed, write: (text) => process.stdout.write(text) }),
+  };
+}
+
+/** The first signal drains, a second one ends at once. */
+function onSignal(logger: Logger, stop: () => Promise<void>): void {
+  let stopping = false;
+  const handle = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    const deadline = setTimeout(() => process.exit(1), STOP_DEADLINE_MS);
+    stop().then(
+      () => {
+        clearTimeout(deadline);
+        process.exit(0);
+      },
+      (error: unknown) => {
+        logger.error({ err: error }, 'stop failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', handle);
+  process.on('SIGINT', handle);
+}
+
+main().catch((error: unknown) => {
+  const known =
+    error instanceof Error && ['ConfigError', 'CatalogError', 'ListenError', 'DataDirInUseError'].includes(error.name);
+  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+});

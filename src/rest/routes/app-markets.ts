@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { dropAbsent } from '../absence.ts';
+import type { AppMarketsQuery } from '../generated/operations.ts';
+import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { noneIn, PUBLIC_ERRORS } from './shared.ts';
+
+type AppMarket = AppMarketsQuery['markets']['nodes'][number];
+
+/**
+ * Tag the exact numbers of a market for the client, by the response schema: a field that the schema makes `{$bn}` or
+ * `{$bigint}` gets its tag, whatever depth it is at.
+ */
+export function tagNumbers(schema: z.ZodType, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return tagNumbers(schema.unwrap() as z.ZodType, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => tagNumbers(schema.element as z.ZodType, item));
+  }
+  if (schema instanceof z.ZodRecord && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, tagNumbers(schema.valueType as z.ZodType, item)]),
+    );
+  }
+  if (!(schema instanceof z.ZodObject)) return value;
+  const shape = schema.shape as Record<string, z.ZodType>;
+  if ('$bn' in shape) return { $bn: String(value) };
+  if ('$bigint' in shape) return { $bigint: String(value) };
+  const fields = Object.entries(value as Record<string, unknown>);
+  return Object.fromEntries(fields.map(([name, item]) => [name, shape[name] ? tagNumbers(shape[name], item) : item]));
+}
+
+/** Shape one market for the app: exact numbers tagged, what is not measured left out. */
+export function projectAppMarket(market: AppMarket): unknown {
+  const { gaps, exitSlippage, ...rest } = market;
+  const body = {
+    ...rest,
+    exitSlippage: exitSlippage && Object.fromEntries(exitSlippage.map((row) => [row.sizeUsd, row.slippagePct])),
+  };
+  return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));
+}
+
+export function appMarketRoutes(): AnyRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/app/markets',
+      surface: 'Public',
+      summary: 'All markets at full precision',
+      description:
+        'The composed markets of all chains, listed or not. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
+      operation: 'AppMarkets',
+      params: z.object({}),
+      variables: () => ({}),
+      project: ({ markets }: AppMarketsQuery) => ({
+        asOf: markets.asOf,
+        count: markets.nodes.length,
+        markets: markets.nodes.map(projectAppMarket),
+      }),
+      response: appMarketsEnvelope,
+      errors: [...PUBLIC_ERRORS, 'not_ready'],
+      examples: [{ summary: 'All markets' }],
+    }),
+  ];
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { NotFoundError } from '../../shared/errors.ts';
+import type {
+  BorrowApyHistoriesQuery,
+  BorrowApyHistoryQuery,
+  CollateralApyHistoriesQuery,
+  CollateralApyHistoryQuery,
+  IncentiveHistoryQuery,
+} from '../generated/operations.ts';
+import { marketIdParam } from '../schemas/common.ts';
+import {
+  borrowApyHistories,
+  borrowApyHistory,
+  collateralApyHistories,
+  collateralApyHistory,
+  incentiveHistory,
+} from '../schemas/reads.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { PUBLIC_ERRORS } from './shared.ts';
+
+interface RatePoint {
+  readonly atMs: number;
+  readonly ratePct: string;
+}
+interface FractionPoint {
+  readonly atSec: number;
+  readonly fraction: string;
+}
+interface Series<P> {
+  readonly id: string;
+  readonly asOf: string | null;
+  readonly stale: boolean;
+  readonly points: readonly P[];
+}
+
+const borrowPoint = ({ atSec, fraction }: FractionPoint) => ({ x: atSec, y: Number(fraction) });
+const apyPoint = ({ atMs, ratePct }: RatePoint) => ({ ts: atMs, apy: Number(ratePct) });
+const aprPoint = ({ atMs, ratePct }: RatePoint) => ({ ts: atMs, apr: Number(ratePct) });
+
+function one<P>(series: Series<P> | null, id: string, point: (value: P) => unknown): unknown {
+  if (!series) {
+    throw new NotFoundError(`No market has the id ${id}. The ids are listed in /v1/app/markets.`, {
+      resource: 'market',
+      id,
+    });
+  }
+  return { id: series.id, asOf: series.asOf, stale: series.stale, history: series.points.map(point) };
+}
+
+function all<P>(
+  answer: {
+    readonly asOf: string | null;
+    readonly stale: boolean;
+    readonly items: readonly { readonly id: string; readonly points: readonly P[] }[];
+  },
+  point: (value: P) => unknown,
+): unknown {
+  return {
+    asOf: answer.asOf,
+    stale: answer.stale,
+    histories: Object.fromEntries(answer.items.map(({ id, points }) => [id, points.map(point)])),
+  };
+}
+
+const byId = z.object({ id: marketIdParam });
+const none = z.object({});
+const EXAMPLE_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+const ONE_ERRORS = [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'] as const;
+const ALL_ERRORS = [...PUBLIC_ERRORS, 'upstream_unavailable'] as const;
+
+export function historyRoutes(): AnyRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/markets/borrow-apy-history',
+      surface: 'Public',
+      summary: 'Borrow-APY history of all markets',
+      description:
+        'Our own samples, back-filled by the indexer for days that we did not see. x is unix seconds, y a fraction.',
+      operation: 'BorrowApyHistories',
+      params: none,
+      variables: () => ({}),
+      project: (data: BorrowApyHistoriesQuery) => all(data.borrowApyHistories, borrowPoint),
+      response: borrowApyHistories,
+      errors: ALL_ERRORS,
+      examples: [{ summary: 'All markets' }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/markets/{id}/borrow-apy-history',
+      surface: 'Public',
+      summary: 'Borrow-APY history of one market',
+      description:
+        'Our own samples, back-filled by the indexer for days that we did not see. x is unix seconds, y a fraction.',
+      operation: 'BorrowApyHistory',
+      params: byId,
+      variables: ({ params }) => ({ id: params.id }),
+      project: (data: BorrowApyHistoryQuery, { params }) => one(data.borrowApyHistory, params.id, borrowPoint),
+      response: borrowApyHistory,
+      errors: ONE_ERRORS,
+      examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/collateral/apy-history',
+      surface: 'Public',
+      summary: 'Collateral-APY history of all markets',
+      description: 'Keyed by market id. ts is unix milliseconds, apy is in percent.',
+      operation: 'CollateralApyHistories',
+      params: none,
+      variables: () => ({}),
+      project: (data: CollateralApyHistoriesQuery) => all(data.collateralApyHistories, apyPoint),
+      response: collateralApyHistories,
+      errors: ALL_ERRORS,
+      examples: [{ summary: 'All markets' }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/collateral/{id}/apy-history',
+      surface: 'Public',
+      summary: 'Collateral-APY history of one market',
+      description: 'ts is unix milliseconds, apy is in percent.',
+      operation: 'CollateralApyHistory',
+      params: byId,
+      variables: ({ params }) => ({ id: params.id }),
+      project: (data: CollateralApyHistoryQuery, { params }) => one(data.collateralApyHistory, params.id, apyPoint),
+      response: collateralApyHistory,
+      errors: ONE_ERRORS,
+      examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/markets/{id}/incentive-history',
+      surface: 'Public',
+      summary: 'Borrow-incentive APR history of one market',
+      description: 'A step function: each point holds until the next. ts is unix milliseconds, apr is in percent.',
+      operation: 'IncentiveHistory',
+      params: byId,
+      variables: ({ params }) => ({ id: params.id }),
+      project: (data: IncentiveHistoryQuery, { params }) => one(data.incentiveHistory, params.id, aprPoint),
+      response: incentiveHistory,
+      errors: ONE_ERRORS,
+      examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
+    }),
+  ];
+}

@@ -1,0 +1,18 @@
+import type { AnyRoute } from '../types.ts';
+import { appMarketRoutes } from './app-markets.ts';
+import { historyRoutes } from './histories.ts';
+import { priceRoutes } from './prices.ts';
+import { protocolRoutes } from './protocol.ts';
+import type { RouteOptions } from './shared.ts';
+import { strategyRoutes } from './strategies.ts';
+
+/** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this one table. */
+export function createRoutes(options: RouteOptions): AnyRoute[] {
+  return [
+    ...strategyRoutes(options),
+    ...protocolRoutes(),
+    ...appMarketRoutes(),
+    ...historyRoutes(),
+    ...priceRoutes(options),
+  ];
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { NotFoundError } from '../../shared/errors.ts';
+import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
+import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+
+/** Interface 4.2: which bucket sizes each timeframe has. */
+const AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
+
+/** An integer in a query string, within bounds. */
+function integer(name: string, { min, max }: { readonly min: number; readonly max: number }) {
+  return z
+    .string()
+    .refine((value) => /^\d{1,6}$/.test(value) && Number(value) >= min && Number(value) <= max, {
+      error: `expected ${name} to be a whole number from ${min} to ${max}`,
+    })
+    .transform(Number)
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
+const MAX_CHART_DAYS = 3650;
+const MAX_CANDLES = 1000;
+
+const chartParams = z.object({
+  coinId: z
+    .string({ error: 'expected a coin id of the price provider, e.g. ethena-usde' })
+    .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'expected a coin id of the price provider, e.g. ethena-usde')
+    .describe('Coin id of the price provider.'),
+  days: integer('days', { min: 1, max: MAX_CHART_DAYS }).default(7).describe('How many days back. Default 7.'),
+  currency: z
+    .string()
+    .regex(/^[a-z]{3,5}$/, 'expected a lower-case currency code, e.g. usd')
+    .default('usd')
+    .describe('Currency of the values. Default usd.'),
+});
+
+function ohlcvParams({ chainIds }: RouteOptions) {
+  const [defaultChainId = 1] = chainIds;
+  return z
+    .object({
+      chainId: chainIdParam({ chainIds, defaultChainId }),
+      token: addressParam.describe('Token whose candles are asked for.'),
+      timeframe: z.enum(['minute', 'hour', 'day']).default('hour').describe('Unit of a bucket. Default hour.'),
+      aggregate: integer('aggregate', { min: 1, max: 15 })
+        .default(1)
+        .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
+      limit: integer('limit', { min: 1, max: MAX_CANDLES })
+        .default(168)
+        .describe('Most candles, 1 to 1000. Default 168.'),
+    })
+    .superRefine(({ timeframe, aggregate }, context) => {
+      const sizes: readonly number[] = AGGREGATES[timeframe];
+      if (sizes.includes(aggregate)) return;
+      context.addIssue({
+        code: 'custom',
+        path: ['aggregate'],
+        message: `expected one of ${sizes.join(', ')} for timeframe ${timeframe}`,
+        input: aggregate,
+      });
+    });
+}
+
+export function priceRoutes(options: RouteOptions): AnyRoute[] {
+  const { chainIds } = options;
+  const [defaultChainId = 1] = chainIds;
+  const pairs = (points: readonly { readonly atMs: number; readonly value: number }[]) =>
+    points.map(({ atMs, value }) => [atMs, value]);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/prices',
+      surface: 'Public',
+      summary: 'Latest USD prices of a chain',
+      description:
+        'Token and loan prices by checksummed token address. A price that is not known is left out, never zero.',
+      operation: 'Prices',
+      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      variables: ({ params }) => ({ chainId: params.chainId }),
+      project: ({ prices }: PricesQuery) => ({
+        asOf: prices.asOf,
+        stale: prices.stale,
+        prices: Object.fromEntries(
+          prices.items.flatMap(({ token, usd }) => (usd === null ? [] : [[token.address, Number(usd)]])),
+        ),
+      }),
+      response: pricesEnvelope,
+      errors: PUBLIC_ERRORS,
+      examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/prices/chart',
+      surface: 'Public',
+      summary: 'Price chart of a coin',
+      description: 'Relayed on demand from the price provider; equal requests within a minute share one upstream call.',
+      operation: 'PriceChart',
+      params: chartParams,
+      variables: ({ params }) => params,
+      project: ({ priceChart: chart }: PriceChartQuery, { params }) => {
+        if (!chart) {
+          throw new NotFoundError(`The price provider knows no coin "${params.coinId}".`, {
+            resource: 'coin',
+            id: params.coinId,
+          });
+        }
+        return {
+          prices: pairs(chart.prices),
+          market_caps: pairs(chart.marketCaps),
+          total_volumes: pairs(chart.totalVolumes),
+        };
+      },
+      response: priceChart,
+      errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
+      examples: [
+        { summary: 'Seven days in USD, the defaults', query: { coinId: 'ethena-staked-usde' } },
+        { summary: 'A month', query: { coinId: 'ethena-staked-usde', days: '30' } },
+      ],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/prices/ohlcv',
+      surface: 'Public',
+      summary: 'USD candles of a token',
+      description:
+        'Candles of the deepest DEX pool holding the token, cached 30 s. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
+      operation: 'Ohlcv',
+      params: ohlcvParams(options),
+      variables: ({ params }) => ({ ...params, timeframe: params.timeframe.toUpperCase() }),
+      project: ({ ohlcv }: OhlcvQuery, { params }) => {
+        if (!ohlcv) {
+          throw new NotFoundError(`No DEX pool is indexed for the token ${params.token} on chain ${params.chainId}.`, {
+            resource: 'pool',
+            id: params.token,
+          });
+        }
+        return { ...ohlcv, timeframe: ohlcv.timeframe.toLowerCase() };
+      },
+      response: ohlcvEnvelope,
+      errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
+      examples: [
+        { summary: 'Hourly, the default', query: { token: '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497' } },
+        {
+          summary: 'Ten buckets of 15 minutes',
+          query: {
+            token: '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497',
+            timeframe: 'minute',
+            aggregate: '15',
+            limit: '10',
+          },
+        },
+      ],
+    }),
+  ];
+}

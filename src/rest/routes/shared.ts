@@ -1,0 +1,23 @@
+import type { ErrorCode } from '../../shared/errors.ts';
+
+export interface RouteOptions {
+  /** Supported chain ids; the first is the default. */
+  readonly chainIds: readonly number[];
+}
+
+/** Numbers that the contract shows as JSON numbers come as exact decimal strings and are shown rounded by JSON alone. */
+export function toNumber(value: string | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+/** Whether a gap says that an empty field was measured as "there is none", or cannot apply. */
+export function noneIn(
+  gaps: readonly { readonly field: string; readonly reason: string }[],
+): (path: string) => boolean {
+  const none = new Set(
+    gaps.filter(({ reason }) => reason === 'NONE' || reason === 'NOT_APPLICABLE').map(({ field }) => field),
+  );
+  return (path) => none.has(path);
+}
+
+export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];

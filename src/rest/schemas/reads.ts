@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { addressString, dateTime, marketIdString, usd } from './common.ts';
+
+const staleFlag = z
+  .boolean()
+  .describe('Whether the values are past their freshness budget, or last-good after a failure.');
+
+export const stableApyEnvelope = z
+  .object({
+    asOf: dateTime('When the index was read; null before the first time.').nullable(),
+    stale: staleFlag,
+    stableApy: z.array(
+      z.object({
+        id: z.string().describe('Pool id of the index.'),
+        asset: z.string().describe('Asset symbol.'),
+        metrics: z.object({ apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }) }),
+        history: z.array(
+          z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }),
+        ),
+      }),
+    ),
+  })
+  .describe('Stablecoin yield index: snapshot and history.');
+
+const totals = {
+  tvlUsd: usd('Net user equity: collateral minus debt.'),
+  grossTvlUsd: usd('Total looped collateral.'),
+  borrowedUsd: usd('Total debt.'),
+  positions: z.int().describe('Open positions with non-zero collateral.'),
+  users: z.int().describe('Wallets holding at least one such position.'),
+};
+
+export const tvlEnvelope = z
+  .object({
+    asOf: dateTime('Oldest chain snapshot.'),
+    stale: z.boolean().describe('Whether any chain is past its budget.'),
+    total: z.object(totals),
+    chains: z.array(
+      z.object({ chainId: z.int(), asOf: dateTime('When the chain was computed.'), stale: z.boolean(), ...totals }),
+    ),
+  })
+  .describe('Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.');
+
+const borrowPoints = z
+  .array(z.object({ x: z.int().describe('Unix seconds.'), y: z.number().describe('Borrow APY, fraction.') }))
+  .describe('Oldest first.');
+const apyPoints = z
+  .array(z.object({ ts: z.int().describe('Unix milliseconds.'), apy: z.number().describe('Collateral APY, percent.') }))
+  .describe('Oldest first.');
+const aprPoints = z
+  .array(z.object({ ts: z.int().describe('Unix milliseconds.'), apr: z.number().describe('Incentive APR, percent.') }))
+  .describe('Oldest first.');
+
+const oneHistory = <P extends z.ZodType>(points: P) =>
+  z.object({
+    id: marketIdString('Market id.'),
+    asOf: dateTime('When the newest point was measured; null when nothing was recorded.').nullable(),
+    stale: staleFlag,
+    history: points,
+  });
+const allHistories = <P extends z.ZodType>(points: P) =>
+  z.object({
+    asOf: dateTime('When the newest point was measured; null when nothing was recorded.').nullable(),
+    stale: staleFlag,
+    histories: z.record(z.string(), points).describe('By market id.'),
+  });
+
+export const borrowApyHistory = oneHistory(borrowPoints).describe('Borrow-APY history of one market.');
+export const borrowApyHistories = allHistories(borrowPoints).describe('Borrow-APY histories of all markets.');
+export const collateralApyHistory = oneHistory(apyPoints).describe('Collateral-APY history of one market.');
+export const collateralApyHistories = allHistories(apyPoints).describe('Collateral-APY histories of all markets.');
+export const incentiveHistory = oneHistory(aprPoints).describe('Borrow-incentive APR history of one market.');
+
+export const pricesEnvelope = z
+  .object({
+    asOf: dateTime('When the oldest price was measured; null when none is known.').nullable(),
+    stale: staleFlag,
+    prices: z
+      .record(z.string(), z.number())
+      .describe('USD per token by checksummed token address; unknown prices are left out.'),
+  })
+  .describe('Latest token and loan USD prices of one chain.');
+
+const chartPoints = z.array(z.tuple([z.number(), z.number()])).describe('[unix ms, value], oldest first.');
+export const priceChart = z
+  .object({ prices: chartPoints, market_caps: chartPoints, total_volumes: chartPoints })
+  .describe('Price chart as the provider gives it.');
+
+export const ohlcvEnvelope = z
+  .object({
+    chainId: z.int(),
+    token: addressString('Token asked for, checksummed.'),
+    pool: z.object({
+      address: z.string().describe('Pool address.'),
+      name: z.string().describe('Pair.'),
+      dex: z.string().describe('Exchange.'),
+    }),
+    timeframe: z.enum(['minute', 'hour', 'day']),
+    aggregate: z.int(),
+    currency: z.literal('usd'),
+    source: z.string().describe('Provider of the candles.'),
+    asOf: dateTime('When the candles were fetched.'),
+    stale: z.boolean().describe('true = the upstream failed and previous candles, at most 10 minutes old, are served.'),
+    candles: z
+      .array(
+        z.object({
+          t: z.int().describe('Unix seconds.'),
+          o: z.number(),
+          h: z.number(),
+          l: z.number(),
+          c: z.number(),
+          v: z.number().describe('Volume in USD.'),
+        }),
+      )
+      .describe('Oldest first.'),
+  })
+  .describe('USD candles of the deepest DEX pool holding the token.');

@@ -1,0 +1,99 @@
+import type { Catalog } from '../catalog/types.ts';
+import type { SampleRepository } from '../database/samples.ts';
+import type { FreshnessBudgets } from '../domain/facts.ts';
+import type { HistoryPoint, HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
+import { Decimal, HUNDRED } from '../shared/decimal.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
+import type { SnapshotReader } from '../snapshot/types.ts';
+
+export interface HistoriesDeps {
+  readonly catalog: Catalog;
+  readonly snapshot: SnapshotReader;
+  readonly samples: SampleRepository;
+  readonly budgets: FreshnessBudgets;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Read recorded histories. Borrow APY: our own hourly samples, and for days before the first of them the daily points of
+ * the snapshot, which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish.
+ */
+export function createHistories({ catalog, snapshot, samples, budgets }: HistoriesDeps): HistorySource {
+  const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
+    const token = catalog.market(chainId, id)?.collateral;
+    const fact = token && snapshot.facts(chainId).groups.collateralApy.items.get(token.address);
+    if (!token || !fact) return null;
+    const history = fact.value.history ?? [{ atMs: fact.asOfMs, apyPct: fact.value.apyPct }];
+    return {
+      points: within(
+        history.map(({ atMs, apyPct }) => ({ atMs, ratePct: apyPct })),
+        range,
+      ),
+      sources: [fact.source],
+      stamp: { asOfMs: fact.asOfMs, staleAfterSec: budgets.collateralApy[token.apySource] },
+    };
+  };
+
+  const incentiveApr = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
+    const fact = snapshot.facts(chainId).groups.incentiveHistory.items.get(id);
+    if (!fact) return null;
+    return {
+      points: within(
+        fact.value.points.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct })),
+        range,
+      ),
+      sources: [fact.source],
+      stamp: { asOfMs: fact.asOfMs, staleAfterSec: budgets.incentiveHistory },
+    };
+  };
+
+  const borrowApy = async (
+    chainId: ChainId,
+    ids: readonly MarketId[],
+    range: HistoryRange,
+  ): Promise<ReadonlyMap<MarketId, HistorySeries>> => {
+    const hourly = await samples.readHourly(chainId, ids, range);
+    const { borrowHistory, lendingState } = snapshot.facts(chainId).groups;
+    const series = new Map<MarketId, HistorySeries>();
+    for (const id of ids) {
+      const own = (hourly.get(id) ?? []).map(({ atMs, borrowApy: fraction }) => ({
+        atMs,
+        ratePct: fraction.times(HUNDRED),
+      }));
+      const fact = borrowHistory.items.get(id);
+      const firstOwnDay = own[0] === undefined ? Number.POSITIVE_INFINITY : Math.floor(own[0].atMs / DAY_MS) * DAY_MS;
+      const earlier = (fact?.value.points ?? [])
+        .map(({ atSec, apy }) => ({ atMs: atSec * 1_000, ratePct: new Decimal(apy).times(HUNDRED) }))
+        .filter(({ atMs }) => atMs < firstOwnDay);
+      const points = within([...earlier, ...own], range);
+      const newest = lendingState.items.get(id);
+      if (points.length === 0 && !newest) continue;
+      series.set(id, {
+        points,
+        sources: [...(earlier.length > 0 && fact ? [fact.source] : []), ...(own.length > 0 ? ['chain'] : [])],
+        stamp: {
+          asOfMs: newest?.asOfMs ?? points.at(-1)?.atMs ?? 0,
+          staleAfterSec: budgets.borrowHistory,
+        },
+      });
+    }
+    return series;
+  };
+
+  return {
+    async read(kind, chainId, marketIds, range) {
+      if (kind === 'borrowApy') return borrowApy(chainId, marketIds, range);
+      const read = kind === 'collateralApy' ? collateralApy : incentiveApr;
+      const entries = marketIds.flatMap((id) => {
+        const found = read(chainId, id, range);
+        return found ? [[id, found] as const] : [];
+      });
+      return new Map(entries);
+    },
+  };
+}
+
+function within(points: readonly HistoryPoint[], { fromMs, toMs }: HistoryRange): HistoryPoint[] {
+  return points.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+}

@@ -1,0 +1,40 @@
+/**
+ * Which folder of `src/` may import which others: the architecture as data. `types:` marks folders of which only types
+ * may be imported. Every folder may import itself.
+ */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  'main.ts': ['app', 'config', 'shared', 'server'],
+  'app.ts': ['*'],
+  app: ['*'],
+  config: ['shared'],
+  shared: [],
+  catalog: ['shared'],
+  abi: [],
+  domain: ['shared', 'catalog'],
+  upstreams: ['domain', 'catalog', 'shared', 'abi'],
+  chain: ['abi', 'domain', 'catalog', 'shared'],
+  snapshot: ['domain', 'catalog', 'shared'],
+  warmers: ['upstreams', 'chain', 'snapshot', 'domain', 'catalog', 'shared', 'abi'],
+  database: ['shared', 'domain'],
+  keys: ['database', 'shared'],
+  loaders: ['snapshot', 'chain', 'database', 'domain', 'catalog', 'shared', 'types:resolvers'],
+  services: [
+    'snapshot',
+    'chain',
+    'database',
+    'upstreams',
+    'domain',
+    'catalog',
+    'shared',
+    'types:resolvers',
+    'types:warmers',
+  ],
+  transactions: ['abi', 'chain', 'upstreams', 'domain', 'catalog', 'shared', 'types:resolvers'],
+  resolvers: ['loaders', 'transactions', 'domain', 'catalog', 'shared'],
+  schema: ['resolvers', 'domain', 'catalog', 'shared', 'transactions'],
+  server: ['schema', 'resolvers', 'loaders', 'snapshot', 'rest', 'domain', 'catalog', 'keys', 'shared'],
+  rest: ['shared'],
+};
+
+/** The only files that may touch the process: its environment and its exit. */
+export const PROCESS_DOORS = { env: ['src/config', 'src/main.ts'], exit: ['src/main.ts'] } as const;
