@@ -1,3 +1,8 @@
+export interface BreakerLimits {
+  readonly failures: number;
+  readonly coolDownMs: number;
+}
+
 /** How one provider is reached. */
 export interface ProviderConfig {
   readonly baseUrl: string;
@@ -8,7 +13,7 @@ export interface ProviderConfig {
   /** No window of 60 s ever sees more requests than this. */
   readonly requestsPerMinute: number;
   /** After so many failed calls in a row, fail at once for the cool-down. The default stays below every refresh cadence. */
-  readonly breaker?: { readonly failures: number; readonly coolDownMs: number };
+  readonly breaker?: BreakerLimits;
 }
 
 export const PROVIDERS = [

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../shared/clock.ts';
 
 export interface ExchangeRequest {
@@ -34,7 +35,11 @@ export async function exchange(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const onAbort = () => controller.abort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal !== undefined) {
+    // One signal may end many requests at once; Node would call the eleventh listener a leak.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', onAbort, { once: true });
+  }
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;

@@ -1,12 +1,12 @@
-import { ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel';
 import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { createBudget } from './budget.ts';
+import { type Budget, createBudget } from './budget.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { createGate } from './gate.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
 
 /** One finished attempt, for metrics. */
@@ -32,6 +32,8 @@ export interface HttpDeps extends AdapterDeps {
   readonly provider: string;
   /** Name in errors and answers: the one the public interface uses. */
   readonly publicName: string;
+  /** Shared by the doors of one provider; absent: one of its own. */
+  readonly budget?: Budget;
   /** Keys. Sent with every request, logged never. */
   readonly secrets?: {
     readonly headers?: Readonly<Record<string, string>>;
@@ -77,29 +79,35 @@ const MAX_BUDGET_WAIT_MS = 15_000;
 /** The largest honest answers (all yield markets, a long chart) are about 2 MB. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const BREAKER = { failures: 8, coolDownMs: 10_000 };
-/** What says that the provider itself is unwell. A refusal or a strange row says nothing about the next request. */
-const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error']);
 
 /**
  * The one door to a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
  *
- * The breaker is cockatiel's. Its retry and timeout are not used: their waits can neither be aborted nor injected, and its
- * timeout cannot be told from the caller's abort.
+ * Retry and timeout are our own and not cockatiel's, as the breaker is: those waits can neither be aborted nor injected, and
+ * that timeout cannot be told from the caller's abort.
  */
 export function createHttp(deps: HttpDeps): Http {
   const { config, clock, provider } = deps;
   const sleep = deps.sleep ?? systemSleep;
   const random = deps.random ?? Math.random;
   const logger = deps.logger.child({ provider });
-  const budget = createBudget({
-    clock,
-    sleep,
-    requestsPerMinute: config.requestsPerMinute,
-    maxWaitMs: MAX_BUDGET_WAIT_MS,
-  });
+  const budget = deps.budget ?? createProviderBudget(deps);
   const gate = createGate(config.breaker ?? BREAKER, clock, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
+
+  /** What was last said about each subject: only changes are worth a line. */
+  const said = new Map<string, string>();
+  const noteChange = (subject: string, state: string, say: () => void) => {
+    if (said.get(subject) === state) return;
+    said.set(subject, state);
+    say();
+  };
+  const noteFailure = (path: string, reason: FailureReason) =>
+    noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
+  const noteAnswer = (path: string) => {
+    if (said.delete(path)) logger.info({ path }, 'upstream recovered');
+  };
 
   async function attempt(request: HttpRequest, url: string): Promise<ExchangeOutcome> {
     const refused = await budget.take(request.signal);
@@ -140,12 +148,13 @@ export function createHttp(deps: HttpDeps): Http {
     const url = buildUrl(config.baseUrl, request, deps.secrets?.query);
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url);
-      if (outcome.kind === 'json') return outcome.body;
       const reason = verdict(outcome, request);
+      if (reason === 'ok' || reason === 'absent') noteAnswer(request.path);
+      if (outcome.kind === 'json') return outcome.body;
       if (reason === 'ok' || reason === 'absent') return ABSENT;
       const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
       if (tries >= RETRIES || !isWorthRetrying(reason, retryAfterSec)) {
-        logger.warn({ path: request.path, reason, tries: tries + 1 }, 'upstream call failed');
+        noteFailure(request.path, reason);
         throw error(reason, retryAfterSec);
       }
       const backoffMs = BACKOFF_MS * 2 ** tries * (0.5 + random() / 2);
@@ -156,57 +165,33 @@ export function createHttp(deps: HttpDeps): Http {
   return {
     async request(request) {
       request.signal?.throwIfAborted();
-      return gate.pass(
-        () => run(request),
-        (reason, retryAfterSec) => error(reason, retryAfterSec),
-      );
+      return gate.pass(() => run(request), error);
     },
     parse(schema, body) {
       const result = schema.safeParse(body);
       if (result.success) return result.data;
       // Issue codes and depth only: paths and messages can quote the answer.
       const issues = result.error.issues.slice(0, 5).map(({ code, path }) => `${code}@${path.length}`);
-      logger.warn({ issues }, 'upstream answer has another shape');
+      noteChange('shape', issues.join(' '), () => logger.warn({ issues }, 'upstream answer has another shape'));
       throw error('malformed');
     },
     error,
     reportDropped(what, dropped) {
-      if (dropped > 0) logger.warn({ what, dropped }, 'upstream rows dropped');
+      noteChange(`dropped ${what}`, String(dropped), () => {
+        if (dropped > 0) logger.warn({ what, dropped }, 'upstream rows dropped');
+      });
     },
   };
 }
 
-/** Fail at once while the provider is known to be down; after the cool-down one call tries, and the others wait for it. */
-function createGate(limits: NonNullable<ProviderConfig['breaker']>, clock: Clock, logger: Logger) {
-  // The cool-down is kept here, on the injected clock: cockatiel would read the system's.
-  const breaker = circuitBreaker(
-    handleWhen((thrown) => thrown instanceof UpstreamError && BREAKING.has(thrown.reason)),
-    { breaker: new ConsecutiveBreaker(limits.failures), halfOpenAfter: 0 },
-  );
-  let closedUntilMs = Number.NEGATIVE_INFINITY;
-  let reason: FailureReason = 'unreachable';
-  breaker.onBreak((event) => {
-    if (clock.now() < closedUntilMs) return;
-    closedUntilMs = clock.now() + limits.coolDownMs;
-    if ('error' in event && event.error instanceof UpstreamError) reason = event.error.reason;
-    logger.warn({ reason, coolDownMs: limits.coolDownMs }, 'upstream resting');
+/** The request budget that the provider's configuration grants. */
+export function createProviderBudget({ config, clock, sleep = systemSleep }: AdapterDeps): Budget {
+  return createBudget({
+    clock,
+    sleep,
+    requestsPerMinute: config.requestsPerMinute,
+    maxWaitMs: MAX_BUDGET_WAIT_MS,
   });
-  breaker.onReset(() => logger.info({}, 'upstream recovered'));
-  return {
-    async pass<T>(
-      call: () => Promise<T>,
-      refusal: (reason: FailureReason, retryAfterSec: number) => UpstreamError,
-    ): Promise<T> {
-      const checked = async () => {
-        const restMs = closedUntilMs - clock.now();
-        if (restMs > 0) throw refusal(reason, Math.ceil(restMs / 1000));
-        return call();
-      };
-      // Asked before too, so that a refusal does not count as the trial call.
-      if (clock.now() < closedUntilMs) return checked();
-      return breaker.execute(checked);
-    },
-  };
 }
 
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | FailureReason {

@@ -30,8 +30,8 @@ export const APR_PCT = range('0', true, '1000');
 export const BORROW_APY = range('0', true, '10');
 /** USD per whole token. No token of the catalog comes near a billion; zero is how a feed says "unknown". */
 export const PRICE_USD = range('0', false, '999999999');
-/** USD in a pool; zero is an empty pool. */
-export const RESERVE_USD = range('0', false, '1000000000000');
+/** USD in a pool or a trade; zero is an empty pool. */
+export const USD_AMOUNT = range('0', false, '1000000000000');
 
 const NUMBER_TEXT = /^-?\d{1,80}(\.\d{1,80})?([eE][+-]?\d{1,3})?$/;
 const UINT256_MAX = 2n ** 256n - 1n;

@@ -108,6 +108,36 @@ describe('createHttp', () => {
     expect(await http.request(get)).toEqual({ fine: true });
   });
 
+  it('behavior: changes are logged, once each', async () => {
+    const http = make();
+    for (const status of [401, 401, 500, null, null, 401]) {
+      provider.fault(status === null ? null : { status });
+      await http.request(get).catch(() => {});
+    }
+    for (const dropped of [0, 2, 2, 0, 2]) http.reportDropped('rows', dropped);
+    const told = deps.lines.filter(({ level }) => level !== 'debug').map(({ level, msg }) => `${level} ${msg}`);
+    expect(told).toEqual([
+      'warn upstream failing',
+      'warn upstream failing',
+      'info upstream recovered',
+      'warn upstream failing',
+      'warn upstream rows dropped',
+      'warn upstream rows dropped',
+    ]);
+  });
+
+  it('behavior: many requests may share one signal', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { signal } = new AbortController();
+    const http = make();
+    await Promise.all(Array.from({ length: 20 }, () => http.request({ ...get, signal })));
+    await new Promise(setImmediate);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it('behavior: parse says nothing of the answer', () => {
     const http = make();
     const schema = z.object({ kind: z.enum(['a']) });
@@ -138,8 +168,7 @@ describe('breaker', () => {
     expect(await http.request(get)).toEqual({ fine: true });
     expect(await http.request(get)).toEqual({ fine: true });
     expect(deps.lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg)).toEqual([
-      'upstream call failed',
-      'upstream call failed',
+      'upstream failing',
       'upstream resting',
       'upstream recovered',
     ]);

@@ -189,6 +189,19 @@ describe('createPendle', () => {
   });
 });
 
+describe('createPendle budget', () => {
+  it('behavior: reads and quotes draw on one budget', async () => {
+    provider.respond({
+      'GET /v1/markets/all': fixture('pendle-markets'),
+      'POST /v3/sdk/1/convert': fixture('pendle-convert'),
+    });
+    const { apys, quotes } = createPendle(testDeps(provider.url, { requestsPerMinute: 2 }));
+    await apys.apys(ptRequest.chain, [token('PT-apyUSD-5NOV2026')]);
+    await expect(quotes.quote(ptRequest)).rejects.toMatchObject({ reason: 'rate_limited' });
+    expect(provider.requests).toHaveLength(1);
+  });
+});
+
 describe('checkSwap', () => {
   const raw = { to: '0x6131b5fae19ea4f9d964eac0408e4408b66337b5', data: '0x12345678', amountOut: '5' };
 

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { Address } from '../../shared/ids.ts';
-import { RESERVE_USD, readDecimal, readTimeMs } from '../readings.ts';
+import { readDecimal, readTimeMs, USD_AMOUNT } from '../readings.ts';
 import type { Candle, DexPool } from '../types.ts';
-import { poolRowSchema } from './schema.ts';
+import { candleRowSchema, poolRowSchema } from './schema.ts';
 
 /** A contract address, or a 32-byte pool id where the exchange is one contract. */
 const POOL_PATTERN = /^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
@@ -25,7 +24,7 @@ function readPool(tokenId: string, raw: unknown): DexPool | null {
   const row = poolRowSchema.safeParse(raw);
   if (!row.success || !POOL_PATTERN.test(row.data.attributes.address)) return null;
   const { attributes, relationships } = row.data;
-  const reserve = readDecimal(attributes.reserve_in_usd, RESERVE_USD);
+  const reserve = readDecimal(attributes.reserve_in_usd, USD_AMOUNT);
   const isBase = relationships.base_token.data.id.toLowerCase() === tokenId;
   const isQuote = relationships.quote_token.data.id.toLowerCase() === tokenId;
   if (!reserve.ok || !(isBase || isQuote)) return null;
@@ -37,12 +36,6 @@ function readPool(tokenId: string, raw: unknown): DexPool | null {
     side: isBase ? 'base' : 'quote',
   };
 }
-
-const price = z.number().positive();
-const candleRowSchema = z
-  .tuple([z.unknown(), price, price, price, price, z.number().nonnegative()])
-  .rest(z.unknown())
-  .refine(([, open, high, low, close]) => low <= Math.min(open, close) && high >= Math.max(open, close));
 
 /** Candles oldest first, one per time (the first row of the answer counts). `dropped`: rows that are no candle, and repeats. */
 export function mapCandles(rows: readonly unknown[]): {

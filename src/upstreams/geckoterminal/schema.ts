@@ -15,3 +15,10 @@ export const poolRowSchema = z.object({
 export const ohlcvSchema = z.object({
   data: z.object({ attributes: z.object({ ohlcv_list: z.array(z.unknown()) }) }),
 });
+
+const price = z.number().positive();
+/** One row, whose extremes enclose it. */
+export const candleRowSchema = z
+  .tuple([z.unknown(), price, price, price, price, z.number().nonnegative()])
+  .rest(z.unknown())
+  .refine(([, open, high, low, close]) => low <= Math.min(open, close) && high >= Math.max(open, close));

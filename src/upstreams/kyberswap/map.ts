@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../domain/facts.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { checkSwap, nativeAlias } from '../quotes.ts';
-import { RESERVE_USD, readAddress, readAmount, readDecimal } from '../readings.ts';
+import { readAddress, readAmount, readDecimal, USD_AMOUNT } from '../readings.ts';
 import type { RouteRequest, SwapQuote, SwapRequest } from '../types.ts';
 import type { Build, RouteSummary, Routes } from './schema.ts';
 
@@ -26,7 +26,7 @@ export function mapRoute(request: RouteRequest, answer: Routes): Route | Failure
   if (!amountOut.ok) return amountOut.reason;
   if (amountOut.value === 0n) return 'implausible';
   // The provider writes 0 where it has no price of the token.
-  const usd = readDecimal(summary.amountOutUsd, RESERVE_USD);
+  const usd = readDecimal(summary.amountOutUsd, USD_AMOUNT);
   const hasUsd = usd.ok && usd.value.isPositive() && !usd.value.isZero();
   return { amountOut: amountOut.value, ...(hasUsd ? { amountOutUsd: usd.value } : {}), summary };
 }

@@ -1,4 +1,4 @@
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
 import { NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
 import type { CollateralApySourcePort, SwapQuotePort } from '../types.ts';
 import { mapApys, mapConvert } from './map.ts';
@@ -8,8 +8,10 @@ import { convertSchema, marketsSchema } from './schema.ts';
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
-  const apyHttp = createHttp({ ...deps, provider: 'pendle', publicName: 'yieldmarket', secrets });
-  const swapHttp = createHttp({ ...deps, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
+  // Two doors, because errors name the two surfaces differently; one budget, because it is one provider.
+  const budget = createProviderBudget(deps);
+  const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
+  const swapHttp = createHttp({ ...deps, budget, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
   return {
     apys: {
       name: 'yieldmarket',

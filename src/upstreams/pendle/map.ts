@@ -3,7 +3,7 @@ import type { CollateralApy, FailureReason } from '../../domain/facts.ts';
 import { ZERO } from '../../shared/decimal.ts';
 import { toBatch } from '../batch.ts';
 import { checkSwap } from '../quotes.ts';
-import { APY_PCT, RESERVE_USD, type Reading, readAddress, readDecimal } from '../readings.ts';
+import { APY_PCT, type Reading, readAddress, readDecimal, USD_AMOUNT } from '../readings.ts';
 import type { Batch, SwapQuote, SwapRequest } from '../types.ts';
 import { type Convert, type MarketRow, marketRowSchema } from './schema.ts';
 
@@ -38,7 +38,7 @@ export function mapApys(
 /** Of two markets of one principal token the deeper one prices it; equally deep: the lower address. */
 function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
   const [a, b] = [candidate, known].map((row) => {
-    const liquidity = readDecimal(row.details?.liquidity, RESERVE_USD);
+    const liquidity = readDecimal(row.details?.liquidity, USD_AMOUNT);
     return liquidity.ok ? liquidity.value : ZERO;
   });
   const order = (a ?? ZERO).comparedTo(b ?? ZERO) ?? 0;
