@@ -33,6 +33,8 @@ export interface RemoteFacts {
   /** Write a group, raise the version and send the notice, all or nothing. `false` = another write came first. */
   write(chainId: ChainId, group: FactGroup, write: RemoteWrite): Promise<boolean>;
   group(chainId: ChainId, group: FactGroup): Promise<RemoteGroup>;
+  /** The groups that were never written, or that Redis lost. */
+  missing(chainId: ChainId): Promise<readonly FactGroup[]>;
   /** The groups whose revision differs from the one known; all of one moment. A group that Redis lost is not among them. */
   changedSince(chainId: ChainId, known: ReadonlyMap<FactGroup, string>): Promise<RemoteChanges>;
 }
@@ -73,6 +75,10 @@ export function createRemoteFacts(deps: {
     group: async (chainId, group) => {
       const [revision, payload] = await redis.hmget(keyOf(chainId), `${group}#rev`, group);
       return { revision: revision ?? '', payload: payload ?? null };
+    },
+    missing: async (chainId) => {
+      const revisions = await redis.hmget(keyOf(chainId), ...FACT_GROUPS.map((group) => `${group}#rev`));
+      return FACT_GROUPS.filter((_group, i) => !revisions[i]);
     },
     changedSince: async (chainId, known) => {
       const args = [...known].flat();

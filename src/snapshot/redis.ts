@@ -138,12 +138,11 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const reconcile = (chainId: ChainId): Promise<void> =>
     inTurn(chainId, async () => {
       await pull(chainId);
+      const missing = await remote.missing(chainId);
       for (const group of FACT_GROUPS) {
-        const key = id(chainId, group);
-        const lost =
-          (await remote.group(chainId, group)).revision === '' && state(chainId, group).lastAttemptMs !== null;
-        if (lost) revisions.delete(key);
-        if (lost || unshared.has(key)) await push(chainId, group, state(chainId, group));
+        const lost = missing.includes(group) && state(chainId, group).lastAttemptMs !== null;
+        if (lost) revisions.delete(id(chainId, group));
+        if (lost || unshared.has(id(chainId, group))) await push(chainId, group, state(chainId, group));
       }
     }).catch(() => {});
 

@@ -5,7 +5,7 @@ import { apyPctFromRayRate } from '../domain/apy/rates.ts';
 import type { CollateralApy } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
-import { refreshGroup, type Snapshot } from './refresh.ts';
+import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
 export interface CollateralApyDeps {
@@ -26,7 +26,7 @@ export function createProviderApyWarmer(
   everySec: number,
 ): Warmer {
   const tokens = tokensWithSource(chain, port.name);
-  return apyWarmer(deps, chain, port.name, everySec, tokens, (signal) => port.apys(chain, tokens, { signal }));
+  return apyWarmer(deps, chain, port.name, everySec, tokens, (asked, signal) => port.apys(chain, asked, { signal }));
 }
 
 /** Create the warmer of the APYs that tokens publish on chain as a growth rate per second. */
@@ -37,8 +37,8 @@ export function createOnchainApyWarmer(
   everySec: number,
 ): Warmer {
   const tokens = tokensWithSource(chain, 'onchain');
-  return apyWarmer(deps, chain, 'onchain', everySec, tokens, async (signal) => {
-    const { block, rates } = await reader.readOnchainRates(tokens, { signal });
+  return apyWarmer(deps, chain, 'onchain', everySec, tokens, async (asked, signal) => {
+    const { block, rates } = await reader.readOnchainRates(asked, { signal });
     const apys = [...rates.values].map(([address, rate]) => [address, { apyPct: apyPctFromRayRate(rate) }] as const);
     return { values: new Map(apys), failures: rates.failures, asOfMs: Number(block.timestamp) * 1_000 };
   });
@@ -50,24 +50,36 @@ function apyWarmer(
   source: CollateralApySource,
   everySec: number,
   tokens: readonly Token[],
-  ask: (signal: AbortSignal) => ReturnType<Parameters<typeof refreshGroup<'collateralApy'>>[1]['ask']>,
+  ask: (
+    asked: readonly Token[],
+    signal: AbortSignal,
+  ) => ReturnType<Parameters<typeof refreshGroup<'collateralApy'>>[1]['ask']>,
 ): Warmer {
   return {
     name: `collateral-apy-${source}:${chain.chainId}`,
     groups: ['collateralApy'],
     everySec,
     phase: 1,
-    run: (signal) =>
-      refreshGroup(deps, {
+    run: async (signal) => {
+      const nowMs = deps.clock.now();
+      const asked = tokens.filter((token) => !hasMatured(token, nowMs));
+      if (asked.length === 0) return reportOf(0, []);
+      return refreshGroup(deps, {
         chainId: chain.chainId,
         group: 'collateralApy',
-        keys: tokens.map((token) => token.address),
+        keys: asked.map((token) => token.address),
         source,
         signal,
-        ask: () => ask(signal),
+        ask: () => ask(asked, signal),
         combine: keepHistory,
-      }),
+      });
+    },
   };
+}
+
+/** A principal token past its maturity earns nothing any more: no source lists it, and that is no failure. */
+function hasMatured(token: Token, nowMs: number): boolean {
+  return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
 }
 
 /** A source that tells the rate now and, this time, no history does not take away the history it told before. */

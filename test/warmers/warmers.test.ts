@@ -145,6 +145,28 @@ describe('collateral-apy', () => {
     expect(w.facts().groups.collateralApy.items.get(token('stUSDS').address)?.value.apyPct.toFixed()).toBe('0');
   });
 
+  test('behavior: a principal token is not asked about once it has matured, and its last-good stays', async () => {
+    const w = world();
+    await w.run('collateral-apy-yieldmarket:1');
+    const before = w.facts().groups.collateralApy.items;
+    const first = Math.min(...ethereum.tokens.flatMap(({ maturity }) => maturity ?? [])) * 1_000;
+    await w.time.advance(first - w.time.clock.now());
+    const sound = w.ports.yieldmarket.apys;
+    const asked: string[] = [];
+    w.ports.yieldmarket = {
+      name: 'yieldmarket',
+      apys: (chain, tokens) => {
+        asked.push(...tokens.map(({ symbol }) => symbol));
+        return sound(chain, tokens);
+      },
+    };
+    await w.run('collateral-apy-yieldmarket:1');
+    expect(asked).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026']);
+    const matured = token('PT-stcUSD-23JUL2026').address;
+    expect(w.facts().groups.collateralApy.items.get(matured)).toBe(before.get(matured));
+    expect(w.facts().groups.collateralApy.failures.size).toBe(0);
+  });
+
   test('behavior: a source that tells no history this time does not take the known one away', async () => {
     const w = world();
     const history = [{ atMs: 1, apyPct: pct('3') }];
