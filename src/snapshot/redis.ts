@@ -128,7 +128,9 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       }
       logger.warn({ chainId, group }, 'shared facts are contended');
     } catch (error) {
-      logger.debug({ chainId, group, error }, 'facts are kept until Redis is back');
+      // The text alone: the client's errors carry the whole command, payload included.
+      const why = error instanceof Error ? error.message : 'unknown';
+      logger.debug({ chainId, group, why }, 'facts are kept until Redis is back');
     }
     unshared.add(key);
     return apply(chainId, { [group]: next }, 0, nowMs);
