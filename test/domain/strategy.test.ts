@@ -305,6 +305,14 @@ describe('composeStrategy', () => {
     expect(gapOf(strategy, 'historicalLeverageApyPct.avg90d')?.reason).toBe('TOO_SHORT');
   });
 
+  test('behavior: recorded incentives count in the averages, also when only they have changed', () => {
+    const before = strategyOf(present, market.id).historicalLeverageApyPct?.avg60d;
+    const points = [{ atMs: NOW_MS - 200 * DAY, aprPct: new Decimal(1) }];
+    const recorded = withItem(present, 'incentiveHistory', key.market, { value: { points, collateralPoints: points } });
+    const after = strategyOf(recorded, market.id).historicalLeverageApyPct?.avg60d;
+    expect([before, after]).toEqual(['32.33', (7.2 * 10.5 - 2.45 * 9.5).toFixed(2)]);
+  });
+
   test('behavior: where the chain has no public allocator the field does not apply', () => {
     const loop = marketOf(robinhood, 'syrupUSDG', 'USDG');
     const strategy = strategyOf(completeFacts(robinhood), loop.id, robinhood);
@@ -480,6 +488,18 @@ describe('composeEquityStrategy', () => {
       visibility: { visible: true },
     });
     expect(strategy.spiralHints).not.toHaveProperty('profile');
+  });
+
+  test('behavior: the yield leg is as fresh as the first of its parts to become stale', () => {
+    const strategy = strategyOf(completeFacts(robinhood), vault.id, robinhood);
+    expect(strategy.freshness.collateralApy).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 300 });
+    const value = { apyPct: new Decimal(6) };
+    const old = { value, asOfMs: NOW_MS - 86_400_000 };
+    const aged = withItem(completeFacts(robinhood), 'collateralApy', vault.yieldMarket.collateral.address, old);
+    expect(strategyOf(aged, vault.id, robinhood).freshness.collateralApy).toEqual({
+      asOfMs: NOW_MS - 86_400_000,
+      staleAfterSec: 43_200,
+    });
   });
 
   test('behavior: without its yield market the vault is left out with a reason, its stock market stays', () => {

@@ -74,6 +74,12 @@ describe('composeTvl', () => {
     );
   });
 
+  test('behavior: each debt is rounded up', () => {
+    const { id: marketId } = marketOf(ethereum, 'siUSD', 'USDC');
+    const dust = Array.from({ length: 20_000 }, () => position({ marketId, collateral: 1n, borrowShares: 1n }));
+    expect(computed(dust).borrowedUsd.toFixed()).toBe('0.02');
+  });
+
   test('behavior: a chain without positions is computed, and zero', () => {
     const closed = [position({ open: false }), position({ collateral: 0n })];
     expect(computed(closed)).toMatchObject({ positions: 0, users: 0, asOfMs: NOW_MS });
