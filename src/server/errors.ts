@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { appErrorBehind } from '../schema/input-errors.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 
@@ -27,7 +28,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  */
 export function toGraphQLError(error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
-  if (original instanceof AppError) return shown(original, error, correlationId, logger);
+  const expected = error instanceof GraphQLError ? appErrorBehind(error) : error;
+  if (expected instanceof AppError) return shown(expected, error, correlationId, logger);
   if (error instanceof GraphQLError && original === undefined) return protocolError(error, correlationId);
   logger.error({ err: original ?? error, correlationId }, 'resolver failed unexpectedly');
   return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {

@@ -67,7 +67,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   });
 
   return {
-    handleNode: (req, res, info) => runInRequest(info, () => yoga.handle(req, res, { info }) as unknown as Promise<void>),
+    handleNode: (req, res, info) =>
+      runInRequest(info, () => yoga.handle(req, res, { info }) as unknown as Promise<void>),
     fetch: async (request, info) => runInRequest(info, () => yoga.fetch(request, { info })),
     executePersisted: ({ document, variables, info }) =>
       runInRequest(info, async () => {

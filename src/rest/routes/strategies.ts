@@ -11,7 +11,8 @@ type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
 
 /** Shape a strategy as the frozen contract has it: money as numbers, what is not measured left out. */
 export function projectStrategy(strategy: StrategyData): unknown {
-  const { gaps, exitLiquidity, ...rest } = strategy;
+  const { gaps, exitLiquidity, spiralHints, ...rest } = strategy;
+  const tier = spiralHints?.exitLiquidityTier;
   const body = {
     ...rest,
     supplyUsd: toNumber(strategy.supplyUsd),
@@ -24,6 +25,16 @@ export function projectStrategy(strategy: StrategyData): unknown {
             program: strategy.pointsIncentive.program,
             perDayPerCollateralToken: Number(strategy.pointsIncentive.perDayPerCollateralToken),
           },
+    spiralHints: spiralHints && {
+      ...spiralHints,
+      exitLiquidityTier: tier && {
+        value: tier.value,
+        thresholds: {
+          listingMaxPct: Number(tier.thresholds.listingMaxPct),
+          depthCleanMaxPct: Number(tier.thresholds.depthCleanMaxPct),
+        },
+      },
+    },
     exitLiquidity: exitLiquidity.measured
       ? {
           ...exitLiquidity,

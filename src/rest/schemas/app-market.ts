@@ -51,7 +51,7 @@ export const appMarketSchema = z
     kind: z.string().describe('LOOP, or STOCK for the stock leg of equity vaults.'),
     visible: z.boolean().describe('Whether its strategy is listed.'),
     correlated: z.boolean(),
-    curator: z.string().nullable().optional(),
+    curator: z.string().optional().describe('Present only on partner-curated markets.'),
     collateral: token,
     loan: token,
     irm: addressString('Interest-rate model.'),

@@ -33,7 +33,10 @@ export const strategySchema = z
     id: z.string().describe('Market id (0x + 64 hex), or equity-0x... for an equity vault.'),
     chainId: z.int().describe('Chain id.'),
     correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
-    curator: z.string().nullable().optional().describe('Present only on partner-curated markets.'),
+    curator: z
+      .string()
+      .optional()
+      .describe('Present only on partner-curated markets; distinguishes two vaults on the same ticker.'),
     collateral: z
       .object({
         address: addressString('Token address.'),

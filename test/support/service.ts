@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startWorld, type World } from '../../devnet/index.ts';
+import { type App, createApp } from '../../src/app.ts';
+import { createConfig } from '../../src/config/config.ts';
+import type { Logger } from '../../src/shared/logger.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
+import { createTestDatabase } from './postgres.ts';
+
+export const PARTNER = { authorization: 'Bearer local-partner' };
+export const OPS = { authorization: 'Bearer local-ops' };
+
+/** Parsed JSON of an answer: tests reach into it and assert what they find. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about.
+export type Json = any;
+
+export interface Answer<T = Json> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+  readonly text: string;
+}
+
+/** A clock that runs with the real one and can be moved ahead: time passes without waiting for it. */
+export interface TestClock {
+  now(): number;
+  advance(ms: number): void;
+}
+
+export interface ServiceOptions {
+  /** Settings beside those of the world. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Make the world misbehave before the service starts. */
+  readonly before?: (world: World) => Promise<void> | void;
+  /** Wait for the first round of warmers. Default true. */
+  readonly warm?: boolean;
+  readonly logger?: Logger;
+}
+
+/** A started local world with the service on it, spoken to over HTTP. */
+export interface TestService {
+  readonly world: World;
+  readonly clock: TestClock;
+  /** The service as it runs now; `restart` makes another. */
+  readonly app: App;
+  readonly url: string;
+  get<T = Json>(path: string, headers?: Record<string, string>): Promise<Answer<T>>;
+  post<T = Json>(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
+  /** Run a GraphQL document; `body` is the whole answer. */
+  graphql<T = Json>(
+    query: string,
+    variables?: Record<string, unknown>,
+    headers?: Record<string, string>,
+  ): Promise<Answer<{ data: T; errors?: Json[]; extensions?: Json }>>;
+  /** Run warmers now, e.g. `prices` or `lending-state:1`. */
+  refresh(...names: string[]): Promise<void>;
+  /** Stop the service and start it again on the same world, database and files. */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Start a world of its own and the service on it. Ports are free ones, data is removed at the end. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
+  const database = await createTestDatabase();
+  let offset = 0;
+  const clock: TestClock = {
+    now: () => Date.now() + offset,
+    advance: (ms) => {
+      offset += ms;
+    },
+  };
+  const logger = options.logger ?? silentLogger;
+  const world = await startWorld({
+    dataDir: folder,
+    mining: 'auto',
+    databaseUrl: database.url,
+    clock,
+    logger: silentLogger,
+  });
+  await options.before?.(world);
+
+  const launch = async (env: Readonly<Record<string, string>>): Promise<App> => {
+    const settings = { NODE_ENV: 'test', PORT: '0', SNAPSHOT_FILE: join(folder, 'snapshot.json'), ...env };
+    const app = createApp({
+      config: createConfig(settings, world.overrides),
+      logger,
+      clock,
+      timers: systemTimers,
+      random: () => 0.5,
+      fetch: globalThis.fetch,
+    });
+    await app.start();
+    if (options.warm ?? true) await app.warmed;
+    return app;
+  };
+  let app = await launch(options.env ?? {});
+
+  const send = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(`${app.url}${path}`, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : text };
+  };
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    world,
+    clock,
+    get app() {
+      return app;
+    },
+    get url() {
+      return app.url;
+    },
+    get: (path, headers = {}) => send(path, { headers }),
+    post,
+    graphql: (query, variables = {}, headers = {}) => post('/graphql', { query, variables }, headers),
+    async refresh(...names) {
+      for (const name of names) await app.warmers.refresh(name);
+    },
+    async restart(env = options.env ?? {}) {
+      await app.stop();
+      app = await launch(env);
+    },
+    async stop() {
+      await app.stop();
+      await world.stop();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
