@@ -116,6 +116,8 @@ const shared = fixture('morpho-shared');
 const sharedWith = (json: Json | null) => ({ publicAllocatorSharedLiquidity: json });
 const sharedOf = (json: Json | null) => markets({ [marketA]: sharedWith(json), [marketB]: sharedWith(shared) });
 
+const larger = change(at(shared, [0]), ['assets'], '99000000000000');
+
 export const morphoShared: AdapterCase = {
   name: 'morpho-api: shared liquidity',
   publicName: 'indexer',
@@ -135,7 +137,7 @@ export const morphoShared: AdapterCase = {
     },
     partial: { routes: markets({ [marketA]: {}, [marketB]: sharedWith(shared) }), expect: onlyB('missing') },
     duplicate: {
-      routes: sharedOf([change(at(shared, [0]), ['assets'], '99000000000000'), ...(shared as Json[])]),
+      routes: sharedOf([larger, ...(shared as Json[]), larger]),
       expect: { same: [marketA, marketB] },
     },
     nan: { routes: sharedOf(change(shared, [0, 'assets'], 'NaN')), expect: onlyB('malformed') },
