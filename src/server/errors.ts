@@ -27,17 +27,22 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  * id and masked.
  */
 export function toGraphQLError(error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
-  const original = error instanceof GraphQLError ? error.originalError : error;
+  const original = rootCause(error);
   const expected = error instanceof GraphQLError ? appErrorBehind(error) : error;
   if (expected instanceof AppError) return shown(expected, error, correlationId, logger);
-  if (error instanceof GraphQLError && original === undefined) return protocolError(error, correlationId);
-  logger.error({ err: original ?? error, correlationId }, 'resolver failed unexpectedly');
+  if (error instanceof GraphQLError && original instanceof GraphQLError) return protocolError(error, correlationId);
+  logger.error({ err: original, correlationId }, 'resolver failed unexpectedly');
   return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {
     code: 'internal',
     status: 500,
     retryable: false,
     ...(correlationId === undefined ? {} : { correlationId }),
   });
+}
+
+/** What was thrown first: the engine wraps errors in errors that say where. */
+function rootCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
 }
 
 function shown(cause: AppError, error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {

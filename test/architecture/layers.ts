@@ -26,6 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'domain',
     'catalog',
     'shared',
+    'types:loaders',
     'types:resolvers',
     'types:warmers',
   ],

@@ -127,7 +127,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
         'Candles of the deepest DEX pool holding the token, cached 30 s. With `stale: true` the upstream failed and previous candles, at most 10 minutes old, are served.',
       operation: 'Ohlcv',
       params: ohlcvParams(options),
-      variables: ({ params }) => ({ ...params, timeframe: params.timeframe.toUpperCase() }),
+      variables: ({ params }) => params,
       project: ({ ohlcv }: OhlcvQuery, { params }) => {
         if (!ohlcv) {
           throw new NotFoundError(`No DEX pool is indexed for the token ${params.token} on chain ${params.chainId}.`, {
@@ -135,7 +135,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
             id: params.token,
           });
         }
-        return { ...ohlcv, timeframe: ohlcv.timeframe.toLowerCase() };
+        return ohlcv;
       },
       response: ohlcvEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
