@@ -30,6 +30,7 @@ import { Decimal } from './shared/decimal.ts';
 import type { Logger } from './shared/logger.ts';
 import type { Timers } from './shared/timers.ts';
 import { createUpstreams } from './upstreams/index.ts';
+import type { Sleep } from './upstreams/sleep.ts';
 import type { WarmerRunner } from './warmers/runner.ts';
 
 export interface AppDeps {
@@ -40,6 +41,8 @@ export interface AppDeps {
   /** Uniform in [0, 1); jitter only. */
   readonly random: () => number;
   readonly fetch: typeof globalThis.fetch;
+  /** How to wait between tries of an upstream and for its budget; absent: really. */
+  readonly sleep?: Sleep;
   readonly observe?: (exchange: Exchange) => void;
 }
 
@@ -89,6 +92,7 @@ export function createApp(deps: AppDeps): App {
     clock,
     logger,
     random: deps.random,
+    ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });
   const warmth = createWarmth({ ...deps, catalog, chains, upstreams, samples, cadences: cadencesOf(config) });
   const { snapshot } = warmth;

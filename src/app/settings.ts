@@ -48,17 +48,19 @@ export function cadencesOf({ env }: Config): Cadences {
 
 export function providersOf({ env }: Config): UpstreamsConfig {
   const key = (value: string | undefined) => (value === undefined ? {} : { apiKey: value });
+  const timeout = env.UPSTREAM_TIMEOUT_MS === undefined ? {} : { timeoutMs: env.UPSTREAM_TIMEOUT_MS };
+  const at = (baseUrl: string, apiKey?: string) => ({ baseUrl, ...timeout, ...key(apiKey) });
   return upstreamsConfig({
-    pendle: { baseUrl: env.PENDLE_URL },
-    defillamaYields: { baseUrl: env.DEFILLAMA_YIELDS_URL },
-    defillamaCoins: { baseUrl: env.DEFILLAMA_COINS_URL },
-    stablewatch: { baseUrl: env.STABLEWATCH_URL, ...key(env.STABLEWATCH_API_KEY) },
-    royco: { baseUrl: env.ROYCO_URL, ...key(env.ROYCO_API_KEY) },
-    merkl: { baseUrl: env.MERKL_URL },
-    coingecko: { baseUrl: env.COINGECKO_URL, ...key(env.COINGECKO_API_KEY) },
-    geckoterminal: { baseUrl: env.GECKOTERMINAL_URL },
-    kyberswap: { baseUrl: env.KYBERSWAP_URL },
-    openocean: { baseUrl: env.OPENOCEAN_URL, ...key(env.OPENOCEAN_API_KEY) },
-    morphoApi: { baseUrl: env.MORPHO_API_URL },
+    pendle: at(env.PENDLE_URL),
+    defillamaYields: at(env.DEFILLAMA_YIELDS_URL),
+    defillamaCoins: at(env.DEFILLAMA_COINS_URL),
+    stablewatch: at(env.STABLEWATCH_URL, env.STABLEWATCH_API_KEY),
+    royco: at(env.ROYCO_URL, env.ROYCO_API_KEY),
+    merkl: at(env.MERKL_URL),
+    coingecko: at(env.COINGECKO_URL, env.COINGECKO_API_KEY),
+    geckoterminal: at(env.GECKOTERMINAL_URL),
+    kyberswap: at(env.KYBERSWAP_URL),
+    openocean: at(env.OPENOCEAN_URL, env.OPENOCEAN_API_KEY),
+    morphoApi: at(env.MORPHO_API_URL),
   });
 }

@@ -61,6 +61,15 @@ export const envSchema = z.object({
     .default('.data/snapshot.json')
     .describe('Where the last snapshot is kept between starts when there is no REDIS_URL.'),
 
+  UPSTREAM_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(50)
+    .max(120_000)
+    .optional()
+    .describe(
+      'Longest wait for one answer of a provider, milliseconds. Without it each provider has its own, 6 to 15 s.',
+    ),
   PENDLE_URL: url
     .default('https://api-v2.pendle.finance/core')
     .describe('Yield market: implied APY of principal tokens and swaps into them.'),

@@ -6,7 +6,8 @@ import { type App, createApp } from '../../src/app.ts';
 import { createConfig } from '../../src/config/config.ts';
 import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { systemTimers } from '../../src/shared/timers.ts';
+import { systemTimers, type Timers } from '../../src/shared/timers.ts';
+import type { Sleep } from '../../src/upstreams/sleep.ts';
 import { createTestDatabase } from './postgres.ts';
 
 export const PARTNER = { authorization: 'Bearer local-partner' };
@@ -37,7 +38,21 @@ export interface ServiceOptions {
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
+  /** Where the clock starts, ms; default: now. */
+  readonly startAtMs?: number;
+  /** How tries of upstreams wait; default: really. */
+  readonly sleep?: Sleep;
+  /** Default: the system's. With `noTimers` only `refresh` runs warmers after the first round. */
+  readonly timers?: Timers;
 }
+
+/** Timers that never fire. */
+export const noTimers: Timers = { setTimeout: () => null, clearTimeout: () => {} };
+
+/** Wait not at all: time passes by the clock alone. */
+export const noSleep: Sleep = async (_ms, signal) => {
+  signal?.throwIfAborted();
+};
 
 /** A started local world with the service on it, spoken to over HTTP. */
 export interface TestService {
@@ -65,7 +80,7 @@ export interface TestService {
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
   const database = await createTestDatabase();
-  let offset = 0;
+  let offset = options.startAtMs === undefined ? 0 : options.startAtMs - Date.now();
   const clock: TestClock = {
     now: () => Date.now() + offset,
     advance: (ms) => {
@@ -88,7 +103,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       config: createConfig(settings, world.overrides),
       logger,
       clock,
-      timers: systemTimers,
+      timers: options.timers ?? systemTimers,
+      ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
       random: () => 0.5,
       fetch: globalThis.fetch,
     });
