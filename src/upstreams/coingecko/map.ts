@@ -14,18 +14,25 @@ export function mapPrices(
   });
 }
 
-/** The three lines, oldest first, without rows that are not `[time, number ≥ 0]`. */
+/** Of one coin in any currency, and of a whole market in any currency: beyond, a unit was mistaken. */
+const MAX_PRICE = 1e15;
+const MAX_AMOUNT = 1e20;
+
+/** The three lines, oldest first, without rows that are not `[time, honest number ≥ 0]`. */
 export function mapChart(answer: MarketChart): { readonly chart: PriceChart; readonly dropped: number } {
-  const prices = mapPoints(answer.prices);
-  const marketCaps = mapPoints(answer.market_caps);
-  const totalVolumes = mapPoints(answer.total_volumes);
+  const prices = mapPoints(answer.prices, MAX_PRICE);
+  const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT);
+  const totalVolumes = mapPoints(answer.total_volumes, MAX_AMOUNT);
   return {
     chart: { prices: prices.points, marketCaps: marketCaps.points, totalVolumes: totalVolumes.points },
     dropped: prices.dropped + marketCaps.dropped + totalVolumes.dropped,
   };
 }
 
-function mapPoints(rows: readonly unknown[]): {
+function mapPoints(
+  rows: readonly unknown[],
+  max: number,
+): {
   readonly points: readonly (readonly [number, number])[];
   readonly dropped: number;
 } {
@@ -34,7 +41,7 @@ function mapPoints(rows: readonly unknown[]): {
   for (const row of rows) {
     const [time, value] = Array.isArray(row) ? (row as readonly unknown[]) : [];
     const at = readTimeMs(time, 'ms');
-    if (at.ok && typeof value === 'number' && Number.isFinite(value) && value >= 0) byTime.set(at.value, value);
+    if (at.ok && typeof value === 'number' && value >= 0 && value <= max) byTime.set(at.value, value);
     else dropped += 1;
   }
   return { points: [...byTime].sort(([a], [b]) => a - b), dropped };
