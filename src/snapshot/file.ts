@@ -8,9 +8,9 @@ import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroup } from './codec.ts';
 import { createLocalFacts } from './local.ts';
-import { type KeepItem, mergePublication } from './merge.ts';
+import { groupsOf, type KeepItem, mergePublications } from './merge.ts';
 import { admit } from './restore.ts';
-import type { SnapshotStore } from './types.ts';
+import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface FileSnapshotDeps {
   readonly path: string;
@@ -68,19 +68,22 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     return writing;
   };
 
+  const publishAll: SnapshotWriter['publishAll'] = async (chainId, publications) => {
+    const next = mergePublications(local.facts(chainId), publications, clock.now());
+    local.set(next, groupsOf(publications));
+    dirty = true;
+    scheduled ??= timers.setTimeout(() => {
+      scheduled = null;
+      void flush();
+    }, gatherMs);
+    return next;
+  };
+
   return {
     facts: local.facts,
     subscribe: local.subscribe,
-    publish: async (chainId, group, publication) => {
-      const next = mergePublication(local.facts(chainId), group, publication, clock.now());
-      local.set(next, [group]);
-      dirty = true;
-      scheduled ??= timers.setTimeout(() => {
-        scheduled = null;
-        void flush();
-      }, gatherMs);
-      return next;
-    },
+    publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
+    publishAll,
     restore: async () => {
       const text = await readIfThere(path, logger);
       if (text === null) return;

@@ -3,30 +3,42 @@ import {
   FACT_GROUPS,
   type Fact,
   type FactGroup,
-  type FactGroups,
   type Failure,
   type GroupState,
 } from '../domain/facts.ts';
-import type { Publication } from './types.ts';
+import type { Publication, Publications } from './types.ts';
 
 /** Tell whether an item still belongs to the catalog. */
 export type KeepItem = (group: FactGroup, key: string) => boolean;
 
 /**
- * Merge one refresh of a group into the facts and make the next version. Last-good holds per item: keys that the
+ * Merge the refresh of one group, or of several of one moment, into the facts and make the next version. Last-good holds per item: keys that the
  * publication does not name keep their value and failure; a failure never touches a value or its `asOfMs`; a running
  * failure keeps its first `sinceMs` until the item succeeds; a measurement older than the one known is not taken.
  */
-export function mergePublication<G extends FactGroup>(
-  facts: ChainFacts,
-  group: G,
-  publication: Publication<FactGroups[G]>,
-  nowMs: number,
-): ChainFacts {
-  return withGroups(facts, { [group]: mergeGroup(facts.groups[group], publication) }, facts.version + 1, nowMs);
+export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
+  return withGroups(facts, mergeGroups(facts, publications), facts.version + 1, nowMs);
 }
 
-/** Merge one refresh into one group: the rule of `mergePublication`, for whoever counts versions elsewhere. */
+/** Merge refreshes into their groups: the rule of `mergePublications`, for whoever counts versions elsewhere. */
+export function mergeGroups(
+  facts: ChainFacts,
+  publications: Publications,
+): Partial<Record<FactGroup, GroupState<unknown>>> {
+  return Object.fromEntries(
+    groupsOf(publications).map((group) => [
+      group,
+      mergeGroup<unknown>(facts.groups[group], publications[group] as Publication<unknown>),
+    ]),
+  );
+}
+
+/** Tell which groups a publication names, in the order of all groups. */
+export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): readonly FactGroup[] {
+  return FACT_GROUPS.filter((group) => publications[group] !== undefined);
+}
+
+/** Merge one refresh into one group. */
 export function mergeGroup<T>(state: GroupState<T>, publication: Publication<T>): GroupState<T> {
   const items = new Map(state.items);
   const failures = new Map(state.failures);

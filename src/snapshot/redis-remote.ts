@@ -19,10 +19,16 @@ export interface RemoteChanges {
   readonly groups: ReadonlyMap<FactGroup, RemoteGroup>;
 }
 
-export interface RemoteWrite {
+export interface RemoteGroupWrite {
+  readonly group: FactGroup;
+  /** The revision that the writer has seen last. */
   readonly expected: string;
   readonly revision: string;
   readonly payload: string;
+}
+
+export interface RemoteWrite {
+  readonly groups: readonly RemoteGroupWrite[];
   /** The new version is above this one even if Redis forgot its own. */
   readonly floor: number;
   readonly publishedMs: number;
@@ -30,8 +36,8 @@ export interface RemoteWrite {
 
 /** Commands over the shared facts. Every method throws while Redis is away. */
 export interface RemoteFacts {
-  /** Write a group, raise the version and send the notice, all or nothing. `false` = another write came first. */
-  write(chainId: ChainId, group: FactGroup, write: RemoteWrite): Promise<boolean>;
+  /** Write groups, raise the version by one and send one notice, all or nothing. `false` = another write came first. */
+  write(chainId: ChainId, write: RemoteWrite): Promise<boolean>;
   group(chainId: ChainId, group: FactGroup): Promise<RemoteGroup>;
   /** The groups that were never written, or that Redis lost. */
   missing(chainId: ChainId): Promise<readonly FactGroup[]>;
@@ -40,11 +46,16 @@ export interface RemoteFacts {
 }
 
 const WRITE = `
-local current = redis.call('HGET', KEYS[1], ARGV[1] .. '#rev') or ''
-if current ~= ARGV[2] then return 0 end
-local version = math.max(tonumber(redis.call('HGET', KEYS[1], 'version') or '0'), tonumber(ARGV[5])) + 1
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[4], ARGV[1] .. '#rev', ARGV[3], 'version', string.format('%d', version), 'publishedMs', ARGV[6])
-redis.call('PUBLISH', ARGV[7], ARGV[8])
+for i = 5, #ARGV, 4 do
+  local current = redis.call('HGET', KEYS[1], ARGV[i] .. '#rev') or ''
+  if current ~= ARGV[i + 1] then return 0 end
+end
+for i = 5, #ARGV, 4 do
+  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 3], ARGV[i] .. '#rev', ARGV[i + 2])
+end
+local version = math.max(tonumber(redis.call('HGET', KEYS[1], 'version') or '0'), tonumber(ARGV[1])) + 1
+redis.call('HSET', KEYS[1], 'version', string.format('%d', version), 'publishedMs', ARGV[2])
+redis.call('PUBLISH', ARGV[3], ARGV[4])
 return version`;
 
 const CHANGED = `
@@ -67,9 +78,9 @@ export function createRemoteFacts(deps: {
 }): RemoteFacts {
   const { redis, channel, keyOf } = deps;
   return {
-    write: async (chainId, group, write) => {
-      const { expected, revision, payload, floor, publishedMs } = write;
-      const args = [group, expected, revision, payload, floor, publishedMs, channel, String(chainId)];
+    write: async (chainId, { groups, floor, publishedMs }) => {
+      const writes = groups.flatMap(({ group, expected, revision, payload }) => [group, expected, revision, payload]);
+      const args = [floor, publishedMs, channel, String(chainId), ...writes];
       return (await redis.eval(WRITE, 1, keyOf(chainId), ...args)) !== 0;
     },
     group: async (chainId, group) => {

@@ -5,11 +5,11 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroup } from './codec.ts';
 import { createLocalFacts } from './local.ts';
-import { type KeepItem, mergeGroup, retain, uniteGroups, withGroups } from './merge.ts';
+import { groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
 import { connectRedis, untilReady } from './redis-connection.ts';
 import { createRemoteFacts, type RemoteGroup } from './redis-remote.ts';
 import { admit } from './restore.ts';
-import type { SnapshotStore } from './types.ts';
+import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface RedisSnapshotDeps {
   readonly url: string;
@@ -66,7 +66,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
 
   const apply = (chainId: ChainId, groups: Groups, version: number, publishedMs: number): ChainFacts => {
     const known = local.facts(chainId);
-    const changed = FACT_GROUPS.filter((group) => groups[group] !== undefined);
+    const changed = groupsOf(groups);
     if (changed.length === 0) return known;
     const merged = withGroups(known, groups, Math.max(version, known.version + 1), publishedMs);
     const next = retain(merged, keep(chainId));
@@ -102,38 +102,43 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     return apply(chainId, changed, version, publishedMs);
   };
 
-  const push = async (chainId: ChainId, group: FactGroup, mine: GroupState<unknown>): Promise<ChainFacts> => {
-    let next = mine;
-    const key = id(chainId, group);
+  /** Write states of one moment as one version; what others wrote first is united with ours and written again. */
+  const push = async (chainId: ChainId, mine: Groups): Promise<ChainFacts> => {
+    const next: Groups = { ...mine };
+    const groups = groupsOf(mine);
     const nowMs = clock.now();
     try {
       for (let attempt = 0; attempt < MAX_COLLISIONS; attempt++) {
-        const revision = randomUUID();
-        const written = await remote.write(chainId, group, {
-          expected: revisions.get(key) ?? '',
-          revision,
-          payload: encodeGroup(group, next),
-          floor: local.facts(chainId).version,
-          publishedMs: nowMs,
-        });
-        if (written) {
-          revisions.set(key, revision);
-          unshared.delete(key);
-          return await pull(chainId, { [group]: next });
+        const writes = groups.map((group) => ({
+          group,
+          expected: revisions.get(id(chainId, group)) ?? '',
+          revision: randomUUID(),
+          payload: encodeGroup(group, next[group] as GroupState<unknown>),
+        }));
+        const { version: floor } = local.facts(chainId);
+        if (await remote.write(chainId, { groups: writes, floor, publishedMs: nowMs })) {
+          for (const { group, revision } of writes) {
+            revisions.set(id(chainId, group), revision);
+            unshared.delete(id(chainId, group));
+          }
+          return await pull(chainId, next);
         }
-        const found = await remote.group(chainId, group);
-        revisions.set(key, found.revision);
-        const theirs = read(chainId, group, found);
-        if (theirs) next = uniteGroups(theirs, next);
+        for (const { group, expected } of writes) {
+          const found = await remote.group(chainId, group);
+          if (found.revision === expected) continue;
+          revisions.set(id(chainId, group), found.revision);
+          const theirs = read(chainId, group, found);
+          if (theirs) next[group] = uniteGroups(theirs, next[group] as GroupState<unknown>);
+        }
       }
-      logger.warn({ chainId, group }, 'shared facts are contended');
+      logger.warn({ chainId, groups }, 'shared facts are contended');
     } catch (error) {
       // The text alone: the client's errors carry the whole command, payload included.
       const why = error instanceof Error ? error.message : 'unknown';
-      logger.debug({ chainId, group, why }, 'facts are kept until Redis is back');
+      logger.debug({ chainId, groups, why }, 'facts are kept until Redis is back');
     }
-    unshared.add(key);
-    return apply(chainId, { [group]: next }, 0, nowMs);
+    for (const group of groups) unshared.add(id(chainId, group));
+    return apply(chainId, next, 0, nowMs);
   };
 
   /** After a reconnect: take what is newer, then give what Redis does not have. */
@@ -141,11 +146,13 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     inTurn(chainId, async () => {
       await pull(chainId);
       const missing = await remote.missing(chainId);
+      const owed: Groups = {};
       for (const group of FACT_GROUPS) {
         const lost = missing.includes(group) && state(chainId, group).lastAttemptMs !== null;
         if (lost) revisions.delete(id(chainId, group));
-        if (lost || unshared.has(id(chainId, group))) await push(chainId, group, state(chainId, group));
+        if (lost || unshared.has(id(chainId, group))) owed[group] = state(chainId, group);
       }
+      if (groupsOf(owed).length > 0) await push(chainId, owed);
     }).catch(() => {});
 
   const pullSoon = (chainId: ChainId): void => {
@@ -173,11 +180,14 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     if (chainId !== undefined) pullSoon(chainId);
   });
 
+  const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
+    inTurn(chainId, () => push(chainId, mergeGroups(local.facts(chainId), publications)));
+
   return {
     facts: local.facts,
     subscribe: local.subscribe,
-    publish: (chainId, group, publication) =>
-      inTurn(chainId, () => push(chainId, group, mergeGroup(local.facts(chainId).groups[group], publication))),
+    publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
+    publishAll,
     restore: async () => {
       const [ready] = await Promise.all([untilReady(redis, restoreWaitMs), untilReady(notices, restoreWaitMs)]);
       if (!ready) return;

@@ -10,7 +10,10 @@ export interface Publication<T> {
   readonly failed?: boolean;
 }
 
-/** Told of every new version, after it can be read. */
+/** What one refresh found of several groups that belong to one moment. */
+export type Publications = { readonly [G in FactGroup]?: Publication<FactGroups[G]> };
+
+/** Told of every new version, after it can be read: once for each group that it changed. */
 export type SnapshotListener = (facts: ChainFacts, group: FactGroup) => void;
 
 /** The read side: synchronous, from memory, the same immutable object until the next version. */
@@ -27,6 +30,8 @@ export interface SnapshotWriter {
     group: G,
     publication: Publication<FactGroups[G]>,
   ): Promise<ChainFacts>;
+  /** Publish several groups as one version: nobody ever sees one of them without the others. */
+  publishAll(chainId: ChainId, publications: Publications): Promise<ChainFacts>;
 }
 
 export interface SnapshotStore extends SnapshotReader, SnapshotWriter {

@@ -9,7 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import { Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { refreshGroup, type Snapshot, sumReports } from './refresh.ts';
+import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
 
 export interface LendingStateDeps {
@@ -20,8 +20,8 @@ export interface LendingStateDeps {
 }
 
 /**
- * Create the warmer of market state and oracle values: one reading of the chain at one block feeds both groups and our own
- * rate history. A block older than the newest one known is not believed.
+ * Create the warmer of market state and oracle values: one reading of the chain at one block feeds both groups, published
+ * as one version so that nothing is composed from two blocks, and our own rate history. A block older than the newest one known is not believed.
  */
 export function createLendingStateWarmer(
   deps: LendingStateDeps,
@@ -55,24 +55,24 @@ export function createLendingStateWarmer(
         return read;
       });
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
-      const [oracle, lending] = await Promise.allSettled([
-        refreshGroup(deps, {
+      const [oracle, lending] = await Promise.all([
+        measureGroup(deps, {
           ...common,
           group: 'oracle',
           keys: [...new Set(markets.map((market) => market.oracle))],
           ask: async () => atBlock(await reading, (read) => read.oracle),
         }),
-        refreshGroup(deps, {
+        measureGroup(deps, {
           ...common,
           group: 'lendingState',
           keys: markets.map((market) => market.id),
           ask: async () => atBlock(await reading, (read) => read.lending),
         }),
       ]);
-      if (lending.status === 'rejected') throw lending.reason;
-      if (oracle.status === 'rejected') throw oracle.reason;
+      await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
+      const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
       await record([...(await reading).lending.values].map(([marketId, state]) => sampleOf(marketId, state)));
-      return sumReports([lending.value, oracle.value]);
+      return sumReports(reports);
     },
   };
 

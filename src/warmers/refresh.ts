@@ -1,7 +1,7 @@
 import { FAILURE_REASONS, type Fact, type FactGroup, type FactGroups, type FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
-import type { SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
+import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
 
 export type Snapshot = Pick<SnapshotReader, 'facts'> & SnapshotWriter;
@@ -39,6 +39,12 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined) => FactGroups[G];
 }
 
+/** What asking came to: the publication to make, and either its count or what the source threw. */
+export interface Measured<G extends FactGroup> {
+  readonly publication: Publication<FactGroups[G]>;
+  readonly outcome: { readonly report: RunReport } | { readonly error: unknown };
+}
+
 /**
  * Ask a source for some items of a group and publish what came: values, and a failure for every asked key without one.
  * When the source as a whole fails, that is published for every key and the error thrown on. A run that was aborted
@@ -48,6 +54,22 @@ export async function refreshGroup<G extends FactGroup>(
   deps: { readonly snapshot: Snapshot; readonly clock: Clock },
   plan: RefreshPlan<G>,
 ): Promise<RunReport> {
+  const { publication, outcome } = await measureGroup(deps, plan);
+  await deps.snapshot.publish(plan.chainId, plan.group, publication);
+  return reportOrThrow(outcome);
+}
+
+/** Give the count of what was measured. @throws what the source threw */
+export function reportOrThrow(outcome: Measured<FactGroup>['outcome']): RunReport {
+  if ('error' in outcome) throw outcome.error;
+  return outcome.report;
+}
+
+/** The asking half of `refreshGroup`, for whoever publishes several groups at once. @throws the signal's reason */
+export async function measureGroup<G extends FactGroup>(
+  deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock },
+  plan: RefreshPlan<G>,
+): Promise<Measured<G>> {
   const { snapshot, clock } = deps;
   const { chainId, group, keys, source, signal } = plan;
   const attemptedAtMs = clock.now();
@@ -60,8 +82,7 @@ export async function refreshGroup<G extends FactGroup>(
     signal.throwIfAborted();
     const reason = reasonOf(error);
     for (const key of keys) failures.set(key, { reason, source });
-    await snapshot.publish(chainId, group, { attemptedAtMs, items, failures, failed: true });
-    throw error;
+    return { publication: { attemptedAtMs, items, failures, failed: true }, outcome: { error } };
   }
   signal.throwIfAborted();
   const lastGood = snapshot.facts(chainId).groups[group].items as ReadonlyMap<string, Fact<FactGroups[G]>>;
@@ -76,8 +97,10 @@ export async function refreshGroup<G extends FactGroup>(
       items.set(key, { value: combined, asOfMs: answer.asOfMs ?? attemptedAtMs, source: itsSource });
     }
   }
-  await snapshot.publish(chainId, group, { attemptedAtMs, items, failures });
-  return reportOf(items.size, [...failures.values()]);
+  return {
+    publication: { attemptedAtMs, items, failures },
+    outcome: { report: reportOf(items.size, [...failures.values()]) },
+  };
 }
 
 /** Count a run's outcome. */

@@ -78,6 +78,40 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(told).toEqual([['price', 1, true]]);
       }));
 
+    test('behavior: groups of one moment are one version, and each is told of', () =>
+      using(async (store) => {
+        const told: [FactGroup, number][] = [];
+        store.subscribe((facts, group) => {
+          expect([facts.groups.price.items.size, facts.groups.lendingState.items.size]).toEqual([1, 1]);
+          told.push([group, facts.version]);
+        });
+        const facts = await store.publishAll(1, {
+          price: publication(10, { a: price('2', 10) }),
+          lendingState: publication(10, { m: { value: STATE, asOfMs: 10, source: 'chain' } }),
+        });
+        expect(facts.version).toBe(1);
+        expect(told).toEqual([
+          ['lendingState', 1],
+          ['price', 1],
+        ]);
+      }));
+
+    test('behavior: concurrent refreshes of several groups lose nothing', () =>
+      using(async (store) => {
+        await Promise.all(
+          ['a', 'b', 'c'].map((key) =>
+            store.publishAll(1, {
+              price: publication(10, { [key]: price('1', 10) }),
+              lendingState: publication(10, { [key]: { value: STATE, asOfMs: 10, source: 'chain' } }),
+            }),
+          ),
+        );
+        const { groups, version } = store.facts(1);
+        expect([...groups.price.items.keys()].sort()).toEqual(['a', 'b', 'c']);
+        expect([...groups.lendingState.items.keys()].sort()).toEqual(['a', 'b', 'c']);
+        expect(version).toBe(3);
+      }));
+
     test('behavior: concurrent refreshes of one group lose nothing', () =>
       using(async (store) => {
         await Promise.all(

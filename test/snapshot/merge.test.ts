@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ChainFacts, emptyChainFacts, type UsdPrice } from '../../src/domain/facts.ts';
-import { mergePublication, retain, uniteGroups } from '../../src/snapshot/merge.ts';
+import { mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
 import type { Publication } from '../../src/snapshot/types.ts';
 import { price, publication } from './facts.ts';
 
@@ -15,11 +15,11 @@ const anyPublication: fc.Arbitrary<Publication<UsdPrice>> = fc
   );
 const history = fc.array(anyPublication, { maxLength: 12 });
 const refreshed = (publications: readonly Publication<UsdPrice>[]): ChainFacts =>
-  publications.reduce((facts, next) => mergePublication(facts, 'price', next, 5_000), emptyChainFacts(1));
+  publications.reduce((facts, next) => mergePublications(facts, { price: next }, 5_000), emptyChainFacts(1));
 
-describe('mergePublication', () => {
+describe('mergePublications', () => {
   test('default', () => {
-    const first = mergePublication(emptyChainFacts(1), 'price', publication(10, { a: price('2', 10) }), 11);
+    const first = mergePublications(emptyChainFacts(1), { price: publication(10, { a: price('2', 10) }) }, 11);
     const { items, failures, lastAttemptMs, lastSuccessMs } = first.groups.price;
     expect({ version: first.version, publishedMs: first.publishedMs, lastAttemptMs, lastSuccessMs }).toEqual({
       version: 1,
@@ -33,7 +33,7 @@ describe('mergePublication', () => {
   test('behavior: a failure keeps the value and its age, a running failure its beginning, and success clears it', () => {
     const good = refreshed([publication(10, { a: price('2', 10), b: price('3', 10) })]);
     const failed = [20, 30].reduce(
-      (facts, at) => mergePublication(facts, 'price', publication(at, {}, { a: 'timeout' }), at),
+      (facts, at) => mergePublications(facts, { price: publication(at, {}, { a: 'timeout' }) }, at),
       good,
     );
     expect(failed.groups.price.items).toEqual(good.groups.price.items);
@@ -41,7 +41,7 @@ describe('mergePublication', () => {
       new Map([['a', { reason: 'timeout', source: 'coingecko', sinceMs: 20 }]]),
     );
     expect([failed.groups.price.lastAttemptMs, failed.groups.price.lastSuccessMs]).toEqual([30, 10]);
-    const recovered = mergePublication(failed, 'price', publication(40, { a: price('4', 40) }), 40);
+    const recovered = mergePublications(failed, { price: publication(40, { a: price('4', 40) }) }, 40);
     expect(recovered.groups.price.failures.size).toBe(0);
     expect(recovered.groups.price.items.get('a')).toEqual(price('4', 40));
   });
@@ -55,7 +55,7 @@ describe('mergePublication', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past).groups.price;
-        const merged = mergePublication(refreshed(past), 'price', next, 5_000).groups.price;
+        const merged = mergePublications(refreshed(past), { price: next }, 5_000).groups.price;
         for (const [k, fact] of before.items) {
           expect(merged.items.get(k)?.asOfMs).toBeGreaterThanOrEqual(fact.asOfMs);
         }
@@ -67,7 +67,7 @@ describe('mergePublication', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past);
-        const merged = mergePublication(before, 'price', next, 5_000);
+        const merged = mergePublications(before, { price: next }, 5_000);
         for (const [k, fact] of before.groups.price.items) {
           if (!next.items.has(k)) expect(merged.groups.price.items.get(k)).toBe(fact);
         }
@@ -84,7 +84,7 @@ describe('mergePublication', () => {
     fc.assert(
       fc.property(history, anyPublication, (past, next) => {
         const before = refreshed(past);
-        mergePublication(before, 'price', next, 5_000);
+        mergePublications(before, { price: next }, 5_000);
         expect(before).toEqual(refreshed(past));
       }),
     );

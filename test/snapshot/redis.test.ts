@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createMemoryLease, createRedisLease, type LeasePort } from '../../src/snapshot/lease.ts';
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
@@ -70,6 +71,26 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       expect(first.version).toBe(1);
       await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
       expect((await until(reader, has('a', '3'))).version).toBe(2);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
+    test('behavior: another process never sees one group of a moment without the others', async () => {
+      const where = randomUUID();
+      const [writer, reader] = [await opened(where), await opened(where)];
+      const torn: number[] = [];
+      reader.subscribe(({ groups, version }) => {
+        const [usd, apy] = [groups.price.items.get('a')?.asOfMs, groups.collateralApy.items.get('a')?.asOfMs];
+        if (usd !== apy) torn.push(version);
+      });
+      for (let at = 1; at <= 20; at++) {
+        const apy = { value: { apyPct: new Decimal(at) }, asOfMs: at, source: 'aggregator' };
+        await writer.publishAll(1, {
+          price: publication(at, { a: price('2', at) }),
+          collateralApy: publication(at, { a: apy }),
+        });
+      }
+      expect((await until(reader, ({ version }) => version === 20)).groups.price.items.get('a')?.asOfMs).toBe(20);
+      expect(torn).toEqual([]);
       await Promise.all([writer.close(), reader.close()]);
     });
 
