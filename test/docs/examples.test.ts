@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+import { differences, examplesOf, guideFiles } from './blocks.ts';
+
+const guides = guideFiles().map((file) => [file, examplesOf(file)] as const);
+
+/** Requests of one guide build on each other, so each guide has a world of its own and its requests run in order. */
+describe.each(guides.filter(([, examples]) => examples.length > 0))('%s', (_file, examples) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it.each(
+    examples.map(
+      (example) => [`line ${example.line}: ${example.method} ${example.path.slice(0, 80)}`, example] as const,
+    ),
+  )('default: %s answers as printed', async (_name, { method, at, path, headers, body, answer }) => {
+    const origin = at === 'service' ? service.url : service.world.control.url;
+    const response = await fetch(`${origin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+    const text = await response.text();
+    const expectsError = answer !== null && typeof answer === 'object' && 'error' in answer;
+    if (!expectsError) expect(response.status, text.slice(0, 500)).toBeLessThan(300);
+    if (answer !== undefined) expect(differences(answer, JSON.parse(text))).toEqual([]);
+  });
+});
+
+describe(differences, () => {
+  it('default: the README shows requests with answers', () => {
+    expect(examplesOf('README.md').filter(({ answer }) => answer !== undefined).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('behavior: a wrong answer is seen', () => {
+    expect(differences({ a: '1.5', b: ['x', '…'] }, { a: '2.25', b: ['x', 'y'] })).toEqual([]);
+    expect(differences({ a: 'x' }, { a: 'y' })).toHaveLength(1);
+    expect(differences({ a: '1.5' }, { a: null })).toHaveLength(1);
+    expect(differences({ a: '1.5' }, { a: '1.5', b: 1 })).toHaveLength(1);
+    expect(differences({ a: '1.5', '…': '' }, { a: '1.5', b: 1 })).toEqual([]);
+    expect(differences(['x'], ['x', 'y'])).toHaveLength(1);
+  });
+});
