@@ -30,11 +30,15 @@ export interface TestClock {
   advance(ms: number): void;
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 export interface ServiceOptions {
   /** Settings beside those of the world. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Settings;
   /** Make the world misbehave before the service starts. */
   readonly before?: (world: World) => Promise<void> | void;
+  /** Settings in place of the world's, e.g. the URL of a proxy before a chain. */
+  readonly arrange?: (world: World) => Promise<Settings> | Settings;
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
@@ -96,11 +100,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     logger: silentLogger,
   });
   await options.before?.(world);
+  const arranged = (await options.arrange?.(world)) ?? {};
 
   const launch = async (env: Readonly<Record<string, string>>): Promise<App> => {
-    const settings = { NODE_ENV: 'test', PORT: '0', SNAPSHOT_FILE: join(folder, 'snapshot.json'), ...env };
+    const settings = { NODE_ENV: 'test', PORT: '0', SNAPSHOT_FILE: join(folder, 'snapshot.json') };
     const app = createApp({
-      config: createConfig(settings, world.overrides),
+      config: createConfig(settings, { ...world.overrides, env: { ...world.overrides.env, ...arranged, ...env } }),
       logger,
       clock,
       timers: options.timers ?? systemTimers,
