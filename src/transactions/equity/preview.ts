@@ -1,0 +1,125 @@
+import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { leverageApyPctAtLtv, shownLeverage } from '../../domain/leverage/leverage.ts';
+import { ltvLimits } from '../../domain/leverage/limits.ts';
+import type { ComposedMarket } from '../../domain/market/types.ts';
+import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import type { StrategyId } from '../../shared/ids.ts';
+import type { PlannedSwap } from '../types.ts';
+import type { VaultPrices } from './sizing.ts';
+import { stockCapPct } from './stock-ltv.ts';
+import type { DepositFees, DepositPreview, DepositTerms } from './types.ts';
+
+/** Significant digits of a shown USD price, as positions show theirs. */
+const PRICE_DIGITS = 12;
+
+export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
+  readonly prices: VaultPrices;
+  readonly stock: ComposedMarket;
+  readonly yieldMarket: ComposedMarket;
+}
+
+/**
+ * Preview a deposit: the position as it will be shown once every swap has given what it is quoted at. The rates are those
+ * of the composed markets, as the strategies list has them.
+ */
+export function previewDeposit(input: PreviewInput): DepositPreview {
+  const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
+  const { depositToken, stockMarket } = vault;
+  const { liquidationLtvPct } = ltvLimits(stockMarket.lltv);
+  const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock));
+  const loanUsd = stock.loanPrice?.value.usd;
+  const priceUsd = loanUsd && tokenPrice(prices.stock, stockMarket.collateral.decimals, depositToken.decimals).times(loanUsd);
+  const legLtvPct = yieldLtvPct(input);
+  const legApyPct = leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, yieldMarket.netBorrowApyPct, legLtvPct);
+  const usdg = (units: bigint) => formatUnitsPlain(units, depositToken.decimals);
+  const yieldDecimals = vault.yieldMarket.collateral.decimals;
+  return {
+    chainId: vault.chainId,
+    strategyId: vault.id,
+    depositToken: { address: depositToken.address, symbol: depositToken.symbol, decimals: depositToken.decimals },
+    depositAmount: usdg(amountIn),
+    stock: {
+      symbol: vault.stock.symbol,
+      address: vault.stock.address,
+      ...(priceUsd ? { priceUsd: formatPrice(priceUsd) } : {}),
+      expectedReceived: formatUnitsPlain(swaps.stock.quote.amountOut, vault.stock.decimals),
+      minReceived: formatUnitsPlain(swaps.stock.minOut, vault.stock.decimals),
+      requestedLtvPct: formatPct(input.stockLtvPct),
+      ltvPct: formatPct(ltvPct),
+      maxLtvPct: formatPct(stockCapPct(vault)),
+      liquidationLtvPct: formatPct(liquidationLtvPct),
+      ...(priceUsd
+        ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)) }
+        : {}),
+      priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
+      borrowUsdg: usdg(input.stockBorrow),
+      borrowApyPct: formatPct(stock.netBorrowApyPct),
+      swapSource: swaps.stock.quote.source,
+      priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock), amountIn)),
+    },
+    yieldLeg: {
+      strategyId: vault.yieldMarket.id as string as StrategyId,
+      collateralSymbol: vault.yieldMarket.collateral.displaySymbol,
+      collateralIn: formatUnitsPlain(swaps.zap.quote.amountOut, yieldDecimals),
+      minCollateralIn: formatUnitsPlain(swaps.zap.minOut, yieldDecimals),
+      leverage: shownLeverage(legLtvPct),
+      ltvPct: formatPct(legLtvPct),
+      liquidationLtvPct: formatPct(ltvLimits(vault.yieldMarket.lltv).liquidationLtvPct),
+      amountFlashLoan: usdg(input.amountFlashLoan),
+      leverageApyPct: formatPct(legApyPct),
+      swapSource: swaps.leverage.quote.source,
+      priceImpactPct: formatPct(legImpactPct(input)),
+    },
+    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct)),
+    fees: {
+      stockLegBps: fees.stockLegBps,
+      yieldLegBps: fees.yieldLegBps,
+      ...(loanUsd ? { estimatedFeeUsd: toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2) } : {}),
+    },
+    slippage: slippage.toFixed(),
+  };
+}
+
+/** How far the stock may fall before it can be liquidated, percent: `(1 − ltv / liquidationLtv) × 100`. */
+export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decimal {
+  return HUNDRED.minus(ltvPct.div(liquidationLtvPct).times(HUNDRED));
+}
+
+function yieldLtvPct({ swaps, amountFlashLoan, prices }: PreviewInput): Decimal {
+  const collateral = swaps.zap.quote.amountOut + swaps.leverage.quote.amountOut;
+  return ltvOf(amountFlashLoan, collateralValueInLoan(collateral, prices.yield));
+}
+
+/** What both swaps of the yield leg lose together. */
+function legImpactPct({ swaps, prices, stockBorrow, amountFlashLoan }: PreviewInput): Decimal {
+  const out = swaps.zap.quote.amountOut + swaps.leverage.quote.amountOut;
+  return impactPct(collateralValueInLoan(out, prices.yield), stockBorrow + amountFlashLoan);
+}
+
+/** Percent of its value at the oracle's price that a swap loses; negative = gains. */
+function impactPct(valueOut: bigint, valueIn: bigint): Decimal {
+  if (valueIn === 0n) return ZERO;
+  return HUNDRED.minus(new Decimal(valueOut.toString()).times(HUNDRED).div(valueIn.toString()));
+}
+
+/** Whole deposit tokens that the swaps give to the referral. */
+function feeOf({ swaps }: PreviewInput, fees: DepositFees, decimals: number): Decimal {
+  const share = ({ quote }: PlannedSwap, bps: number) => fromUnits(quote.amountIn, decimals).times(bps).shiftedBy(-4);
+  return share(swaps.stock, fees.stockLegBps)
+    .plus(share(swaps.zap, fees.yieldLegBps))
+    .plus(share(swaps.leverage, fees.yieldLegBps));
+}
+
+function ltvOf(debt: bigint, value: bigint): Decimal {
+  return value === 0n ? ZERO : new Decimal(debt.toString()).times(HUNDRED).div(value.toString());
+}
+
+/** Loan tokens per whole collateral token, of an oracle price scaled by 1e36. */
+function tokenPrice(price: bigint, collateralDecimals: number, loanDecimals: number): Decimal {
+  return new Decimal(price.toString()).shiftedBy(collateralDecimals - loanDecimals - 36);
+}
+
+function formatPrice(price: Decimal): string {
+  return price.precision(PRICE_DIGITS).toFixed();
+}

@@ -1,0 +1,35 @@
+import type { EquityVault } from '../../catalog/types.ts';
+import { ltvLimits, stockLtvCapPct } from '../../domain/leverage/limits.ts';
+import { Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { shownValue } from '../../shared/ids.ts';
+import { LimitExceededError } from '../errors.ts';
+
+/** The highest stock-leg LTV of a vault in percent: 88 % of its stock market's liquidation LTV. */
+export function stockCapPct(vault: EquityVault): Decimal {
+  return stockLtvCapPct(ltvLimits(vault.stockMarket.lltv).liquidationLtvPct);
+}
+
+/**
+ * Take the stock-leg LTV in percent: the vault's target when left out. One above the cap is refused, never lowered; a
+ * target above it counts as the cap, as the strategies list shows it.
+ * @throws BadRequestError at or below zero; LimitExceededError above the cap
+ */
+export function resolveStockLtvPct(vault: EquityVault, asked: Decimal | undefined, field = 'stockLtvPct'): Decimal {
+  const cap = stockCapPct(vault);
+  if (asked === undefined) return Decimal.min(vault.targetLtvPct, cap);
+  const value = shownValue(asked.toFixed());
+  if (!asked.gt(ZERO)) {
+    throw new BadRequestError(
+      `${field} must be above 0: nothing is borrowed for the yield leg otherwise. Leave it out for ${formatPct(Decimal.min(vault.targetLtvPct, cap))} %.`,
+      { field, value, limit: { above: '0', max: formatPct(cap) } },
+    );
+  }
+  if (asked.gt(cap)) {
+    throw new LimitExceededError(
+      `${field} ${value} is above the cap of this vault: at most ${formatPct(cap)} %, that is 88 % of the liquidation LTV. Send ${formatPct(cap)} or less.`,
+      { field, value, limit: { maxStockLtvPct: formatPct(cap) } },
+    );
+  }
+  return asked;
+}

@@ -1,0 +1,105 @@
+import type { SwapSource } from '../../catalog/schema.ts';
+import type { EquityVault } from '../../catalog/types.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { PlannedSwap } from '../types.ts';
+
+/** Which part of a vault a number is about. */
+export type Leg = 'stock' | 'yield';
+
+/** Referral fees of the swaps into a vault; zero where nobody receives one. */
+export interface DepositFees {
+  readonly stockLegBps: number;
+  readonly yieldLegBps: number;
+}
+
+/** The three swaps of a deposit, in the order in which the router runs them. */
+export interface DepositSwaps {
+  /** Deposit token → stock. */
+  readonly stock: PlannedSwap;
+  /** What was borrowed on the stock → collateral of the yield market. */
+  readonly zap: PlannedSwap;
+  /** The yield leg's flash loan → collateral of the yield market. */
+  readonly leverage: PlannedSwap;
+}
+
+/** Everything that was decided about a deposit, before any calldata. Base units. */
+export interface DepositTerms {
+  readonly vault: EquityVault;
+  readonly router: Address;
+  readonly amountIn: bigint;
+  /** What the wallet asked for, percent; held on the least stock that the swap may give. */
+  readonly stockLtvPct: Decimal;
+  readonly stockBorrow: bigint;
+  readonly amountFlashLoan: bigint;
+  readonly swaps: DepositSwaps;
+  readonly fees: DepositFees;
+  readonly slippage: Decimal;
+  readonly preview: DepositPreview;
+}
+
+/**
+ * What a deposit will be once its swaps have given what they are quoted at. Strings are ready to show: percentages have 2
+ * places, amounts are whole tokens. `undefined` = not known, because the loan token's USD price is not.
+ */
+export interface DepositPreview {
+  readonly chainId: ChainId;
+  readonly strategyId: StrategyId;
+  readonly depositToken: { readonly address: Address; readonly symbol: string; readonly decimals: number };
+  readonly depositAmount: string;
+  readonly stock: {
+    readonly symbol: string;
+    readonly address: Address;
+    readonly priceUsd?: string;
+    /** At the quote. */
+    readonly expectedReceived: string;
+    readonly minReceived: string;
+    /** As asked: held on `minReceived`. */
+    readonly requestedLtvPct: string;
+    /** At the quote; never above `requestedLtvPct`. */
+    readonly ltvPct: string;
+    readonly maxLtvPct: string;
+    readonly liquidationLtvPct: string;
+    readonly liquidationPriceUsd?: string;
+    readonly priceDropToLiquidationPct: string;
+    readonly borrowUsdg: string;
+    readonly borrowApyPct: string;
+    readonly swapSource: SwapSource;
+    readonly priceImpactPct: string;
+  };
+  readonly yieldLeg: {
+    readonly strategyId: StrategyId;
+    readonly collateralSymbol: string;
+    /** What the loop is opened with, before the flash loan's share. */
+    readonly collateralIn: string;
+    readonly minCollateralIn: string;
+    /** 1 place. */
+    readonly leverage: string;
+    readonly ltvPct: string;
+    readonly liquidationLtvPct: string;
+    readonly amountFlashLoan: string;
+    readonly leverageApyPct: string;
+    readonly swapSource: SwapSource;
+    readonly priceImpactPct: string;
+  };
+  readonly netApyPct: string;
+  readonly fees: { readonly stockLegBps: number; readonly yieldLegBps: number; readonly estimatedFeeUsd?: string };
+  /** Ratio. */
+  readonly slippage: string;
+}
+
+/** One loop that an exit closes. */
+export interface LoopExit {
+  readonly positionId: number;
+  readonly swap: PlannedSwap;
+}
+
+/** Everything that was decided about an exit, before any calldata. */
+export interface ExitTerms {
+  readonly vault: EquityVault;
+  readonly router: Address;
+  /** In the order in which they are closed. */
+  readonly loops: readonly LoopExit[];
+  readonly stockSwap: PlannedSwap;
+  readonly slippage: Decimal;
+}

@@ -1,0 +1,137 @@
+import type { SwapSource } from '../catalog/schema.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Address } from '../shared/ids.ts';
+
+/*
+ * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
+ * code, message and details in its envelope.
+ */
+
+export interface StaleDataDetails {
+  /** Group of facts that is too old: `lendingState` or `oracle`. */
+  readonly group: string;
+  /** ISO 8601. */
+  readonly asOf: string;
+  readonly staleAfterSec: number;
+  readonly staleForSec: number;
+}
+
+/** Market state or the oracle's value is past its budget: nothing is built on it, though reads go on. */
+export class StaleDataError extends AppError<StaleDataDetails> {
+  constructor(details: StaleDataDetails) {
+    const { group, asOf, staleAfterSec } = details;
+    super(
+      'stale_data',
+      `Nothing is built on old numbers: ${group} was last measured at ${asOf} and may be ${staleAfterSec} s old. Try again when it has been refreshed.`,
+      { details, retryAfterSec: 10 },
+    );
+  }
+}
+
+/** What one venue said: `no_route`, or a reason word. */
+export interface VenueAnswer {
+  readonly source: SwapSource;
+  readonly reason: string;
+}
+
+export interface NoRouteDetails {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  /** Base units of `tokenIn`. */
+  readonly amountIn: string;
+  readonly venues: readonly VenueAnswer[];
+}
+
+/** No venue has a believable route for the pair at this size. */
+export class NoRouteError extends AppError<NoRouteDetails> {
+  constructor(details: NoRouteDetails) {
+    const asked = details.venues.map(({ source, reason }) => `${source}: ${reason}`).join(', ');
+    super(
+      'no_route',
+      `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try a smaller amount or another token, or try again later.`,
+      { details },
+    );
+  }
+}
+
+export interface InsufficientLiquidityDetails {
+  /** Whole loan tokens. */
+  readonly needed: string;
+  readonly available: string;
+  readonly symbol: string;
+}
+
+/** The market cannot lend what the action borrows, not even with what the public allocator could bring. */
+export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDetails> {
+  constructor(details: InsufficientLiquidityDetails) {
+    const { needed, available, symbol } = details;
+    super(
+      'insufficient_liquidity',
+      `The market can lend ${available} ${symbol} now and this needs ${needed}. Ask for less, or try again later.`,
+      { details },
+    );
+  }
+}
+
+export interface LimitExceededDetails {
+  /** The input that broke the limit, e.g. `body.leverage`. */
+  readonly field: string;
+  readonly value: string;
+  readonly limit: Readonly<Record<string, string>>;
+}
+
+/** What was asked for lies above a limit of the market. It is refused and never lowered. */
+export class LimitExceededError extends AppError<LimitExceededDetails> {
+  constructor(message: string, details: LimitExceededDetails) {
+    super('bad_request', message, { details });
+  }
+}
+
+export interface SimulationRevertedDetails {
+  /** Name of the contract's error, e.g. `InsufficientOutput`; `unknown` when nothing known decodes it. */
+  readonly reason: string;
+  readonly args: readonly { readonly name: string; readonly value: string }[];
+  /** The call that failed: 0 is the first approval; the last is the transaction itself. */
+  readonly callIndex: number;
+}
+
+/** The built calls were executed and their own logic reverted. 503 when a fresh quote may cure it, else 400. */
+export class SimulationRevertedError extends AppError<SimulationRevertedDetails> {
+  constructor(details: SimulationRevertedDetails, curable: boolean) {
+    const args = details.args.map(({ name, value }) => `${name} ${value}`).join(', ');
+    super(
+      'simulation_reverted',
+      `The transaction would revert with ${details.reason}${args === '' ? '' : ` (${args})`}. ${
+        curable
+          ? 'Prices have moved: build again for a fresh quote.'
+          : 'Building it again will not help: change the request.'
+      }`,
+      { details, retryable: curable, status: curable ? 503 : 400 },
+    );
+  }
+}
+
+export const INELIGIBILITIES = [
+  'matured',
+  'near_maturity',
+  'no_swap_route',
+  'not_listed',
+  'equity_vault',
+  'position_closed',
+  'position_liquidated',
+  'nothing_to_do',
+] as const;
+export type Ineligibility = (typeof INELIGIBILITIES)[number];
+
+export interface NotEligibleDetails {
+  readonly reason: Ineligibility;
+  /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */
+  readonly pointer?: string;
+}
+
+/** The strategy or position does not take this action. */
+export class NotEligibleError extends AppError<NotEligibleDetails> {
+  constructor(message: string, details: NotEligibleDetails) {
+    super('bad_request', message, { details });
+  }
+}

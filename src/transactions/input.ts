@@ -1,0 +1,103 @@
+import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leverage.ts';
+import type { LtvLimits } from '../domain/leverage/limits.ts';
+import { Decimal, formatPct, ZERO } from '../shared/decimal.ts';
+import { BadRequestError } from '../shared/errors.ts';
+import { LimitExceededError } from './errors.ts';
+import type { PayToken } from './types.ts';
+
+export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
+/** The contracts refuse more. */
+export const MAX_SLIPPAGE: Decimal = new Decimal('0.01');
+
+export interface EffectiveSlippage {
+  readonly value: Decimal;
+  /** What was asked for, when it was more than the cap. */
+  readonly cappedFrom?: Decimal;
+}
+
+/** Take the slippage ratio: the default when left out, capped at 1 %. @throws BadRequestError at or below zero */
+export function effectiveSlippage(asked: Decimal | undefined): EffectiveSlippage {
+  if (asked === undefined) return { value: DEFAULT_SLIPPAGE };
+  if (!asked.gt(ZERO)) {
+    throw new BadRequestError('slippage must be above 0. Send a ratio such as 0.005 for 0.5 %.', {
+      field: 'slippage',
+      value: asked.toFixed(),
+      limit: { above: '0', max: MAX_SLIPPAGE.toFixed() },
+    });
+  }
+  return asked.gt(MAX_SLIPPAGE) ? { value: MAX_SLIPPAGE, cappedFrom: asked } : { value: asked };
+}
+
+/** The least output in base units, `quote × (1 − slippage)`, rounded down as everything that becomes a minimum. */
+export function leastOutput(amountOut: bigint, slippage: Decimal): bigint {
+  const kept = new Decimal(amountOut.toString()).times(new Decimal(1).minus(slippage));
+  return BigInt(kept.integerValue(Decimal.ROUND_DOWN).toFixed(0));
+}
+
+/** Turn whole tokens into base units, exactly. @throws BadRequestError for zero, or more decimals than the token has */
+export function baseUnits(amount: Decimal, token: Pick<PayToken, 'symbol' | 'decimals'>, field = 'amount'): bigint {
+  const value = amount.toFixed();
+  if (!amount.gt(ZERO)) {
+    throw new BadRequestError(`${field} must be above 0.`, { field, value, limit: { above: '0' } });
+  }
+  if ((amount.decimalPlaces() ?? 0) > token.decimals) {
+    throw new BadRequestError(
+      `${field} has more decimals than ${token.symbol} has. Send at most ${token.decimals}; nothing is rounded.`,
+      { field, value, limit: { maxDecimals: token.decimals } },
+    );
+  }
+  const units = BigInt(amount.shiftedBy(token.decimals).toFixed(0));
+  if (units >= 2n ** 128n) {
+    throw new BadRequestError(`${field} is larger than any position can be.`, { field, value: value.slice(0, 60) });
+  }
+  return units;
+}
+
+/** Where a position shall go. Exactly one of the two is given. */
+export interface TargetInput {
+  readonly leverage?: Decimal | undefined;
+  readonly desiredLtvPct?: Decimal | undefined;
+}
+
+/**
+ * Turn the asked leverage or LTV into the target LTV in percent. One above the safe limit is refused, never lowered.
+ * @throws BadRequestError for both, neither, or nothing to lever; LimitExceededError above the safe limit
+ */
+export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
+  const { leverage, desiredLtvPct } = input;
+  if ((leverage === undefined) === (desiredLtvPct === undefined)) {
+    throw new BadRequestError('Send exactly one of leverage (e.g. 5) and desiredLtv (percent, e.g. "80").', {
+      field: 'leverage',
+      limit: { exactlyOneOf: ['leverage', 'desiredLtv'] },
+    });
+  }
+  const field = leverage === undefined ? 'desiredLtv' : 'leverage';
+  const asked = leverage ?? desiredLtvPct ?? ZERO;
+  if (leverage === undefined ? !asked.gt(ZERO) : !asked.gt(1)) {
+    const above = leverage === undefined ? '0' : '1';
+    throw new BadRequestError(`${field} must be above ${above}: there is nothing to lever otherwise.`, {
+      field,
+      value: asked.toFixed(),
+      limit: { above },
+    });
+  }
+  const target = leverage === undefined ? asked : ltvPctFromLeverage(leverage);
+  if (target.lte(limits.safeLtvPct) || isShownSafeLeverage(leverage, limits)) {
+    return Decimal.min(target, limits.safeLtvPct);
+  }
+  const maxLeverage = safeLeverage(limits);
+  throw new LimitExceededError(
+    `${field} ${asked.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
+    { field, value: asked.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
+  );
+}
+
+/** The highest leverage the service opens at, with one decimal: as the strategy's `defaultLeverage` shows it. */
+export function safeLeverage(limits: LtvLimits): string {
+  return leverageFromLtvPct(limits.safeLtvPct).toFixed(1, Decimal.ROUND_HALF_UP);
+}
+
+/** The default leverage is shown rounded half-up: whoever asks for what is shown gets the safe LTV itself. */
+function isShownSafeLeverage(leverage: Decimal | undefined, limits: LtvLimits): boolean {
+  return leverage?.lte(safeLeverage(limits)) ?? false;
+}

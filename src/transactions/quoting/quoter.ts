@@ -1,0 +1,112 @@
+import { AppError, UpstreamUnavailableError } from '../../shared/errors.ts';
+import type { Timers } from '../../shared/timers.ts';
+import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
+import { NoRouteError, type VenueAnswer } from '../errors.ts';
+import { selectQuote } from './select.ts';
+
+/** Whoever builds waits for it: a venue that has not answered by then is out. */
+const DEADLINE_MS = 5_000;
+/** Once one venue has answered, the others get this much longer. */
+const GRACE_MS = 1_500;
+
+export interface QuoterDeps {
+  readonly venues: readonly SwapQuotePort[];
+  readonly timers: Timers;
+}
+
+export interface AskedSwap extends SwapRequest {
+  /** Output at the oracle's price; absent when nothing prices the pair. */
+  readonly expectedOut?: bigint;
+}
+
+export interface Quoter {
+  /**
+   * Ask every venue that serves the pair, side by side, and choose.
+   * @throws NoRouteError when a venue answered and none has a believable route
+   * @throws UpstreamUnavailableError when no venue answered at all
+   */
+  quote(swap: AskedSwap): Promise<SwapQuote>;
+}
+
+/** Create the one way to a swap quote. */
+export function createQuoter({ venues, timers }: QuoterDeps): Quoter {
+  return {
+    async quote({ expectedOut, ...request }) {
+      const answers = await askAll(venuesFor(venues, request), request, timers);
+      const quotes = answers.flatMap(({ quote }) => (quote && isAllowed(quote, request) ? [quote] : []));
+      const { best } = selectQuote(quotes, expectedOut);
+      if (best) return best;
+      const said = answers.map(
+        ({ source, quote, reason }): VenueAnswer => ({
+          source,
+          reason: quote ? 'implausible' : (reason ?? 'no_route'),
+        }),
+      );
+      const [failed] = answers;
+      if (failed && answers.every(({ reason }) => reason !== undefined)) {
+        throw new UpstreamUnavailableError(said.map(({ source }) => source).join(' and '), failed.reason ?? 'timeout');
+      }
+      const { tokenIn, tokenOut, amountIn } = request;
+      throw new NoRouteError({ tokenIn, tokenOut, amountIn: amountIn.toString(), venues: said });
+    },
+  };
+}
+
+/** Principal tokens trade at the yield market only; everything else at the aggregators. */
+function venuesFor(venues: readonly SwapQuotePort[], request: SwapRequest): readonly SwapQuotePort[] {
+  const serving = venues.filter((venue) => venue.serves(request));
+  const yieldMarket = serving.filter(({ source }) => source === 'YieldMarket');
+  return yieldMarket.length > 0 ? yieldMarket : serving;
+}
+
+/** Adapters check the allow-list as well; nothing else ever gets into calldata. */
+function isAllowed({ source, router }: SwapQuote, { chain }: SwapRequest): boolean {
+  return chain.swapRouters[source]?.includes(router) ?? false;
+}
+
+interface Answer {
+  readonly source: SwapQuotePort['source'];
+  readonly quote?: SwapQuote;
+  /** Why there was no answer; absent when there was one, `no route` included. */
+  readonly reason?: string;
+}
+
+async function askAll(
+  venues: readonly SwapQuotePort[],
+  request: SwapRequest,
+  timers: Timers,
+): Promise<readonly Answer[]> {
+  const controller = new AbortController();
+  let giveUp: () => void = () => {};
+  const deadline = new Promise<'late'>((resolve) => {
+    giveUp = () => resolve('late');
+  });
+  const running = [timers.setTimeout(giveUp, DEADLINE_MS)];
+  try {
+    return await Promise.all(
+      venues.map(async (venue): Promise<Answer> => {
+        const { source } = venue;
+        const answer = await Promise.race([askOne(venue, request, controller.signal), deadline]);
+        if (answer === 'late') return { source, reason: 'timeout' };
+        if (answer.quote) running.push(timers.setTimeout(giveUp, GRACE_MS));
+        return answer;
+      }),
+    );
+  } finally {
+    for (const timer of running) timers.clearTimeout(timer);
+    controller.abort();
+  }
+}
+
+async function askOne(venue: SwapQuotePort, request: SwapRequest, signal: AbortSignal): Promise<Answer> {
+  const { source } = venue;
+  try {
+    const quote = await venue.quote(request, { signal });
+    return quote ? { source, quote } : { source };
+  } catch (error) {
+    if (signal.aborted) return { source, reason: 'timeout' };
+    if (!(error instanceof AppError)) throw error;
+    const { reason } = (error.details ?? {}) as { readonly reason?: string };
+    return { source, reason: reason ?? error.code };
+  }
+}

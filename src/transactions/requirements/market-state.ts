@@ -1,0 +1,62 @@
+import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { irmAbi } from '../../abi/irm.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { oracleAbi } from '../../abi/oracle.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
+import { ChainReadError } from '../../chain/errors.ts';
+import type { MarketParams } from '../types.ts';
+import { type Read, readOf, required } from './reads.ts';
+
+/** The five parameters of a market as contracts take them. */
+export function paramsOf(market: Market): MarketParams {
+  const { loan, collateral, oracle, irm, lltv } = market;
+  return { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+}
+
+type MarketRow = readonly [bigint, bigint, bigint, bigint, bigint, bigint];
+export type MarketAnswers = readonly [MarketRow | undefined, bigint | undefined, bigint | undefined];
+
+/** Plan what a market is now: its totals, its rate at target and its oracle's price. */
+export function planMarket(chain: Chain, market: Market) {
+  const { morphoBlue } = chain.contracts;
+  return [
+    readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]) as Read<MarketRow>,
+    readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
+    readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
+  ] as const;
+}
+
+export interface LiveMarket {
+  /** The protocol SDK's market, accrued to the block that was read. */
+  readonly sdk: SdkMarket;
+  /** Loan base units per collateral base unit, scaled by 1e36. */
+  readonly price: bigint;
+  /** What can be borrowed at once, loan base units. */
+  readonly liquidity: bigint;
+}
+
+/** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
+export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint): LiveMarket {
+  const [row, rateAtTarget, price] = answers;
+  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
+  if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
+  const stored = new SdkMarket({
+    params: paramsOf(market),
+    totalSupplyAssets,
+    totalSupplyShares,
+    totalBorrowAssets,
+    totalBorrowShares,
+    lastUpdate,
+    fee,
+    price: required(price),
+    rateAtTarget: required(rateAtTarget),
+  });
+  const sdk = stored.accrueInterest(timestamp > lastUpdate ? timestamp : lastUpdate);
+  return { sdk, price: required(price), liquidity: sdk.liquidity };
+}
+
+/** Debt behind borrow shares `aheadSec` seconds after the block that was read, rounded up as the protocol does. */
+export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): bigint {
+  if (borrowShares === 0n) return 0n;
+  return live.sdk.accrueInterest(live.sdk.lastUpdate + aheadSec).toBorrowAssets(borrowShares, 'Up');
+}

@@ -1,0 +1,85 @@
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+} from 'viem';
+import { multicall3Abi } from '../../abi/multicall3.ts';
+import type { ChainClient } from '../../chain/client.ts';
+import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import type { Call } from '../../chain/types.ts';
+import type { Address, Hex } from '../../shared/ids.ts';
+
+/** One contract read as data: what to ask, and how to understand the answer. */
+export interface Read<T> extends Call {
+  readonly decode: (data: Hex) => T;
+}
+
+/** Plan one read of a view function. */
+export function readOf<
+  const A extends Abi,
+  F extends ContractFunctionName<A, 'view' | 'pure'>,
+  const P extends ContractFunctionArgs<A, 'view' | 'pure', F>,
+>(to: Address, abi: A, functionName: F, args: P): Read<ContractFunctionReturnType<A, 'view' | 'pure', F, P>> {
+  const named = { abi: abi as Abi, functionName: functionName as string };
+  return {
+    to,
+    data: encodeFunctionData({ ...named, args: args as readonly unknown[] }),
+    decode: (data) => decodeFunctionResult({ ...named, data }) as ContractFunctionReturnType<A, 'view' | 'pure', F, P>,
+  };
+}
+
+/** A read whose call reverted, or whose answer is not what was asked, is `undefined`. */
+type Answers<P extends readonly Read<unknown>[]> = {
+  readonly [K in keyof P]: P[K] extends Read<infer T> ? T | undefined : never;
+};
+
+export interface LatestReader {
+  /** Read everything at the newest block, in one request. @throws ChainReadError when nothing can be read */
+  read<const P extends readonly Read<unknown>[]>(
+    plan: P,
+  ): Promise<{ readonly timestamp: bigint; readonly answers: Answers<P> }>;
+}
+
+/** Create the reader of one chain for building: the newest block counts, and all of one answer is of one block. */
+export function createLatestReader(client: ChainClient, multicall3: Address): LatestReader {
+  const clockCall: Call = {
+    to: multicall3,
+    data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }),
+  };
+  return {
+    async read(plan) {
+      const calls = [clockCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+      const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
+      const answer = await client
+        .request({ method: 'eth_call', params: [{ to: multicall3, data }, 'latest'] })
+        .catch((error: unknown) => {
+          throw toChainReadError(error);
+        });
+      const rows = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
+      const [clock, ...rest] = rows;
+      if (!clock?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
+      const answers = plan.map((read, i) => {
+        const row = rest[i];
+        return row?.success ? attempt(() => read.decode(row.returnData)) : undefined;
+      });
+      return { timestamp: BigInt(clock.returnData), answers: answers as Answers<typeof plan> };
+    },
+  };
+}
+
+/** Insist on an answer without which nothing can be built. @throws ChainReadError */
+export function required<T>(answer: T | undefined): T {
+  if (answer === undefined) throw new ChainReadError('reverted');
+  return answer;
+}
+
+function attempt<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import type { SwapSource } from '../catalog/schema.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
+import type { SwapQuote } from '../upstreams/types.ts';
+
+export const PATHS = [
+  'leverage',
+  'swapAndLeverage',
+  'reallocateAndLeverage',
+  'reallocateSwapAndLeverage',
+  'deleverage',
+  'increaseLeverage',
+  'supplyCollateral',
+  'swapAndSupplyCollateral',
+  'repay',
+  'swapAndRepay',
+  'withdrawCollateral',
+  'borrow',
+] as const;
+/** Which contract function the main call runs. */
+export type Path = (typeof PATHS)[number];
+
+export const MANAGE_ACTIONS = [
+  'close',
+  'increase_leverage',
+  'add_collateral',
+  'remove_collateral',
+  'repay',
+  'borrow',
+] as const;
+export type ManageAction = (typeof MANAGE_ACTIONS)[number];
+export type PlanAction = 'open_leverage' | ManageAction;
+
+/** One unsigned call. People and tests read `action`; only wallets read `data`. */
+export interface BuiltCall<T extends string = string, A = unknown> {
+  readonly to: Address;
+  readonly data: Hex;
+  /** Wei. */
+  readonly value: bigint;
+  readonly action: { readonly type: T; readonly args: A };
+}
+
+/** Five immutable parameters of a lending market, as contracts take them. */
+export interface MarketParams {
+  readonly loanToken: Address;
+  readonly collateralToken: Address;
+  readonly oracle: Address;
+  readonly irm: Address;
+  readonly lltv: bigint;
+}
+
+export interface SwapData {
+  readonly extRouter: Address;
+  readonly extCalldata: Hex;
+}
+
+/** A token that is paid with or received; curated or read on chain. The zero address is the native token. */
+export interface PayToken {
+  readonly address: Address;
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly isNative: boolean;
+  /** Whether an allowance must go through zero. Assumed of tokens that nobody curated. */
+  readonly resetsApproval: boolean;
+}
+
+/** A swap as it was chosen: the quote, and what of it is guaranteed. */
+export interface PlannedSwap {
+  readonly tokenIn: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
+  readonly tokenOut: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
+  readonly quote: SwapQuote;
+  /** Least output the contracts accept, base units; never below quote × (1 − slippage). */
+  readonly minOut: bigint;
+  readonly feeBps: number;
+}
+
+/** A vault's liquidity to be moved into the market first. */
+export interface Reallocation {
+  readonly vault: Address;
+  readonly feeWei: bigint;
+  /** By market id, ascending. */
+  readonly withdrawals: readonly {
+    readonly marketId: MarketId;
+    readonly market: MarketParams;
+    readonly amount: bigint;
+  }[];
+}
+
+/** State of a position on its market, base units. */
+export interface PositionState {
+  readonly collateral: bigint;
+  readonly debt: bigint;
+}
+
+/** What a position will be after the expected fill. */
+export interface PositionPreview {
+  /** Percent; absent when no target was asked for. */
+  readonly requestedLtvPct?: Decimal;
+  readonly effectiveLtvPct: Decimal;
+  /** LTV when every swap gives its minimum only. */
+  readonly worstLtvPct: Decimal;
+  readonly after: PositionState;
+  /** Percent a year; absent when the rates are not measured. */
+  readonly expectedLeverageApyPct?: Decimal;
+  /** Percent of the swap's value at the oracle's price that the swap loses (negative = gains); absent without a swap. */
+  readonly priceImpactPct?: Decimal;
+  readonly swapSource?: SwapSource;
+}
+
+export type IssueKind = 'INSUFFICIENT_BALANCE' | 'APPROVAL_NEEDED' | 'PRICE_UNVERIFIED' | 'NOT_SIMULATED';
+
+/** Something to know or to do before signing. It never stops a plan. */
+export interface Issue {
+  readonly kind: IssueKind;
+  readonly message: string;
+  readonly token?: Address;
+  /** Whole tokens. */
+  readonly required?: string;
+  readonly available?: string;
+}
+
+/** Everything that was decided about an open, before any calldata. */
+export interface OpenTerms {
+  readonly chainId: ChainId;
+  readonly strategyId: StrategyId;
+  readonly path: Extract<Path, 'leverage' | 'swapAndLeverage' | 'reallocateAndLeverage' | 'reallocateSwapAndLeverage'>;
+  readonly payToken: PayToken;
+  readonly amountIn: bigint;
+  /** The swap of the pay token into collateral; absent on direct paths. */
+  readonly entrySwap?: PlannedSwap;
+  /** The least collateral that the position opens with, before the flash loan's. */
+  readonly amountCollateral: bigint;
+  readonly amountFlashLoan: bigint;
+  readonly leverageSwap: PlannedSwap;
+  readonly reallocations: readonly Reallocation[];
+  readonly slippage: Decimal;
+  readonly preview: PositionPreview;
+}
