@@ -10,6 +10,7 @@ import { createMemoryLease, createRedisLease } from '../snapshot/lease.ts';
 import { createRedisSnapshot } from '../snapshot/redis.ts';
 import type { SnapshotStore } from '../snapshot/types.ts';
 import type { Upstreams } from '../upstreams/index.ts';
+import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type WarmerRunner } from '../warmers/runner.ts';
 import type { Cadences } from '../warmers/types.ts';
@@ -52,17 +53,20 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     }),
   );
   const runner = createWarmerRunner({
-    warmers: createWarmers({
-      catalog,
-      chainReaders,
-      upstreams: deps.upstreams,
-      snapshot,
-      clock,
-      logger,
-      cadences: deps.cadences,
-      recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
-      readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
-    }),
+    warmers: [
+      ...createWarmers({
+        catalog,
+        chainReaders,
+        upstreams: deps.upstreams,
+        snapshot,
+        clock,
+        logger,
+        cadences: deps.cadences,
+        recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
+        readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
+      }),
+      createHousekeepingWarmer(() => samples.prune(clock.now())),
+    ],
     clock,
     timers,
     logger,

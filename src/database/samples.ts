@@ -142,7 +142,7 @@ async function readHourly(
     .selectAll()
     .where('chain_id', '=', chainId)
     .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
-    .where('hour', '>=', new Date(range.fromMs))
+    .where('hour', '>=', new Date(hourOf(range.fromMs)))
     .orderBy('hour');
   if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
   const byMarket = new Map<MarketId, RateSample[]>();

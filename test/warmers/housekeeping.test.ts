@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { createHousekeepingWarmer } from '../../src/warmers/housekeeping.ts';
+
+describe(createHousekeepingWarmer, () => {
+  it('default: removes what is too old and reports how much that was', async () => {
+    let asked = 0;
+    const warmer = createHousekeepingWarmer(async () => {
+      asked += 1;
+      return 3;
+    });
+    expect(await warmer.run(new AbortController().signal, 'all')).toEqual({ items: 3, failures: 0, retryable: 0 });
+    expect(asked).toBe(1);
+    expect(warmer.everySec).toBe(86_400);
+  });
+});
