@@ -21,14 +21,25 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
 export async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => void,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, setting = 'PORT' }: { readonly host: string; readonly port: number; readonly setting?: string },
 ): Promise<Listening> {
+  const running = new Set<ServerResponse>();
+  let closing = false;
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    listener,
+    (req, res) => {
+      running.add(res);
+      if (closing) res.shouldKeepAlive = false;
+      res.once('close', () => {
+        running.delete(res);
+        // The connection counts as idle only once this turn is over.
+        if (closing) setImmediate(() => server.closeIdleConnections());
+      });
+      listener(req, res);
+    },
   );
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
     server.listen({ host, port }, resolve);
   });
   const address = server.address() as AddressInfo;
@@ -36,7 +47,12 @@ export async function listen(
   return {
     port: address.port,
     url: `http://${shownHost}:${address.port}`,
-    close: (graceMs) => close(server, graceMs),
+    close: (graceMs) => {
+      closing = true;
+      // Their connections must not outlive them: kept alive, they would hold the stop up.
+      for (const res of running) res.shouldKeepAlive = false;
+      return close(server, graceMs);
+    },
   };
 }
 
@@ -48,14 +64,17 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-function describe(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function describe(error: NodeJS.ErrnoException, host: string, port: number, setting: string): Error {
   if (error.code === 'EADDRINUSE') {
-    return new ListenError(`Port ${port} on ${host} is taken. Stop the other program or set PORT to a free port.`, {
-      cause: error,
-    });
+    return new ListenError(
+      `Port ${port} on ${host} is taken. Stop the other program or set ${setting} to a free port.`,
+      {
+        cause: error,
+      },
+    );
   }
   if (error.code === 'EACCES') {
-    return new ListenError(`Port ${port} on ${host} may not be used by this user. Set PORT to 1024 or more.`, {
+    return new ListenError(`Port ${port} on ${host} may not be used by this user. Set ${setting} to 1024 or more.`, {
       cause: error,
     });
   }

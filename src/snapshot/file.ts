@@ -84,6 +84,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     subscribe: local.subscribe,
     publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
     publishAll,
+    place: () => ({ kind: 'file', ok: !failing }),
     restore: async () => {
       const text = await readIfThere(path, logger);
       if (text === null) return;

@@ -22,6 +22,7 @@ export function createMemorySnapshot({ clock, logger }: MemorySnapshotDeps): Sna
     subscribe: local.subscribe,
     publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
     publishAll,
+    place: () => ({ kind: 'memory', ok: true }),
     restore: async () => {},
     close: async () => {},
   };

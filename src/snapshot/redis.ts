@@ -188,6 +188,10 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     subscribe: local.subscribe,
     publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
     publishAll,
+    place: () => ({
+      kind: 'redis',
+      ok: redis.status === 'ready' && notices.status === 'ready' && unshared.size === 0,
+    }),
     restore: async () => {
       const [ready] = await Promise.all([untilReady(redis, restoreWaitMs), untilReady(notices, restoreWaitMs)]);
       if (!ready) return;

@@ -34,7 +34,14 @@ export interface SnapshotWriter {
   publishAll(chainId: ChainId, publications: Publications): Promise<ChainFacts>;
 }
 
+/** Where facts are kept beside this process, and whether the latest version is there. */
+export interface SnapshotPlace {
+  readonly kind: 'memory' | 'file' | 'redis';
+  readonly ok: boolean;
+}
+
 export interface SnapshotStore extends SnapshotReader, SnapshotWriter {
+  place(): SnapshotPlace;
   /** Bring back the last persisted facts with their true ages. Never throws for damaged data: it is set aside and logged. */
   restore(): Promise<void>;
   /** Flush what is not persisted yet and let go of connections. */

@@ -1,0 +1,78 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Catalog } from '../catalog/types.ts';
+import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import { groupHealth } from '../domain/freshness/health.ts';
+import type { ChainId } from '../shared/ids.ts';
+
+export interface FactsMetricsDeps {
+  readonly catalog: Catalog;
+  readonly budgets: FreshnessBudgets;
+  readonly facts: (chainId: ChainId) => ChainFacts;
+  readonly ready: (chainId: ChainId) => boolean;
+  /** Whether the latest version is kept outside this process too (file or Redis). */
+  readonly persisted: () => boolean;
+  readonly now: () => number;
+}
+
+/** Register the gauges of warm facts. They are computed when they are read, so an api process tells the ages it serves. */
+export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps): void {
+  const { catalog, budgets, facts, now } = deps;
+  const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge<string>) => void) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [register],
+      collect() {
+        this.reset();
+        collect(this);
+      },
+    });
+  const rows = () =>
+    catalog.chains.flatMap((chain) =>
+      groupHealth(chain, facts(chain.chainId), budgets, now()).map((health) => ({
+        health,
+        labels: { chain_id: String(chain.chainId), group: health.group, source: health.source ?? '' },
+      })),
+    );
+  const perGroup = (
+    name: string,
+    help: string,
+    read: (health: ReturnType<typeof rows>[number]['health']) => number | null,
+  ) =>
+    gauge(name, help, ['chain_id', 'group', 'source'], (target) => {
+      for (const { health, labels } of rows()) {
+        const value = read(health);
+        if (value !== null) target.set(labels, value);
+      }
+    });
+  const perChain = (name: string, help: string, read: (chainId: ChainId) => number) =>
+    gauge(name, help, ['chain_id'], (target) => {
+      for (const chainId of catalog.chainIds) target.set({ chain_id: String(chainId) }, read(chainId));
+    });
+
+  perGroup(
+    'spiral_facts_age_seconds',
+    'Age of the oldest item of a group; absent without items.',
+    ({ ageSec }) => ageSec,
+  );
+  perGroup('spiral_facts_budget_seconds', 'Freshness budget of a group.', ({ budgetSec }) => budgetSec);
+  perGroup('spiral_facts_items', 'Items with a value.', ({ items }) => items);
+  perGroup(
+    'spiral_facts_items_at_last_good',
+    'Items served although their latest refresh failed.',
+    ({ itemsAtLastGood }) => itemsAtLastGood,
+  );
+  perGroup('spiral_facts_items_never_measured', 'Items asked for and never measured.', ({ neverMeasured }) =>
+    Object.values(neverMeasured).reduce((sum, count) => sum + count, 0),
+  );
+  perChain(
+    'spiral_facts_version',
+    'Version of the facts as this process sees them.',
+    (chainId) => facts(chainId).version,
+  );
+  perChain('spiral_ready', '1 while the chain is ready, else 0.', (chainId) => Number(deps.ready(chainId)));
+  gauge('spiral_snapshot_persisted', '1 while the facts are kept outside this process too, else 0.', [], (target) =>
+    target.set(Number(deps.persisted())),
+  );
+}

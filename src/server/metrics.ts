@@ -1,0 +1,169 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Exchange } from './handler.ts';
+import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
+
+export type MetricsDeps = FactsMetricsDeps;
+
+/**
+ * What the parts tell. Every label is bounded by configuration or by code: route templates, provider names, warmer names,
+ * chain ids, error codes; never a URL, an id, an address, a key or an operation name that a client chose.
+ */
+export interface Metrics {
+  request(exchange: Pick<Exchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
+  upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
+  rpcCall(call: { readonly chainId: number; readonly outcome: string; readonly ms: number }): void;
+  warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
+  query(query: { readonly durationMs: number; readonly failed: boolean }): void;
+  cacheLookup(cache: string, hit: boolean): void;
+  refusal(limiter: string): void;
+  /** `outcome`: `ok` or the error code. */
+  build(verb: string, outcome: string): void;
+  subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' | 'cut' }): void;
+  publish(chainId: number, group: string): void;
+  /** The text that Prometheus reads. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  /** Names of everything that is measured here, the runtime's own included. */
+  names(): readonly string[];
+  close(): void;
+}
+
+/** From a cached read (under a millisecond) to the longest that a caller may wait. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const CALL_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const QUERY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+const EVENT_LOOP_RESOLUTION_MS = 10;
+const NANOSECONDS = 1e9;
+
+/** Create the metrics of one process in a registry of their own. */
+export function createMetrics(deps: MetricsDeps): Metrics {
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register });
+  registerFactsMetrics(register, deps);
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+    new Histogram<L>({ name, help, labelNames, buckets, registers });
+
+  const requests = counter('spiral_http_requests_total', 'Answered requests.', ['route', 'method', 'status']);
+  const requestSeconds = histogram(
+    'spiral_http_request_duration_seconds',
+    'From the first byte of a request to the end of its answer.',
+    ['route'],
+    REQUEST_BUCKETS,
+  );
+  const calls = counter(
+    'spiral_upstream_calls_total',
+    'Attempts at providers, retries included, by what came of them.',
+    ['provider', 'outcome'],
+  );
+  const callSeconds = histogram(
+    'spiral_upstream_call_duration_seconds',
+    'Duration of attempts at providers.',
+    ['provider'],
+    CALL_BUCKETS,
+  );
+  const rpcs = counter('spiral_rpc_requests_total', 'HTTP requests to chain nodes, batches counted once.', [
+    'chain_id',
+    'outcome',
+  ]);
+  const rpcSeconds = histogram(
+    'spiral_rpc_request_duration_seconds',
+    'Duration of requests to chain nodes until their headers.',
+    ['chain_id'],
+    CALL_BUCKETS,
+  );
+  const runs = counter('spiral_warmer_runs_total', 'Runs of warmers in this process.', ['warmer', 'outcome']);
+  const runSeconds = histogram(
+    'spiral_warmer_run_duration_seconds',
+    'Duration of warmer runs.',
+    ['warmer'],
+    RUN_BUCKETS,
+  );
+  const queries = counter('spiral_database_queries_total', 'SQL statements.', ['outcome']);
+  const querySeconds = histogram(
+    'spiral_database_query_duration_seconds',
+    'Duration of SQL statements.',
+    [],
+    QUERY_BUCKETS,
+  );
+  const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
+  const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
+  const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
+    'verb',
+    'outcome',
+  ]);
+  const publishes = counter('spiral_snapshot_changes_total', 'Versions that changed a group, own and followed ones.', [
+    'chain_id',
+    'group',
+  ]);
+  const open = new Gauge({
+    name: 'spiral_subscriptions_open',
+    help: 'Open subscriptions.',
+    labelNames: ['field'] as const,
+    registers,
+  });
+  const cuts = counter('spiral_subscriptions_cut_total', 'Subscriptions ended because their reader was too slow.', [
+    'field',
+  ]);
+
+  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
+  delay.enable();
+  new Gauge({
+    name: 'spiral_event_loop_delay_seconds',
+    help: 'How late the event loop was since the previous scrape.',
+    labelNames: ['quantile'] as const,
+    registers,
+    collect() {
+      // Every sample includes the sampling interval itself.
+      const late = (nanoseconds: number) =>
+        Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / NANOSECONDS - EVENT_LOOP_RESOLUTION_MS / 1_000) : 0;
+      this.set({ quantile: '0.5' }, late(delay.percentile(50)));
+      this.set({ quantile: '0.99' }, late(delay.percentile(99)));
+      this.set({ quantile: '1' }, late(delay.count === 0 ? 0 : delay.max));
+      delay.reset();
+    },
+  });
+
+  return {
+    request: ({ route, method, status, durationMs }) => {
+      requests.inc({ route, method, status: String(status) });
+      requestSeconds.observe({ route }, durationMs / 1_000);
+    },
+    upstreamCall: ({ provider, outcome, ms }) => {
+      calls.inc({ provider, outcome });
+      callSeconds.observe({ provider }, ms / 1_000);
+    },
+    rpcCall: ({ chainId, outcome, ms }) => {
+      rpcs.inc({ chain_id: String(chainId), outcome });
+      rpcSeconds.observe({ chain_id: String(chainId) }, ms / 1_000);
+    },
+    warmerRun: ({ name, ok, ms }) => {
+      runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });
+      runSeconds.observe({ warmer: name }, ms / 1_000);
+    },
+    query: ({ durationMs, failed }) => {
+      queries.inc({ outcome: failed ? 'failed' : 'ok' });
+      querySeconds.observe(durationMs / 1_000);
+    },
+    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
+    refusal: (limiter) => refusals.inc({ limiter }),
+    build: (verb, outcome) => builds.inc({ verb, outcome }),
+    subscription: ({ field, change }) => {
+      if (change === 'opened') open.inc({ field });
+      else open.dec({ field });
+      if (change === 'cut') cuts.inc({ field });
+    },
+    publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
+    render: () => register.metrics(),
+    contentType: register.contentType,
+    names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),
+    close: () => {
+      delay.disable();
+      register.clear();
+    },
+  };
+}
