@@ -54,7 +54,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
         : {}),
       priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
       borrowUsdg: usdg(input.stockBorrow),
-      borrowApyPct: formatPct(stock.netBorrowApyPct),
+      borrowApyPct: formatPct(stock.borrowApyPct),
       swapSource: swaps.stock.quote.source,
       priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock), amountIn)),
     },
@@ -71,7 +71,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
     },
-    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct)),
+    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.borrowApyPct)),
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,
