@@ -161,7 +161,7 @@ StrategyRef.implement({
       type: EquityTermsRef,
       nullable: true,
       description: 'Terms of the equity vault; `null` on loops.',
-      resolve: ({ equity, chainId }) => (equity ? { ...equity, chainId } : null),
+      resolve: ({ equityVault, chainId }) => (equityVault ? { ...equityVault, chainId } : null),
     }),
     visibility: t.expose('visibility', {
       type: VisibilityRef,

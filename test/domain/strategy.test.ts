@@ -349,7 +349,7 @@ describe('composeStrategy', () => {
       'liquidityUsd',
       'publicAllocatorLiquidityUsd',
       'historicalLeverageApyPct',
-      'equity',
+      'equityVault',
       ...['project', 'yieldSource', 'description', 'priceUsd', 'maturity', 'underlying'].map((n) => `collateral.${n}`),
       'loan.priceUsd',
       'oracle.type',
@@ -475,7 +475,7 @@ describe('composeEquityStrategy', () => {
       ],
       defaultLeverage: { leverage: '1.5', ltvPct: '50.0', leverageApyPct: net(0.5) },
       ltvPct: { liquidation: '62.50', max: '55.00', safe: '55.00' },
-      equity: {
+      equityVault: {
         stockMarketId: vault.stockMarket.id,
         yieldStrategyId: vault.yieldMarket.id,
         targetLtvPct: '50.00',

@@ -88,7 +88,7 @@ export function composeEquityStrategy(
       exitLiquidity: stock.stamps.exitLiquidity,
       oracle: stock.stamps.oracle,
     },
-    equity: {
+    equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
       depositToken: priced(loanToken(vault.depositToken), stock.loanPrice),

@@ -34,7 +34,7 @@ export interface GroupHealth {
   readonly neverMeasured: Readonly<Partial<Record<FailureReason, number>>>;
 }
 
-/** Tell the health of every group of a chain's facts at `nowMs`: one row per group, of collateral APY one per source. */
+/** Tell the health of every group of a chain's facts at `nowMs`: one row per group that the chain has, of collateral APY one per source. */
 export function groupHealth(
   chain: Chain,
   facts: ChainFacts,
@@ -42,6 +42,7 @@ export function groupHealth(
   nowMs: number,
 ): readonly GroupHealth[] {
   return FACT_GROUPS.flatMap((group) => {
+    if (group === 'sharedLiquidity' && chain.contracts.publicAllocator === undefined) return [];
     if (group !== 'collateralApy') return [rowOf(facts, group, budgets[group], nowMs)];
     const sourceOf = new Map<string, CollateralApySource>(
       chain.tokens.map((token) => [token.address, token.apySource] as const),

@@ -45,7 +45,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
   const noSwapRoute = market.collateral.noSwapRoute || foundNoRoute(sweep?.value);
-  gaps.push(gap('equity', 'NOT_APPLICABLE', 'The strategy is not an equity vault.'));
+  gaps.push(gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.'));
   const strategy: StrategyDraft = {
     id,
     chainId: market.chainId,

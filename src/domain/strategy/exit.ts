@@ -48,6 +48,16 @@ export function exitTier(sweep: ExitSweep): ExitTier {
   return 'thin';
 }
 
+/**
+ * Find the largest measured size that sells clean; `null` = none does. A sweep that loses too much at its smallest size
+ * has no clean size, whatever its larger ones say.
+ */
+export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
+  const smallest = sweep.slippagePct['100000'];
+  if (smallest === null || smallest.gt(LISTING_MAX)) return null;
+  return EXIT_SIZES_USD.findLast((size) => sweep.slippagePct[size]?.lt(DEPTH_CLEAN_MAX)) ?? null;
+}
+
 /** Give the exit tier with the thresholds it was graded by. */
 export const exitTierHint: (sweep: ExitSweep) => NonNullable<SpiralHints['exitLiquidityTier']> = oncePer((sweep) => ({
   value: exitTier(sweep),

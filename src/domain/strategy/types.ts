@@ -164,7 +164,7 @@ export interface Strategy {
     readonly oracle: Stamp;
   };
   readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
-  readonly equity?: EquityTerms;
+  readonly equityVault?: EquityTerms;
   readonly visibility: Visibility;
   readonly gaps: readonly Gap[];
 }
