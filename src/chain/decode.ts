@@ -64,7 +64,11 @@ export function decodeRayRate(result: CallResult): Decoded<bigint> {
   });
 }
 
-function decoded<T extends object | bigint>(result: CallResult, read: (data: Hex) => T | FailureReason): Decoded<T> {
+/** Read an answer; whatever cannot be read is `malformed`, and `read` may name another reason. */
+export function decoded<T extends object | bigint>(
+  result: CallResult,
+  read: (data: Hex) => T | FailureReason,
+): Decoded<T> {
   if (!result.ok) return result;
   try {
     const value = read(result.data);

@@ -1,0 +1,115 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import type { FailureReason } from '../../domain/facts.ts';
+import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
+import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import { type Decoded, decoded } from '../decode.ts';
+import type { BlockRef, Call, CallResult, Readings } from '../types.ts';
+import { readingsOf } from './lending-state.ts';
+
+/** Position arrays as FlashLeverage keeps them; what each proxy holds is asked next. */
+export type PositionArray = readonly Omit<HeldPosition, 'collateral' | 'borrowShares'>[];
+
+/** Plan the first round: every wallet's array of positions. */
+export function planPositionArrays(flashLeverage: Address, wallets: readonly Address[]): readonly Call[] {
+  return wallets.map((wallet) => ({
+    to: flashLeverage,
+    data: encodeFunctionData({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', args: [wallet] }),
+  }));
+}
+
+/** Fold the first round's answers, in the order of `planPositionArrays`. */
+export function foldPositionArrays(
+  wallets: readonly Address[],
+  results: readonly CallResult[],
+): Readings<Address, PositionArray> {
+  return readingsOf(wallets.map((wallet, i) => [wallet, decodeArray(at(results, i))] as const));
+}
+
+/** What one account holds on one market: a proxy for its position, or a wallet on a stock market. */
+export interface Holding {
+  readonly marketId: MarketId;
+  readonly account: Address;
+}
+
+/** List what is asked in the second round: every open position, and every wallet on every stock market. */
+export function holdingsOf(
+  arrays: ReadonlyMap<Address, PositionArray>,
+  stockMarkets: readonly MarketId[],
+): readonly Holding[] {
+  return [...arrays].flatMap(([wallet, positions]) => [
+    ...positions.filter(({ open }) => open).map(({ marketId, proxy }) => ({ marketId, account: proxy })),
+    ...stockMarkets.map((marketId) => ({ marketId, account: wallet })),
+  ]);
+}
+
+/** Plan the second round. */
+export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]): readonly Call[] {
+  return holdings.map(({ marketId, account }) => ({
+    to: morphoBlue,
+    data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'position', args: [marketId, account] }),
+  }));
+}
+
+/**
+ * Fold the second round's answers, in the order of `holdingsOf`. A wallet of which any part is not known fails as a
+ * whole: part of somebody's money is not a picture of it.
+ */
+export function foldHoldings(
+  chainId: ChainId,
+  arrays: Readings<Address, PositionArray>,
+  stockMarkets: readonly MarketId[],
+  results: readonly CallResult[],
+  block: BlockRef,
+): Readings<Address, WalletHoldings> {
+  let next = 0;
+  const read = [...arrays.values].map(([wallet, array]): [Address, Decoded<WalletHoldings>] => {
+    let failure: FailureReason | undefined;
+    const amounts = (): Amounts => {
+      const answer = decodeAmounts(at(results, next++));
+      if (!answer.ok) failure ??= answer.reason;
+      return answer.ok ? answer.value : NOTHING;
+    };
+    const positions = array.map((position) => ({ ...position, ...(position.open ? amounts() : NOTHING) }));
+    const stocks = stockMarkets.map((marketId): HeldStock => ({ marketId, ...amounts() })).filter(holdsSomething);
+    const value = { chainId, wallet, block, positions, stocks };
+    return [wallet, failure === undefined ? { ok: true, value } : { ok: false, reason: failure }];
+  });
+  const { values, failures } = readingsOf(read);
+  return { values, failures: new Map([...arrays.failures, ...failures]) };
+}
+
+type Amounts = Pick<HeldPosition, 'collateral' | 'borrowShares'>;
+
+const NOTHING: Amounts = { collateral: 0n, borrowShares: 0n };
+
+function holdsSomething({ collateral, borrowShares }: Amounts): boolean {
+  return collateral > 0n || borrowShares > 0n;
+}
+
+function decodeArray(result: CallResult): Decoded<PositionArray> {
+  return decoded(result, (data) =>
+    decodeFunctionResult({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', data }).map(
+      (position, id) => ({
+        id,
+        marketId: position.marketId.toLowerCase() as MarketId,
+        proxy: position.userProxy,
+        open: position.open,
+        depositedAssets: position.amountDepositedInLoanToken,
+        returnedAssets: position.amountReturnedInLoanToken,
+      }),
+    ),
+  );
+}
+
+function decodeAmounts(result: CallResult): Decoded<Amounts> {
+  return decoded(result, (data) => {
+    const [, borrowShares, collateral] = decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'position', data });
+    return { collateral, borrowShares };
+  });
+}
+
+function at(results: readonly CallResult[], index: number): CallResult {
+  return results[index] ?? { ok: false, reason: 'malformed' };
+}

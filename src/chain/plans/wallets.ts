@@ -1,0 +1,39 @@
+import { decodeFunctionResult, encodeFunctionData, getContractAddress, zeroAddress } from 'viem';
+import { userProxyAbi } from '../../abi/flash-leverage.ts';
+import type { FailureReason } from '../../domain/facts.ts';
+import type { Address } from '../../shared/ids.ts';
+import { decoded } from '../decode.ts';
+import type { Call, CallResult } from '../types.ts';
+
+/** Owners of the contracts that FlashLeverage has created, by the nonce they were created with. */
+export interface ProxyOwners {
+  /** `null` = it has no owner: the implementation behind the proxies. */
+  readonly owners: ReadonlyMap<number, Address | null>;
+  readonly failures: ReadonlyMap<number, FailureReason>;
+}
+
+const S_USER = encodeFunctionData({ abi: userProxyAbi, functionName: 's_user' });
+
+/** Tell the address of the contract that an account created with a nonce, by plain CREATE. */
+export function proxyAddress(flashLeverage: Address, nonce: number): Address {
+  return getContractAddress({ from: flashLeverage, nonce: BigInt(nonce) });
+}
+
+/** Plan one read of the owner per created contract. */
+export function planProxyOwners(flashLeverage: Address, nonces: readonly number[]): readonly Call[] {
+  return nonces.map((nonce) => ({ to: proxyAddress(flashLeverage, nonce), data: S_USER }));
+}
+
+/** Fold the answers, in the order of `planProxyOwners`. */
+export function foldProxyOwners(nonces: readonly number[], results: readonly CallResult[]): ProxyOwners {
+  const owners = new Map<number, Address | null>();
+  const failures = new Map<number, FailureReason>();
+  for (const [i, nonce] of nonces.entries()) {
+    const owner = decoded(results[i] ?? { ok: false, reason: 'malformed' }, (data) => ({
+      address: decodeFunctionResult({ abi: userProxyAbi, functionName: 's_user', data }),
+    }));
+    if (!owner.ok) failures.set(nonce, owner.reason);
+    else owners.set(nonce, owner.value.address === zeroAddress ? null : owner.value.address);
+  }
+  return { owners, failures };
+}

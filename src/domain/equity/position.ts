@@ -1,0 +1,220 @@
+import type { EquityVault } from '../../catalog/types.ts';
+import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import { gap } from '../freshness/gaps.ts';
+import type { Gap, Stamp } from '../freshness/types.ts';
+import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
+import { limitsOf } from '../market/statics.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import { headroomPct } from '../position/compose.ts';
+import type { HeldPosition, HeldStock, Position, WalletHoldings } from '../position/types.ts';
+import { formatPrice, type Valuation, valueHolding, wholePrice } from '../position/valuation.ts';
+import { equityNetApyPct, stockLiquidationPrice } from './compose.ts';
+import type { LoopMatch, YieldLoopMatch } from './loops.ts';
+
+/** The stock leg, ready to show. `undefined` = not known, `null` = it cannot apply; reasons in the vault's `gaps`. */
+export interface StockPosition {
+  readonly symbol: string;
+  /** Whole tokens. */
+  readonly collateral: string;
+  /** USD with 2 places. */
+  readonly collateralUsd?: string;
+  /** Oracle price × deposit token's price: what liquidation goes by. */
+  readonly priceUsd?: string;
+  /** Whole deposit tokens, with interest. */
+  readonly debtUsdg?: string;
+  readonly ltvPct?: string | null;
+  readonly liquidationLtvPct: string;
+  readonly ltvHeadroomPct?: string | null;
+  readonly liquidationPriceUsd?: string | null;
+  readonly priceDropToLiquidationPct?: string | null;
+  readonly borrowApyPct?: string;
+}
+
+/** One open equity vault of a wallet. */
+export interface EquityPosition {
+  readonly strategyId: StrategyId;
+  readonly chainId: ChainId;
+  readonly wallet: Address;
+  readonly curator: string;
+  readonly stock: StockPosition;
+  /** The loops that are known to be its own, newest first. */
+  readonly yieldLoops: readonly Position[];
+  readonly yieldLoopMatch: YieldLoopMatch;
+  /** Present exactly when the match is ambiguous. */
+  readonly ambiguousYieldLoopIds?: readonly number[];
+  /** Stock leg plus its loops, USD with 2 places; not known while the match is ambiguous. */
+  readonly netValueUsd?: string;
+  readonly currentNetApyPct?: string | null;
+  readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp };
+  readonly gaps: readonly Gap[];
+}
+
+export interface EquityInput {
+  readonly vault: EquityVault;
+  readonly held: HeldStock;
+  readonly match: LoopMatch;
+  readonly loops: readonly VaultLoop[];
+  readonly stock: ComposedMarket | undefined;
+}
+
+/** A matched loop as it is held and as it is shown, with its market once that is measured. */
+export interface VaultLoop {
+  readonly held: HeldPosition;
+  readonly shown: Position;
+  readonly composed: ComposedMarket | undefined;
+}
+
+interface Leg {
+  readonly market: ComposedMarket;
+  readonly value: Valuation;
+}
+
+/** Compose an open vault of a wallet from its stock leg and its matched loops. */
+export function composeEquityPosition(
+  input: EquityInput,
+  owner: Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'>,
+): EquityPosition {
+  const { vault, held, match, loops, stock } = input;
+  const gaps: Gap[] = [];
+  const value = stock && valueHolding(held, stock, owner.block.timestamp);
+  return {
+    strategyId: vault.id,
+    chainId: owner.chainId,
+    wallet: owner.wallet,
+    curator: vault.curator,
+    stock: stockPosition(vault, held, stock, value, gaps),
+    yieldLoops: loops.map(({ shown }) => shown),
+    yieldLoopMatch: match.match,
+    ...(match.match === 'ambiguous' ? { ambiguousYieldLoopIds: match.candidateIds } : {}),
+    ...wholeFields(input, value, owner.block.timestamp, gaps),
+    ...(stock ? { freshness: { borrow: stock.stamps.borrow, oracle: stock.stamps.oracle } } : {}),
+    gaps,
+  };
+}
+
+/** Tell the USD price of a vault's stock that its LTV goes by: oracle price × loan price; `undefined` while one is not known. */
+export function stockPriceUsd(stock: ComposedMarket): Decimal | undefined {
+  return stock.loanPrice && wholePrice(stock.facts.oracle.value.price, stock.market).times(stock.loanPrice.value.usd);
+}
+
+function stockPosition(
+  { stock: token, stockMarket, depositToken }: EquityVault,
+  held: HeldStock,
+  stock: ComposedMarket | undefined,
+  value: Valuation | undefined,
+  gaps: Gap[],
+): StockPosition {
+  const liquidationLtvPct = formatPct(limitsOf(stockMarket).liquidationLtvPct);
+  const frame = {
+    symbol: token.displaySymbol,
+    collateral: formatUnitsPlain(held.collateral, token.decimals),
+    liquidationLtvPct,
+  };
+  if (!stock || !value) {
+    const message = 'The stock market has not been measured yet.';
+    for (const field of STOCK_FIELDS) gaps.push(gap(`stock.${field}`, 'NOT_MEASURED', message));
+    return frame;
+  }
+  const price = stockPriceUsd(stock);
+  if (!price || !value.usd) {
+    const known = stock.gaps.find(({ field }) => field === 'loan.priceUsd');
+    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the deposit token is not known.');
+    for (const field of USD_FIELDS) gaps.push({ ...missing, field });
+  }
+  const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
+  if (ltvPct === null) {
+    const message = 'The oracle says that the stock is worth nothing.';
+    for (const field of ['stock.ltvPct', 'stock.ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
+  }
+  return {
+    ...frame,
+    ...(value.usd ? { collateralUsd: toFixedHalfUp(value.usd.collateral, 2) } : {}),
+    ...(price ? { priceUsd: formatPrice(price) } : {}),
+    debtUsdg: formatUnitsPlain(value.debt, depositToken.decimals),
+    ltvPct,
+    ltvHeadroomPct: ltvPct === null ? null : headroomPct(ltvPct, liquidationLtvPct),
+    ...liquidationFields(value, price, stock, gaps),
+    borrowApyPct: formatPct(stock.borrowApyPct),
+  };
+}
+
+function liquidationFields(value: Valuation, price: Decimal | undefined, stock: ComposedMarket, gaps: Gap[]) {
+  const { ltvPct } = value;
+  if (ltvPct === null || ltvPct.isZero()) {
+    const [reason, message] =
+      ltvPct === null
+        ? (['NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'] as const)
+        : (['NONE', 'Without debt it cannot be liquidated.'] as const);
+    for (const field of ['liquidationPriceUsd', 'priceDropToLiquidationPct']) {
+      gaps.push(gap(`stock.${field}`, reason, message));
+    }
+    return { liquidationPriceUsd: null, priceDropToLiquidationPct: null };
+  }
+  const { liquidationLtvPct } = stock;
+  return {
+    ...(price ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(price, ltvPct, liquidationLtvPct)) } : {}),
+    priceDropToLiquidationPct: formatPct(HUNDRED.minus(ltvPct.times(HUNDRED).div(liquidationLtvPct))),
+  };
+}
+
+/** Net value and net APY of both legs. Loops that are not known to belong here are positions of their own. */
+function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp: bigint, gaps: Gap[]) {
+  const fields = ['netValueUsd', 'currentNetApyPct'];
+  const unknown = (message: string) => {
+    for (const field of fields) gaps.push(gap(field, 'NOT_MEASURED', message));
+    return {};
+  };
+  const { match, loops, stock } = input;
+  if (!stock || !value) return unknown('The stock market has not been measured yet.');
+  if (match.match === 'ambiguous') return unknown('Which loops belong to the vault cannot be told.');
+  const legs: Leg[] = [];
+  for (const { held, shown, composed } of loops) {
+    if (!shown.open) continue;
+    if (!composed) return unknown('The yield market has not been measured yet.');
+    legs.push({ market: composed, value: valueHolding(held, composed, timestamp) });
+  }
+  const netLegsUsd = legs.reduce<Decimal | null>(
+    (sum, { value: { usd } }) => (sum === null || usd === null ? null : sum.plus(usd.net)),
+    ZERO,
+  );
+  return { ...netValueField(value, netLegsUsd, gaps), currentNetApyPct: netApyField(value, legs, stock, gaps) };
+}
+
+function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap[]) {
+  if (usd === null || netLegsUsd === null) {
+    gaps.push(gap('netValueUsd', 'NOT_MEASURED', 'The price of a loan token is not known.'));
+    return {};
+  }
+  return { netValueUsd: toFixedHalfUp(usd.net.plus(netLegsUsd), 2) };
+}
+
+/** `ltv * (yieldLegApy − stockBorrowApy)` as it stands: the yield leg's APY is the mean of its loops by their equity. */
+function netApyField({ ltvPct }: Valuation, legs: readonly Leg[], stock: ComposedMarket, gaps: Gap[]): string | null {
+  if (ltvPct === null) {
+    gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'));
+    return null;
+  }
+  let [earned, equity] = [ZERO, ZERO];
+  for (const { market, value: leg } of legs) {
+    if (leg.ltvPct === null || leg.ltvPct.gte(HUNDRED)) continue;
+    const net = new Decimal((leg.collateralValue - leg.debt).toString());
+    const { effectiveCollateralApyPct, netBorrowApyPct } = market;
+    earned = earned.plus(leverageApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, leg.ltvPct).times(net));
+    equity = equity.plus(net);
+  }
+  const legApyPct = equity.isZero() ? ZERO : earned.div(equity);
+  return formatPct(equityNetApyPct(ltvPct, legApyPct, stock.borrowApyPct));
+}
+
+const USD_FIELDS = ['stock.collateralUsd', 'stock.priceUsd', 'stock.liquidationPriceUsd'];
+const STOCK_FIELDS = [
+  'collateralUsd',
+  'priceUsd',
+  'debtUsdg',
+  'ltvPct',
+  'ltvHeadroomPct',
+  'liquidationPriceUsd',
+  'priceDropToLiquidationPct',
+  'borrowApyPct',
+];

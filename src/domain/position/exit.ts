@@ -1,0 +1,40 @@
+import { type Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
+import { gap } from '../freshness/gaps.ts';
+import type { Gap } from '../freshness/types.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import { cleanExitSize, exitTier, foundNoRoute } from '../strategy/exit.ts';
+import type { PositionExit } from './types.ts';
+
+const SWEEP_FIELDS = [
+  'exitLiquidity.tier',
+  'exitLiquidity.cleanExitSizeUsd',
+  'exitLiquidity.exceedsCleanExitSize',
+] as const;
+
+/**
+ * Judge an exit: what closing would sell (all collateral, in USD) against the largest size that was measured to sell clean.
+ * @param collateralUsd `null` while it cannot be valued in USD; the gap for that stands with `netValueUsd`.
+ */
+export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | null, gaps: Gap[]): PositionExit {
+  const sweep = composed.facts.exitLiquidity?.value;
+  const noSwapRoute = composed.market.collateral.noSwapRoute || foundNoRoute(sweep);
+  const unwind = collateralUsd === null ? {} : { unwindSizeUsd: toFixedHalfUp(collateralUsd, 2) };
+  if (!sweep) {
+    const known = composed.gaps.find(({ field }) => field === 'exitLiquidity');
+    const missing = known ?? gap('exitLiquidity', 'NOT_MEASURED', 'Nothing has measured it yet.');
+    for (const field of SWEEP_FIELDS) gaps.push({ ...missing, field });
+    return { ...unwind, noSwapRoute };
+  }
+  const clean = cleanExitSize(sweep);
+  if (clean === null) {
+    const measuredMs = composed.facts.exitLiquidity?.asOfMs;
+    gaps.push(gap('exitLiquidity.cleanExitSizeUsd', 'NONE', 'No measured size sells clean.', measuredMs));
+  }
+  return {
+    tier: exitTier(sweep),
+    cleanExitSizeUsd: clean,
+    ...unwind,
+    ...(collateralUsd === null ? {} : { exceedsCleanExitSize: collateralUsd.gt(clean ?? 0) }),
+    noSwapRoute,
+  };
+}

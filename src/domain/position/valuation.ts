@@ -1,0 +1,80 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import type { Market } from '../../catalog/types.ts';
+import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { collateralValueInLoan } from '../leverage/flash-loan.ts';
+import { accrue } from '../market/accrue.ts';
+import { usdOf } from '../market/prices.ts';
+import type { ComposedMarket } from '../market/types.ts';
+
+/** Significant digits of a shown price: more than any oracle knows, and the same for a cent coin and a bitcoin. */
+const PRICE_DIGITS = 12;
+
+/** Collateral and debt of one account on one market, valued at the oracle's price. Loan base units where not said otherwise. */
+export interface Valuation {
+  readonly collateral: bigint;
+  readonly collateralValue: bigint;
+  /** With interest, rounded up. */
+  readonly debt: bigint;
+  /** Percent at full precision; `null` = there is no collateral to owe against. */
+  readonly ltvPct: Decimal | null;
+  /** Loan tokens per collateral token; `null` = without debt (or without collateral) there is none. */
+  readonly liquidationPrice: Decimal | null;
+  /** USD at full precision; `null` while the loan token's price is not known. */
+  readonly usd: { readonly collateral: Decimal; readonly debt: Decimal; readonly net: Decimal } | null;
+}
+
+/**
+ * Value collateral and borrow shares as the protocol would at `timestamp` (unix seconds): interest runs on at the market's
+ * rate since its state was read, never backwards. The arithmetic is the protocol SDK's.
+ */
+export function valueHolding(
+  held: { readonly collateral: bigint; readonly borrowShares: bigint },
+  composed: ComposedMarket,
+  timestamp: bigint,
+): Valuation {
+  const { market, facts, loanPrice } = composed;
+  const state = facts.lendingState.value;
+  const blockTimestamp = timestamp > state.blockTimestamp ? timestamp : state.blockTimestamp;
+  const totals = { ...accrue({ ...state, blockTimestamp }), price: facts.oracle.value.price };
+  const collateralValue = collateralValueInLoan(held.collateral, totals.price);
+  const debt = MarketUtils.toBorrowAssets(held.borrowShares, totals, 'Up');
+  const liquidationPrice =
+    debt > 0n && held.collateral > 0n ? MarketUtils.getLiquidationPrice(held, totals, market) : null;
+  const usd = (assets: bigint) => (loanPrice ? usdOf(assets, market.loan.decimals, loanPrice.value.usd) : null);
+  const [collateralUsd, debtUsd] = [usd(collateralValue), usd(debt)];
+  return {
+    collateral: held.collateral,
+    collateralValue,
+    debt,
+    ltvPct: ltvPctOf(debt, collateralValue),
+    liquidationPrice: liquidationPrice === null ? null : wholePrice(liquidationPrice, market),
+    usd:
+      collateralUsd && debtUsd ? { collateral: collateralUsd, debt: debtUsd, net: collateralUsd.minus(debtUsd) } : null,
+  };
+}
+
+/** The collateral that would be left if the debt were paid with it, whole tokens, rounded down; negative under water. */
+export function netCollateralOf(
+  { collateral, collateralValue, debt }: Valuation,
+  { collateral: token }: Market,
+): Decimal {
+  const whole = fromUnits(collateral, token.decimals);
+  if (debt === 0n || collateralValue === 0n) return whole;
+  const share = new Decimal((collateralValue - debt).toString()).div(collateralValue.toString());
+  return whole.times(share).decimalPlaces(token.decimals, Decimal.ROUND_FLOOR);
+}
+
+/** Tell an oracle price scaled by 1e36 in loan tokens per collateral token. */
+export function wholePrice(price: bigint, { collateral, loan }: Market): Decimal {
+  return new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36);
+}
+
+/** Show a price as a plain decimal of 12 significant digits. */
+export function formatPrice(price: Decimal): string {
+  return price.isZero() ? '0' : price.precision(PRICE_DIGITS).toFixed();
+}
+
+function ltvPctOf(debt: bigint, collateralValue: bigint): Decimal | null {
+  if (collateralValue === 0n) return null;
+  return debt === 0n ? ZERO : new Decimal(debt.toString()).times(HUNDRED).div(collateralValue.toString());
+}

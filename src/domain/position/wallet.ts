@@ -1,0 +1,101 @@
+import type { Chain } from '../../catalog/types.ts';
+import type { MarketId, StrategyId } from '../../shared/ids.ts';
+import { type CandidateLoop, type LoopMatch, type LoopTags, matchYieldLoops, type OpenVault } from '../equity/loops.ts';
+import { composeEquityPosition, type EquityPosition } from '../equity/position.ts';
+import type { ComposedChain, ComposedMarket } from '../market/types.ts';
+import { composePosition } from './compose.ts';
+import type { Position, WalletHoldings } from './types.ts';
+import { valueHolding } from './valuation.ts';
+
+/** Everything of one wallet on one chain, each thing once: a vault's loops stand in the vault, all others in `positions`. */
+export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'> {
+  /** Newest first. */
+  readonly positions: readonly Position[];
+  /** Open vaults, in catalog order. */
+  readonly equityPositions: readonly EquityPosition[];
+}
+
+/** The vault that a loop belongs to, or may belong to. */
+export interface LoopAttribution {
+  readonly vaultId: StrategyId;
+  /** `ambiguous`: it is one of the candidates, and stands among the wallet's plain positions. */
+  readonly match: Exclude<LoopMatch['match'], 'none'>;
+  /** All loops of that vault, or all candidates. */
+  readonly loopIds: readonly number[];
+}
+
+/** Compose what a wallet holds, as of the block of its holdings. */
+export function composeWallet(
+  chain: Chain,
+  composed: ComposedChain,
+  holdings: WalletHoldings,
+  tags: LoopTags,
+): ComposedWallet {
+  const markets = new Map(composed.markets.map((market) => [market.market.id, market] as const));
+  const catalog = new Map(chain.markets.map((market) => [market.id, market] as const));
+  const newestFirst = holdings.positions.toSorted((a, b) => b.id - a.id);
+  const shown = newestFirst.map((held) => {
+    const found = { market: catalog.get(held.marketId), composed: markets.get(held.marketId) };
+    return { held, shown: composePosition(held, holdings, found), composed: found.composed };
+  });
+  const matches = matchLoops(chain, markets, holdings, tags);
+  const attributed = new Set([...matches.values()].flatMap(({ loopIds }) => loopIds));
+  return {
+    chainId: holdings.chainId,
+    wallet: holdings.wallet,
+    block: holdings.block,
+    positions: shown.filter(({ held }) => !attributed.has(held.id)).map((entry) => entry.shown),
+    equityPositions: chain.equityVaults.flatMap((vault) => {
+      const match = matches.get(vault.id);
+      const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
+      if (!match || !held) return [];
+      const input = {
+        vault,
+        held,
+        match,
+        loops: shown.filter((entry) => match.loopIds.includes(entry.held.id)),
+        stock: markets.get(vault.stockMarket.id),
+      };
+      return [composeEquityPosition(input, holdings)];
+    }),
+  };
+}
+
+/** Tell which vault a position belongs to, or may belong to; `null` = none, it stands for itself. */
+export function attributionOf(
+  chain: Chain,
+  composed: ComposedChain,
+  holdings: WalletHoldings,
+  tags: LoopTags,
+  positionId: number,
+): LoopAttribution | null {
+  const markets = new Map(composed.markets.map((market) => [market.market.id, market] as const));
+  for (const [vaultId, { match, loopIds, candidateIds }] of matchLoops(chain, markets, holdings, tags)) {
+    const ids = match === 'ambiguous' ? candidateIds : loopIds;
+    if (match !== 'none' && ids.includes(positionId)) return { vaultId, match, loopIds: ids };
+  }
+  return null;
+}
+
+/** Match the open vaults of a wallet: those whose stock market holds collateral of the wallet. */
+function matchLoops(
+  chain: Chain,
+  markets: ReadonlyMap<MarketId, ComposedMarket>,
+  holdings: WalletHoldings,
+  tags: LoopTags,
+): ReadonlyMap<StrategyId, LoopMatch> {
+  const vaults = chain.equityVaults.flatMap((vault): OpenVault[] => {
+    const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
+    if (!held || held.collateral === 0n) return [];
+    const stock = markets.get(vault.stockMarket.id);
+    const debt = stock ? valueHolding(held, stock, holdings.block.timestamp).debt : null;
+    return [{ id: vault.id, yieldMarketId: vault.yieldMarket.id, debt: held.borrowShares === 0n ? 0n : debt }];
+  });
+  if (vaults.length === 0) return new Map();
+  const loops = holdings.positions.flatMap((held): CandidateLoop[] =>
+    held.open
+      ? [{ id: held.id, marketId: held.marketId, depositedAssets: held.depositedAssets, live: held.collateral > 0n }]
+      : [],
+  );
+  return matchYieldLoops(vaults, loops, tags);
+}
