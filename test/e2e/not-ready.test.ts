@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { CHAIN_IDS, expectEnvelope, SUSDE_PYUSD } from './known.ts';
+
+/** Nothing outside answers: both nodes and every provider hang. */
+let service: TestService;
+const proxies: RpcProxy[] = [];
+beforeAll(async () => {
+  service = await startService({
+    warm: false,
+    sleep: noSleep,
+    timers: noTimers,
+    env: { UPSTREAM_TIMEOUT_MS: '10000', RPC_TIMEOUT_MS: '10000' },
+    arrange: async (world) => {
+      world.upstreams.faults.set('all', { kind: 'hang' });
+      for (const chainId of CHAIN_IDS) {
+        const proxy = await startRpcProxy(world.chains.on(chainId).rpcUrl);
+        proxy.set({ kind: 'hang' });
+        proxies.push(proxy);
+      }
+      const [first, second] = proxies.map(({ url }) => url);
+      return { RPC_URL_1: first ?? '', RPC_URL_4663: second ?? '' };
+    },
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  for (const proxy of proxies) await proxy.stop();
+});
+
+describe('before anything was measured', () => {
+  test.each(['/v1/strategies', '/v1/strategies?chainId=4663', `/v1/strategies/${SUSDE_PYUSD}`, '/v1/app/markets'])(
+    '503 %s',
+    async (path) => {
+      expectEnvelope(await service.get(path), 503, 'not_ready');
+    },
+  );
+
+  test('bad input is refused all the same', async () => {
+    expectEnvelope(await service.get('/v1/strategies?chainId=2'), 400, 'bad_request');
+    expectEnvelope(await service.get('/v1/strategies/abc'), 400, 'bad_request');
+  });
+
+  test('/ready is 503 and says what it waits for; /health lives', async () => {
+    const ready = await service.get('/ready');
+    expect(ready.status).toBe(503);
+    expect(ready.body).toMatchObject({ ready: false, chains: CHAIN_IDS.map((chainId) => ({ chainId, ready: false })) });
+    expect(ready.body.chains[0].waitingFor).toEqual(['lendingState', 'oracle']);
+    const health = await service.get('/health');
+    expect(health.status).toBe(200);
+    for (const { groups } of health.body.chains) {
+      for (const group of groups) expect(group).toMatchObject({ status: 'never', ageSec: null, items: 0 });
+    }
+  });
+
+  test('stable APY is never gated: an empty list with the stale flag', async () => {
+    const { status, body } = await service.get('/v1/stable-apy');
+    expect(status).toBe(200);
+    expect(body).toEqual({ asOf: null, stale: true, stableApy: [] });
+  });
+
+  test('prices and histories are empty, stale and without a made-up value', async () => {
+    expect((await service.get('/v1/prices')).body).toEqual({ asOf: null, stale: true, prices: {} });
+    for (const path of ['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history']) {
+      const { status, body } = await service.get(path);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ asOf: null, stale: true });
+      for (const points of Object.values<Json>(body.histories)) expect(points).toEqual([]);
+    }
+    const one = await service.get(`/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`);
+    expect(one.body).toEqual({ id: SUSDE_PYUSD, asOf: null, stale: true, history: [] });
+  });
+
+  test('GraphQL says not_ready with the same code, and freshness says never', async () => {
+    const { body } = await service.graphql('{ strategies { totalCount } }');
+    expect(body.errors?.[0].extensions).toMatchObject({ code: 'not_ready', status: 503, retryable: true });
+    const freshness = await service.graphql('{ freshness { ready groups { status items } } }');
+    expect(freshness.body.data.freshness.map(({ ready }: Json) => ready)).toEqual([false, false]);
+  });
+
+  test('one chain answers while the other is silent', async () => {
+    proxies[0]?.set({ kind: 'pass' });
+    await service.refresh('lending-state:1');
+    const ready = await service.get('/ready');
+    expect(ready.status).toBe(503);
+    expect(ready.body.chains.map((chain: Json) => chain.ready)).toEqual([true, false]);
+    const strategies = await service.get('/v1/strategies');
+    expect(strategies.status).toBe(200);
+    expectEnvelope(await service.get('/v1/strategies?chainId=4663'), 503, 'not_ready');
+  });
+});
