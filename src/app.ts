@@ -1,12 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
 import { createStatusPages } from './app/pages.ts';
 import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
+import { openDatabase } from './app/start.ts';
+import { bounded } from './app/stop.ts';
+import { createTelemetry } from './app/telemetry.ts';
+import type { Tracing } from './app/tracing.ts';
+import { closedGraphQL, notServedHere } from './app/warmer-only.ts';
 import { createWarmth } from './app/warmth.ts';
 import { type Catalog, createCatalog, curatedChains } from './catalog/index.ts';
 import { createChainClients } from './chain/client.ts';
 import type { Config } from './config/config.ts';
 import { createDatabase } from './database/client.ts';
-import { migrateDatabase } from './database/migrate.ts';
 import { createSampleRepository } from './database/samples.ts';
 import { createKeyService } from './keys/service.ts';
 import { createLoaders } from './loaders/index.ts';
@@ -44,6 +48,8 @@ export interface AppDeps {
   /** How to wait between tries of an upstream and for its budget; absent: really. */
   readonly sleep?: Sleep;
   readonly observe?: (exchange: Exchange) => void;
+  /** Spans of everything; off when absent. */
+  readonly tracing?: Tracing;
 }
 
 export interface App {
@@ -55,14 +61,18 @@ export interface App {
   stop(): Promise<void>;
   /** Where it listens. @throws Error before `start` */
   readonly url: string;
+  /** Where `/metrics` is served; `null` without METRICS_PORT. */
+  readonly metricsUrl: string | null;
   readonly warmers: WarmerRunner;
-  /** Resolves when the first round of warmers is over. */
+  /** Resolves when the first round of warmers is over; at once in a process that does not warm. */
   readonly warmed: Promise<void>;
 }
 
 /** How long running requests may take to finish after a stop was asked for. */
 const DRAIN_MS = 8_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** How long the connections may take to close after that. */
+const CLOSE_MS = 1_000;
 
 /** Compose the service from its parts: the only place that knows everybody. */
 export function createApp(deps: AppDeps): App {
@@ -71,9 +81,19 @@ export function createApp(deps: AppDeps): App {
   const catalog: Catalog = createCatalog(curatedChains, config.catalogOverlay as never);
   const budgets = budgetsOf(config);
 
+  const telemetry = createTelemetry({
+    ...deps,
+    catalog,
+    budgets,
+    facts: (chainId) => snapshot.facts(chainId),
+    ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
+    persisted: () => snapshot.place().ok,
+  });
+  const { metrics } = telemetry;
+
   const db = createDatabase(
     { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    { logger },
+    { logger, ...(metrics === undefined ? {} : { onQuery: metrics.query }) },
   );
   const samples = createSampleRepository(db);
   const keys = createKeyService({
@@ -85,17 +105,28 @@ export function createApp(deps: AppDeps): App {
   });
   const chains = createChainClients(
     [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs: env.RPC_TIMEOUT_MS })),
+    { fetchOf: telemetry.rpcFetch },
   );
   const upstreams = createUpstreams({
     config: providersOf(config),
-    fetch: deps.fetch,
+    fetch: telemetry.fetch,
     clock,
     logger,
     random: deps.random,
+    ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });
-  const warmth = createWarmth({ ...deps, catalog, chains, upstreams, samples, cadences: cadencesOf(config) });
+  const warmth = createWarmth({
+    ...deps,
+    catalog,
+    chains,
+    upstreams,
+    samples,
+    cadences: cadencesOf(config),
+    ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),
+  });
   const { snapshot } = warmth;
+  if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
   const services: Services = {
     catalog,
@@ -104,6 +135,7 @@ export function createApp(deps: AppDeps): App {
       catalog,
       snapshot,
       clock,
+      ...(metrics === undefined ? {} : { onLookup: (hit) => metrics.cacheLookup('composition', hit) }),
       params: {
         budgets,
         listing: {
@@ -135,7 +167,8 @@ export function createApp(deps: AppDeps): App {
     };
   };
 
-  const schema: GraphQLSchema = buildSchema();
+  const built: GraphQLSchema = buildSchema();
+  const schema = deps.tracing?.schema(built) ?? built;
   const graphql = createGraphQLServer({
     schema,
     createContext,
@@ -161,41 +194,75 @@ export function createApp(deps: AppDeps): App {
       return { result: await graphql.executePersisted({ document, variables, info }), headers: {} };
     },
   });
-  const status = createStatusPages({ catalog, services, clock, warming: () => warmth.isFirstRoundOver() });
+  const status = createStatusPages({
+    catalog,
+    services,
+    clock,
+    warming: () => warmth.isFirstRoundOver(),
+    place: snapshot.place,
+    stopping: () => stopped !== undefined,
+  });
   const routeNames = new Set([...status.paths, GRAPHQL_PATH]);
+  const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
+  const isPublic = env.ROLE !== 'warmer';
   const handler = createHandler({
-    graphql,
-    pages: (request) => status.answer(request) ?? rest.answer(request),
-    routeName: (path) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched')),
+    graphql: isPublic ? graphql : closedGraphQL,
+    pages: (request) =>
+      status.answer(request) ?? (isPublic ? rest.answer(request) : notServedHere(request.correlationId)),
+    routeName,
     cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,
     clock,
     logger,
-    ...(deps.observe === undefined ? {} : { observe: deps.observe }),
+    observe: (exchange) => {
+      metrics?.request(exchange);
+      deps.observe?.(exchange);
+    },
   });
 
   let listening: Listening | undefined;
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    const delayMs = listening === undefined ? 0 : env.STOP_DELAY_SEC * 1_000;
+    const drainMs = DRAIN_MS - delayMs;
+    // Leases go back while requests still run: another warmer takes over at once.
+    const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
+    await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
+    await bounded('requests', listening?.close(drainMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
+    await cooled;
+    const closing = [keys.close(), db.destroy(), telemetry.stop()];
+    await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
+  };
   return {
     fetch: handler.fetch,
     get url() {
       if (!listening) throw new Error('the service is not started');
       return listening.url;
     },
+    get metricsUrl() {
+      return telemetry.url;
+    },
     warmers: warmth.runner,
     get warmed() {
       return warmth.warmed;
     },
     async start() {
-      await migrateDatabase(env.DATABASE_URL ?? '', { logger });
-      await snapshot.restore();
-      listening = await listen(handler.node, { host: env.HOST, port: env.PORT });
-      if (env.ROLE !== 'api') warmth.start();
+      const { timers, tracing } = deps;
+      try {
+        await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs: env.START_WAIT_SEC * 1_000 });
+        await snapshot.restore();
+        await telemetry.start();
+        const listener = tracing?.node(handler.node, routeName) ?? handler.node;
+        listening = await listen(listener, { host: env.HOST, port: env.PORT });
+        warmth.start(env.ROLE !== 'api');
+      } catch (error) {
+        await this.stop();
+        throw error;
+      }
     },
-    async stop() {
-      await listening?.close(DRAIN_MS);
-      await warmth.stop();
-      await keys.close();
-      await db.destroy();
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { createApp } from './app.ts';
+import type { Tracing } from './app/tracing.ts';
+import { type App, createApp } from './app.ts';
 import { createConfig, needsLocalWorld, parseEnv } from './config/config.ts';
 import { systemClock } from './shared/clock.ts';
 import type { Logger } from './shared/logger.ts';
@@ -15,29 +16,46 @@ async function main(): Promise<void> {
   const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
   const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
 
-  const world = local ? await startLocalWorld(env, logger) : undefined;
-  const stopWorld = async () => world?.stop();
+  let app: App | undefined;
+  let world: Awaited<ReturnType<typeof startLocalWorld>> | undefined;
+  let tracing: Tracing | undefined;
+  // The world and the spans outlive the service: what still runs there needs them.
+  const stop = async () => {
+    await app?.stop();
+    await Promise.all([world?.stop(), tracing?.stop()]);
+  };
+  onSignal(logger, stop);
   try {
+    world = local ? await startLocalWorld(env, logger) : undefined;
     const config = createConfig(process.env, world?.overrides);
-    const app = createApp({
+    tracing = await startTracingIfAsked(env);
+    app = createApp({
       config,
       logger,
       clock: systemClock,
       timers: systemTimers,
       random: Math.random,
       fetch: globalThis.fetch,
+      ...(tracing === undefined ? {} : { tracing }),
     });
     await app.start();
-    onSignal(logger, async () => {
-      await app.stop();
-      await stopWorld();
-    });
     if (world) await world.welcome(app.url, app.warmed);
-    else logger.info({ url: app.url, role: env.ROLE }, 'listening');
+    else
+      logger.info(
+        { url: app.url, role: env.ROLE, ...(app.metricsUrl === null ? {} : { metricsUrl: app.metricsUrl }) },
+        'listening',
+      );
   } catch (error) {
-    await stopWorld();
+    await stop();
     throw error;
   }
+}
+
+async function startTracingIfAsked(env: ReturnType<typeof parseEnv>): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRACE_SAMPLE_RATIO: sampleRatio, ROLE: role } = env;
+  if (endpoint === undefined) return undefined;
+  const { startTracing } = await import('./app/tracing.ts');
+  return startTracing({ endpoint, sampleRatio, role });
 }
 
 async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger) {
@@ -83,7 +101,8 @@ function onSignal(logger: Logger, stop: () => Promise<void>): void {
 
 main().catch((error: unknown) => {
   const known =
-    error instanceof Error && ['ConfigError', 'CatalogError', 'ListenError', 'DataDirInUseError'].includes(error.name);
+    error instanceof Error &&
+    ['ConfigError', 'CatalogError', 'ListenError', 'StartError', 'DataDirInUseError'].includes(error.name);
   process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 });

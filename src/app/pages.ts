@@ -5,6 +5,7 @@ import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { SnapshotPlace } from '../snapshot/types.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
@@ -12,6 +13,10 @@ export interface StatusDeps {
   readonly clock: Clock;
   /** Whether the first round of warmers is still running. */
   readonly warming: () => boolean;
+  /** Where the facts are kept beside this process. */
+  readonly place: () => SnapshotPlace;
+  /** Whether the process was asked to stop: it is not ready for anything new then. */
+  readonly stopping: () => boolean;
 }
 
 export interface StatusPages {
@@ -21,13 +26,13 @@ export interface StatusPages {
 }
 
 /** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
-export function createStatusPages({ catalog, services, clock }: StatusDeps): StatusPages {
+export function createStatusPages({ catalog, services, clock, place, stopping }: StatusDeps): StatusPages {
   const pages: Readonly<Record<string, () => { status: number; body: unknown }>> = {
     '/health': () => ({ status: 200, body: healthBody() }),
     '/ready': () => {
       const chains = readiness();
-      const ready = chains.every((chain) => chain.ready);
-      return { status: ready ? 200 : 503, body: { ready, chains } };
+      const ready = !stopping() && chains.every((chain) => chain.ready);
+      return { status: ready ? 200 : 503, body: { ready, ...(stopping() ? { stopping: true } : {}), chains } };
     },
   };
   const readiness = () =>
@@ -40,6 +45,7 @@ export function createStatusPages({ catalog, services, clock }: StatusDeps): Sta
     return {
       status: 'ok',
       now: new Date(nowMs).toISOString(),
+      snapshot: place(),
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
         const composed = services.composed(chain.chainId);

@@ -12,7 +12,7 @@ import type { SnapshotStore } from '../snapshot/types.ts';
 import type { Upstreams } from '../upstreams/index.ts';
 import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
-import { createWarmerRunner, type WarmerRunner } from '../warmers/runner.ts';
+import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner.ts';
 import type { Cadences } from '../warmers/types.ts';
 
 export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
@@ -21,6 +21,7 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
   readonly cadences: Cadences;
+  readonly onRun?: (event: RunEvent) => void;
 }
 
 export interface Warmth {
@@ -28,7 +29,8 @@ export interface Warmth {
   readonly runner: WarmerRunner;
   readonly warmed: Promise<void>;
   isFirstRoundOver(): boolean;
-  start(): void;
+  /** Begin to warm; without `warming` the facts only follow what other processes publish. */
+  start(warming: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     logger,
     lease,
     random: deps.random,
+    ...(deps.onRun === undefined ? {} : { onRun: deps.onRun }),
   });
   let firstRoundOver = false;
   let finish: () => void = () => {};
@@ -83,16 +86,15 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     runner,
     warmed,
     isFirstRoundOver: () => firstRoundOver,
-    start() {
-      void runner.start().then(() => {
+    start(warming) {
+      void (warming ? runner.start() : Promise.resolve()).then(() => {
         firstRoundOver = true;
         finish();
       });
     },
     async stop() {
       await runner.stop();
-      await lease.close();
-      await snapshot.close();
+      await Promise.all([lease.close(), snapshot.close()]);
     },
   };
 }

@@ -18,6 +18,8 @@ export interface ChainEndpoint {
 export interface ChainClientHooks {
   /** Told of every HTTP request before it leaves, retries included. */
   readonly onRequest?: (chainId: ChainId) => void;
+  /** The fetch that requests to a chain's node leave through. Default: the global one. */
+  readonly fetchOf?: (chainId: ChainId) => typeof fetch;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -42,6 +44,7 @@ export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHoo
       batch: batch ? { batchSize: BATCH_SIZE, wait: 0 } : false,
       timeout: timeoutMs,
       retryCount,
+      ...(hooks.fetchOf === undefined ? {} : { fetchFn: hooks.fetchOf(chainId) }),
       // No return value: the client would take it for a replacement of the request.
       onFetchRequest: () => {
         hooks.onRequest?.(chainId);

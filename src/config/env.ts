@@ -160,6 +160,31 @@ export const envSchema = z.object({
     .optional()
     .describe('Secret mixed into key hashes. Changing it invalidates every key.'),
   METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url
+    .optional()
+    .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). Without it nothing is traced.'),
+  TRACE_SAMPLE_RATIO: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('Share of requests that are traced when their caller did not decide.'),
+  START_WAIT_SEC: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(600)
+    .default(15)
+    .describe('How long a start waits for a Postgres that does not answer yet, seconds.'),
+  STOP_DELAY_SEC: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(6)
+    .default(0)
+    .describe(
+      'After SIGTERM: how long /ready is false and requests are still accepted, so that a load balancer turns away first, seconds.',
+    ),
 
   DEVNET_PORT_1: port.default(8545).describe('Local world only: port of chain 1.'),
   DEVNET_PORT_4663: port.default(8546).describe('Local world only: port of chain 4663.'),

@@ -10,6 +10,8 @@ export interface CompositionDeps {
   readonly snapshot: SnapshotReader;
   readonly clock: Clock;
   readonly params: Omit<ComposeParams, 'nowMs'>;
+  /** Told of every call, for metrics. */
+  readonly onLookup?: (hit: boolean) => void;
 }
 
 /**
@@ -21,6 +23,7 @@ export function createComposition({
   snapshot,
   clock,
   params,
+  onLookup,
 }: CompositionDeps): (chainId: ChainId) => ComposedChain {
   const kept = new Map<ChainId, ComposedChain>();
   return (chainId) => {
@@ -34,8 +37,10 @@ export function createComposition({
       previous.version === facts.version &&
       nowMs < (previous.recomposeAtMs ?? Number.POSITIVE_INFINITY)
     ) {
+      onLookup?.(true);
       return previous;
     }
+    onLookup?.(false);
     const composed = composeChain(chain, facts, { ...params, nowMs });
     kept.set(chainId, composed);
     return composed;

@@ -1,0 +1,54 @@
+import { DatabaseTooNewError, migrateDatabase } from '../database/migrate.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
+
+/** The service cannot start; the message names the setting to look at. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+export interface OpenDatabaseDeps {
+  readonly logger: Logger;
+  readonly timers: Timers;
+  /** How long to wait for a Postgres that comes up together with us, ms. */
+  readonly waitMs: number;
+}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * Migrate the database. A Postgres that does not answer is asked again for `waitMs`, since both may be starting; then the
+ * start fails, because without it no key can be checked. @throws StartError
+ */
+export async function openDatabase(url: string, { logger, timers, waitMs }: OpenDatabaseDeps): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let waitedMs = 0;
+  for (;;) {
+    try {
+      await migrateDatabase(url, { logger });
+      return;
+    } catch (cause) {
+      if (cause instanceof DatabaseTooNewError) throw new StartError(`DATABASE_URL: ${cause.message}`, { cause });
+      if (!(cause instanceof UpstreamUnavailableError)) throw cause;
+      const reason = cause.details?.reason ?? 'unreachable';
+      if (reason === 'rejected' || waitedMs >= waitMs) {
+        throw new StartError(
+          `DATABASE_URL: Postgres at ${placeOf(url)} gives no usable answer (${reason}${waitedMs === 0 ? '' : `, asked for ${waitedMs / 1_000} s`}). Start it, or correct the address, user and database name.`,
+          { cause },
+        );
+      }
+      if (waitedMs === 0) logger.warn({ reason, waitMs }, 'waiting for the database');
+      await new Promise<void>((resolve) => timers.setTimeout(resolve, pauseMs));
+      waitedMs += pauseMs;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+/** Host, port and database; never the user or the password. */
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port === '' ? '5432' : port}${pathname}`;
+}

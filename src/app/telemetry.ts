@@ -1,0 +1,113 @@
+import type { Catalog } from '../catalog/types.ts';
+import type { Config } from '../config/config.ts';
+import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import type { Listening } from '../server/listen.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
+import { listenForMetrics } from '../server/metrics-server.ts';
+import type { Clock } from '../shared/clock.ts';
+import { AppError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { providersOf } from './settings.ts';
+import type { Tracing } from './tracing.ts';
+
+export interface TelemetryDeps {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly budgets: FreshnessBudgets;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly fetch: typeof fetch;
+  readonly tracing?: Tracing;
+  /** Asked when metrics are read, never before `start`. */
+  readonly facts: (chainId: ChainId) => ChainFacts;
+  readonly ready: (chainId: ChainId) => boolean;
+  readonly persisted: () => boolean;
+}
+
+/** What the composition root hangs into the parts so that they can be seen from outside. */
+export interface Telemetry {
+  /** `undefined` without METRICS_PORT: nothing is counted then. */
+  readonly metrics: Metrics | undefined;
+  /** For providers. */
+  readonly fetch: typeof fetch;
+  /** For the node of a chain. */
+  rpcFetch(chainId: ChainId): typeof fetch;
+  /** Count what comes of building transactions: every function of a record of builders, by its name. */
+  countBuilds<T extends object>(builders: T): T;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Where metrics are served; `null` without METRICS_PORT. */
+  readonly url: string | null;
+}
+
+/** How long a scrape that is running at the end may take. */
+const CLOSE_MS = 500;
+
+/** Create the telemetry of one process: metrics when METRICS_PORT is set, spans when tracing is handed in. */
+export function createTelemetry(deps: TelemetryDeps): Telemetry {
+  const { config, clock, logger, tracing } = deps;
+  const { METRICS_PORT: port, HOST: host } = config.env;
+  const metrics = port === undefined ? undefined : createMetrics({ ...deps, now: () => clock.now() });
+  const providerAt = Object.entries(providersOf(config)).map(([name, { baseUrl }]) => ({ name, baseUrl }));
+  const peerOf = (url: string) => ({
+    'peer.service': providerAt.find(({ baseUrl }) => url.startsWith(baseUrl))?.name ?? 'other',
+  });
+  let listening: Listening | undefined;
+
+  return {
+    metrics,
+    fetch: tracing === undefined ? deps.fetch : tracing.fetch(deps.fetch, peerOf),
+    rpcFetch(chainId) {
+      const traced =
+        tracing === undefined ? deps.fetch : tracing.fetch(deps.fetch, () => ({ 'peer.service': `chain ${chainId}` }));
+      return metrics === undefined ? traced : countRpc(traced, chainId, clock, metrics);
+    },
+    countBuilds: (builders) => (metrics === undefined ? builders : countOutcomes(builders, metrics)),
+    async start() {
+      if (metrics === undefined || port === undefined) return;
+      listening = await listenForMetrics({ metrics, host, port, logger });
+      logger.info({ url: `${listening.url}/metrics` }, 'metrics listening');
+    },
+    async stop() {
+      await listening?.close(CLOSE_MS);
+      metrics?.close();
+    },
+    get url() {
+      return listening?.url ?? null;
+    },
+  };
+}
+
+function countRpc(inner: typeof fetch, chainId: ChainId, clock: Clock, metrics: Metrics): typeof fetch {
+  return async (input, init) => {
+    const startedMs = clock.now();
+    const tell = (outcome: string) => metrics.rpcCall({ chainId, outcome, ms: clock.now() - startedMs });
+    try {
+      const response = await inner(input, init);
+      tell(response.ok ? 'ok' : response.status === 429 ? 'rate_limited' : 'rejected');
+      return response;
+    } catch (error) {
+      tell(init?.signal?.aborted ? 'timeout' : 'unreachable');
+      throw error;
+    }
+  };
+}
+
+function countOutcomes<T extends object>(builders: T, metrics: Metrics): T {
+  const counted = Object.entries(builders).map(([verb, build]: [string, unknown]) => {
+    if (typeof build !== 'function') return [verb, build];
+    const call = async (...args: readonly unknown[]): Promise<unknown> => {
+      try {
+        const result: unknown = await Reflect.apply(build, builders, args);
+        metrics.build(verb, 'ok');
+        return result;
+      } catch (error) {
+        metrics.build(verb, error instanceof AppError ? error.code : 'internal');
+        throw error;
+      }
+    };
+    return [verb, call];
+  });
+  return Object.fromEntries(counted) as T;
+}

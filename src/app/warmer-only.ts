@@ -1,0 +1,27 @@
+import { errorResponse } from '../rest/envelope.ts';
+import type { RestResponse } from '../rest/types.ts';
+import type { GraphQLEndpoint } from '../server/handler.ts';
+
+/** Answer a request for the product at a process that only warms. */
+export function notServedHere(correlationId: string): RestResponse {
+  return errorResponse(
+    {
+      code: 'not_found',
+      status: 404,
+      message: 'This process only warms (ROLE=warmer): it serves /health and /ready. Ask an api process.',
+    },
+    correlationId,
+  );
+}
+
+/** The GraphQL endpoint of a process that only warms. */
+export const closedGraphQL: GraphQLEndpoint = {
+  handleNode(req, res, { correlationId }) {
+    const { status, headers, body } = notServedHere(correlationId);
+    res.writeHead(status, { ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
+  },
+  async fetch(_request, { correlationId }) {
+    const { status, headers, body } = notServedHere(correlationId);
+    return new Response(body.toString(), { status, headers });
+  },
+};
