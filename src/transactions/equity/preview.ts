@@ -3,15 +3,13 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageApyPctAtLtv, shownLeverage } from '../../domain/leverage/leverage.ts';
 import { ltvLimits } from '../../domain/leverage/limits.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
+import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { PlannedSwap } from '../types.ts';
 import type { VaultPrices } from './sizing.ts';
 import { stockCapPct } from './stock-ltv.ts';
 import type { DepositFees, DepositPreview, DepositTerms } from './types.ts';
-
-/** Significant digits of a shown USD price, as positions show theirs. */
-const PRICE_DIGITS = 12;
 
 export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly prices: VaultPrices;
@@ -29,7 +27,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const { liquidationLtvPct } = ltvLimits(stockMarket.lltv);
   const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock));
   const loanUsd = stock.loanPrice?.value.usd;
-  const priceUsd = loanUsd && tokenPrice(prices.stock, stockMarket.collateral.decimals, depositToken.decimals).times(loanUsd);
+  const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
   const legLtvPct = yieldLtvPct(input);
   const legApyPct = leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, yieldMarket.netBorrowApyPct, legLtvPct);
   const usdg = (units: bigint) => formatUnitsPlain(units, depositToken.decimals);
@@ -75,7 +73,9 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,
-      ...(loanUsd ? { estimatedFeeUsd: toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2) } : {}),
+      ...(loanUsd
+        ? { estimatedFeeUsd: toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2) }
+        : {}),
     },
     slippage: slippage.toFixed(),
   };
@@ -113,13 +113,4 @@ function feeOf({ swaps }: PreviewInput, fees: DepositFees, decimals: number): De
 
 function ltvOf(debt: bigint, value: bigint): Decimal {
   return value === 0n ? ZERO : new Decimal(debt.toString()).times(HUNDRED).div(value.toString());
-}
-
-/** Loan tokens per whole collateral token, of an oracle price scaled by 1e36. */
-function tokenPrice(price: bigint, collateralDecimals: number, loanDecimals: number): Decimal {
-  return new Decimal(price.toString()).shiftedBy(collateralDecimals - loanDecimals - 36);
-}
-
-function formatPrice(price: Decimal): string {
-  return price.precision(PRICE_DIGITS).toFixed();
 }

@@ -20,22 +20,3 @@ export function sizeFlashLoan(vault: EquityVault, minCollateral: bigint, yieldPr
   const value = collateralValueInLoan(minCollateral, yieldPrice);
   return openFlashLoan(value, ltvLimits(vault.yieldMarket.lltv).safeLtvPct);
 }
-
-/**
- * The least that the flash loan's swap must give so that the yield leg ends within the contracts' LTV limit even when the
- * zap gave its least. Stricter than a slippage of 1 % near the safe LTV.
- */
-export function leastLeveragedCollateral(input: {
-  readonly vault: EquityVault;
-  readonly minCollateral: bigint;
-  readonly amountFlashLoan: bigint;
-  readonly yieldPrice: bigint;
-}): bigint {
-  const { vault, minCollateral, amountFlashLoan, yieldPrice } = input;
-  const max = ltvLimits(vault.yieldMarket.lltv).maxLtvPct.shiftedBy(-2);
-  const value = new Decimal(amountFlashLoan.toString()).div(max);
-  // Two base units of value more than needed: the protocol rounds the value down and the LTV up.
-  const collateral = value.plus(2).shiftedBy(36).div(yieldPrice.toString());
-  const needed = BigInt(collateral.integerValue(Decimal.ROUND_CEIL).toFixed(0)) - minCollateral;
-  return needed > 0n ? needed : 0n;
-}

@@ -1,0 +1,43 @@
+import type { EquityVault } from '../../catalog/types.ts';
+import type { Strategy } from '../../domain/strategy/types.ts';
+import { NotEligibleError } from '../errors.ts';
+
+/**
+ * Refuse a deposit that could not be sold again, or that the list no longer offers for its maturity.
+ * @throws NotEligibleError
+ */
+export function requireOpenVault(vault: EquityVault, strategy: Strategy, nowMs: number): void {
+  const closed = [vault.stock, vault.yieldMarket.collateral].find(({ noSwapRoute }) => noSwapRoute);
+  if (closed || strategy.noSwapRoute) {
+    throw new NotEligibleError(
+      `The vault takes no deposits: ${(closed ?? vault.stock).symbol} has no swap route. Choose another vault.`,
+      { reason: 'no_swap_route' },
+    );
+  }
+  const { maturity, symbol } = vault.yieldMarket.collateral;
+  if (maturity !== undefined && nowMs >= maturity * 1_000) {
+    throw new NotEligibleError(`The vault takes no deposits: ${symbol} has matured. Choose another vault.`, {
+      reason: 'matured',
+    });
+  }
+  const check = strategy.visibility.checks.find(({ name, passed }) => name === 'maturity' && !passed);
+  if (check) {
+    throw new NotEligibleError(
+      `The vault takes no deposits: ${symbol} matures in ${check.value ?? 'too few'} days, and at least ${check.threshold ?? 'some'} are wanted. Choose another vault.`,
+      { reason: 'near_maturity' },
+    );
+  }
+}
+
+/** Refuse a deposit into a yield market that the product's contract does not open positions in now. @throws NotEligibleError */
+export function requireOpenMarket(
+  vault: EquityVault,
+  state: { readonly isSupported: boolean; readonly isPaused: boolean },
+): void {
+  if (state.isSupported && !state.isPaused) return;
+  const why = state.isPaused ? 'opening positions is paused' : `${vault.yieldMarket.collateral.symbol} is closed`;
+  throw new NotEligibleError(
+    `The vault takes no deposits: ${why} in its yield market ${vault.yieldMarket.id}. Open vaults can still be left through /v1/partner/equity/exit/build.`,
+    { reason: 'market_closed', pointer: '/v1/partner/equity/exit/build' },
+  );
+}

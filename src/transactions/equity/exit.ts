@@ -1,0 +1,138 @@
+import type { EquityPosition } from '../../domain/equity/position.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import type { ComposedMarket } from '../../domain/market/types.ts';
+import type { HeldPosition, WalletHoldings } from '../../domain/position/types.ts';
+import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import { NotEligibleError } from '../errors.ts';
+import { type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import { plannedSwap } from '../open/terms.ts';
+import { foldMarket, planMarket } from '../requirements/market-state.ts';
+import type { Read } from '../requirements/reads.ts';
+import type { PlannedSwap } from '../types.ts';
+import type { PlanDeps } from './deposit.ts';
+import { requireFreshMarkets } from './freshness.ts';
+import { selectLoops } from './select-loops.ts';
+import type { ExitTerms } from './types.ts';
+import type { FoundVault } from './vault.ts';
+
+export interface ExitRequest {
+  /** Which loops to close; `undefined` = left out. */
+  readonly yieldPositionIds?: readonly number[] | undefined;
+  readonly slippage?: Decimal | undefined;
+}
+
+/** A wallet as it was read, and as it is shown. Both are of one block. */
+export interface WalletReading {
+  readonly holdings: WalletHoldings;
+  readonly composed: ComposedWallet;
+}
+
+export interface PlannedExit {
+  readonly terms: ExitTerms;
+  /** The vault that is left. */
+  readonly position: EquityPosition;
+  readonly slippage: EffectiveSlippage;
+  /** The answers to the further reads that were asked for. */
+  readonly answers: readonly unknown[];
+}
+
+/** Selling what is left takes no referral fee. */
+const NO_FEE = 0;
+
+/**
+ * Decide everything about an exit: which loops are closed, and the swaps that sell their collateral and the stock.
+ * @throws NotEligibleError for a wallet without an open vault; AmbiguousYieldLoopsError, BadRequestError for the loops;
+ * StaleDataError, NoRouteError, UpstreamUnavailableError
+ */
+export async function planExit(
+  deps: Pick<PlanDeps, 'quoter' | 'reader'>,
+  { chain, router, vault }: FoundVault,
+  request: ExitRequest,
+  wallet: WalletReading,
+  facts: { readonly stock: ComposedMarket; readonly yieldMarket: ComposedMarket },
+  nowMs: number,
+  further: readonly Read<unknown>[] = [],
+): Promise<PlannedExit> {
+  const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
+  const found = { chain, router, vault };
+  const { position, collateral } = requireOpenPosition(found, wallet);
+  const loops = selectLoops({
+    vault,
+    match: {
+      match: position.yieldLoopMatch,
+      loopIds: position.yieldLoops.map(({ id }) => id),
+      candidateIds: position.ambiguousYieldLoopIds ?? [],
+    },
+    own: loopsOutsideOtherVaults(wallet, position),
+    asked: request.yieldPositionIds,
+  });
+  requireFreshMarkets(loops.length > 0 ? [facts.stock, facts.yieldMarket] : [facts.stock], nowMs);
+  const { timestamp, answers } = await deps.reader.read([
+    ...planMarket(chain, vault.stockMarket),
+    ...planMarket(chain, vault.yieldMarket),
+    ...further,
+  ]);
+  const [a, b, c, d, e, f, ...rest] = answers;
+  const stockPrice = foldMarket(vault.stockMarket, [a, b, c], timestamp).price;
+  const yieldPrice = foldMarket(vault.yieldMarket, [d, e, f], timestamp).price;
+  const sell = async (
+    token: PlannedSwap['tokenIn'],
+    amount: bigint,
+    price: bigint,
+    holder: Address,
+  ): Promise<PlannedSwap> => {
+    const quote = await deps.quoter.quote({
+      chain,
+      tokenIn: token.address,
+      tokenOut: vault.depositToken.address,
+      amountIn: amount,
+      sender: holder,
+      recipient: holder,
+      slippage: slippage.value,
+      feeBps: NO_FEE,
+      expectedOut: collateralValueInLoan(amount, price),
+    });
+    return plannedSwap(token, vault.depositToken, quote, leastOutput(quote.amountOut, slippage.value), NO_FEE);
+  };
+  const [stockSwap, ...loopSwaps] = await Promise.all([
+    sell(vault.stock, collateral, stockPrice, router),
+    ...loops.map((loop) =>
+      sell(vault.yieldMarket.collateral, loop.collateral, yieldPrice, chain.contracts.flashLeverage),
+    ),
+  ]);
+  const exits = loopSwaps.flatMap((swap, i) => {
+    const positionId = loops[i]?.id;
+    return positionId === undefined ? [] : [{ positionId, swap }];
+  });
+  return {
+    terms: { vault, router, loops: exits, stockSwap, slippage: slippage.value },
+    position,
+    slippage,
+    answers: rest,
+  };
+}
+
+/** Find the wallet's open vault and its stock in base units. @throws NotEligibleError when there is none */
+function requireOpenPosition(
+  { vault, chain }: FoundVault,
+  { composed, holdings }: WalletReading,
+): { readonly position: EquityPosition; readonly collateral: bigint } {
+  const position = composed.equityPositions.find(({ strategyId }) => strategyId === vault.id);
+  const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
+  if (position && held && held.collateral > 0n) return { position, collateral: held.collateral };
+  throw new NotEligibleError(
+    `${holdings.wallet} has nothing in the vault ${vault.id}: no ${vault.stock.symbol} stands on its stock market. See /v1/partner/positions/${holdings.wallet}?chainId=${chain.chainId} for what it has.`,
+    { reason: 'nothing_to_do', pointer: `/v1/partner/positions/${holdings.wallet}?chainId=${chain.chainId}` },
+  );
+}
+
+/** What the wallet holds, without the loops that are known to be another vault's. */
+function loopsOutsideOtherVaults(
+  { holdings, composed }: WalletReading,
+  position: EquityPosition,
+): readonly HeldPosition[] {
+  const own = new Set([...composed.positions, ...position.yieldLoops].map(({ id }) => id));
+  return holdings.positions.filter(({ id }) => own.has(id));
+}

@@ -1,0 +1,52 @@
+import type { EquityVault } from '../../catalog/types.ts';
+import type { LoopMatch } from '../../domain/equity/loops.ts';
+import type { HeldPosition } from '../../domain/position/types.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { AmbiguousYieldLoopsError } from './errors.ts';
+
+export interface LoopChoice {
+  readonly vault: EquityVault;
+  readonly match: LoopMatch;
+  /** The wallet's positions that belong to no other vault. */
+  readonly own: readonly HeldPosition[];
+  /** What the wallet asked to close. */
+  readonly asked?: readonly number[] | undefined;
+}
+
+const FIELD = 'yieldPositionIds';
+
+/**
+ * Say which loops an exit closes: those that the wallet named, else the vault's own. Named loops must be the vault's own
+ * or candidates for it; where nothing is known to be its own, any open loop of its yield market may be named.
+ * @throws AmbiguousYieldLoopsError when nothing is named and the match is ambiguous
+ * @throws BadRequestError for a loop that cannot be the vault's, is named twice or holds nothing any more
+ */
+export function selectLoops({ vault, match, own, asked }: LoopChoice): readonly HeldPosition[] {
+  const live = own.filter(
+    ({ open, collateral, marketId }) => open && collateral > 0n && marketId === vault.yieldMarket.id,
+  );
+  const liveOf = (ids: readonly number[]) => live.filter(({ id }) => ids.includes(id));
+  if (asked === undefined) {
+    if (match.match === 'ambiguous') {
+      throw new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, candidates: match.candidateIds });
+    }
+    return liveOf(match.loopIds);
+  }
+  const allowed =
+    match.match === 'none' ? live : liveOf(match.match === 'ambiguous' ? match.candidateIds : match.loopIds);
+  const candidates = allowed.map(({ id }) => id).toSorted((a, b) => a - b);
+  const hint =
+    candidates.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${candidates.join(', ')}.`;
+  if (asked.length === 0) {
+    throw new BadRequestError(`${FIELD} is empty. ${hint}`, { field: FIELD, limit: { candidates } });
+  }
+  const seen = new Set<number>();
+  for (const id of asked) {
+    const refuse = (why: string) =>
+      new BadRequestError(`${FIELD}: ${why} ${hint}`, { field: FIELD, value: String(id), limit: { candidates } });
+    if (seen.has(id)) throw refuse(`${id} is named twice.`);
+    seen.add(id);
+    if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
+  }
+  return asked.flatMap((id) => allowed.filter((held) => held.id === id));
+}
