@@ -2,6 +2,7 @@ import type { Chain } from '../catalog/types.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { momentOf } from './age.ts';
 import type { AppContext } from './context.ts';
 
 /** List the served chains, in catalog order. */
@@ -37,7 +38,8 @@ export function selectChains(
  * @throws NotReadyError before that: an empty list would say that there is nothing.
  */
 export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
-  const { primed, waitingFor } = ctx.services.health.readiness(chainId, ctx.nowMs);
+  // Whether it was ever measured follows from the facts alone, not from the moment.
+  const { primed, waitingFor } = ctx.services.health.readiness(chainId, momentOf(ctx));
   const composed = ctx.loaders.composed(chainId);
   if (primed && (composed.markets.length > 0 || composed.excluded.length === 0)) return composed;
   const reasons = primed

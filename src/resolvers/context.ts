@@ -1,6 +1,7 @@
 import type { Loaders } from '../loaders/index.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Services } from './services.ts';
+import type { Validity } from './validity.ts';
 
 /** Who asks. A key's tier opens the partner fields, and with `ops` the ops fields as well. */
 export type Caller =
@@ -16,6 +17,10 @@ export interface AppContext {
   readonly caller: Caller;
   readonly correlationId: string;
   readonly logger: Logger;
+  /** Longest page of a list: bounded for documents that callers write, not for the persisted ones, which are ours. */
+  readonly maxPageSize: number;
   readonly services: Services;
   readonly loaders: Loaders;
+  /** Collects how long the answer holds; absent where nobody asks. */
+  readonly validity?: Validity;
 }

@@ -3,6 +3,7 @@ import type { Gap, Stamp } from '../domain/freshness/types.ts';
 import type { HistoryKind, HistoryPoint, HistoryRange, HistorySeries } from '../loaders/history.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
+import { momentOf } from './age.ts';
 import { selectChains } from './chains.ts';
 import type { AppContext } from './context.ts';
 import { type Downsampling, downsample, downsampleSteps, RESOLUTIONS, type Resolution } from './downsample.ts';
@@ -83,10 +84,9 @@ async function loadHistory(
 ): Promise<History> {
   const series = await ctx.loaders.history.load({ kind, chainId: market.chainId, marketId: market.id, ...range });
   const recorded = series?.points ?? [];
-  const until = Math.min(range.toMs, ctx.nowMs);
   const points =
     kind === 'incentiveApr'
-      ? downsampleSteps(recorded, resolution, downsampling, until)
+      ? downsampleSteps(recorded, resolution, downsampling, Math.min(range.toMs, ctx.nowMs))
       : downsample(recorded, resolution, downsampling);
   return {
     kind,
@@ -110,7 +110,8 @@ function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null):
 
 /** Both ends on whole hours, so that equal questions of one hour share one read. */
 function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
-  const toMs = args.to?.getTime() ?? Math.floor(ctx.nowMs / HOUR_MS + 1) * HOUR_MS;
+  const toMs = args.to?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
+  ctx.validity?.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
   const fromMs = args.from?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;
   const lengthMs = toMs - fromMs;
   if (lengthMs <= 0 || lengthMs > MAX_RANGE_DAYS * DAY_MS) {

@@ -1,5 +1,5 @@
 import { NotReadyError } from '../shared/errors.ts';
-import { ageOf } from './age.ts';
+import { isStaleIn } from './age.ts';
 import type { AppContext } from './context.ts';
 import type { TvlSnapshot, TvlTotals } from './services.ts';
 
@@ -22,7 +22,7 @@ export function readTvl(ctx: AppContext): ShownTvl {
   const staleAfterSec = ctx.services.budgets.tvl;
   const chains = tvl.chains.map((chain) => ({
     ...chain,
-    stale: ageOf({ asOfMs: chain.asOfMs, staleAfterSec }, ctx.nowMs).stale,
+    stale: isStaleIn({ asOfMs: chain.asOfMs, staleAfterSec }, ctx),
   }));
   return {
     asOfMs: Math.min(...chains.map(({ asOfMs }) => asOfMs)),

@@ -1,4 +1,4 @@
-import { ageOf } from '../resolvers/age.ts';
+import { isStaleIn } from '../resolvers/age.ts';
 import { type History, type HistoryList, listHistories, readHistory } from '../resolvers/histories.ts';
 import { builder } from './builder.ts';
 import { RatePointRef } from './rate-point.ts';
@@ -35,7 +35,7 @@ const HistoryRef = builder.objectRef<History>('RateHistory').implement({
     }),
     stale: t.boolean({
       description: 'Whether that is past its budget, or nothing was ever recorded.',
-      resolve: ({ stamp }, _args, ctx) => stamp === null || ageOf(stamp, ctx.nowMs).stale,
+      resolve: ({ stamp }, _args, ctx) => stamp === null || isStaleIn(stamp, ctx),
     }),
     freshness: t.expose('stamp', { type: StampRef, nullable: true, description: 'Age of the newest point known.' }),
     from: t.field({
@@ -70,7 +70,7 @@ const HistoryListRef = builder.objectRef<HistoryList>('RateHistories').implement
     }),
     stale: t.boolean({
       description: 'Whether that is past its budget, or nothing was ever recorded.',
-      resolve: ({ oldest }, _args, ctx) => oldest === null || ageOf(oldest, ctx.nowMs).stale,
+      resolve: ({ oldest }, _args, ctx) => oldest === null || isStaleIn(oldest, ctx),
     }),
     items: t.expose('items', {
       type: [HistoryRef],

@@ -1,4 +1,4 @@
-import { ageOf } from '../resolvers/age.ts';
+import { isStaleIn } from '../resolvers/age.ts';
 import { listPrices, type PriceList, type TokenPrice } from '../resolvers/tokens.ts';
 import { builder } from './builder.ts';
 import { GapRef, StampRef } from './stamp.ts';
@@ -46,7 +46,7 @@ const PriceListRef = builder.objectRef<PriceList>('TokenPrices').implement({
     }),
     stale: t.boolean({
       description: 'Whether the oldest price is past its budget, or none is known.',
-      resolve: ({ oldest }, _args, ctx) => oldest === null || ageOf(oldest, ctx.nowMs).stale,
+      resolve: ({ oldest }, _args, ctx) => oldest === null || isStaleIn(oldest, ctx),
     }),
     items: t.expose('items', {
       type: [TokenPriceRef],

@@ -1,4 +1,4 @@
-import { ageOf } from '../resolvers/age.ts';
+import { isStaleIn } from '../resolvers/age.ts';
 import { readStableApy, type StableApyItem, type StableApyList } from '../resolvers/stable-apy.ts';
 import { builder } from './builder.ts';
 import { RatePointRef } from './rate-point.ts';
@@ -35,7 +35,7 @@ const ListRef = builder.objectRef<StableApyList>('StableApy').implement({
     }),
     stale: t.boolean({
       description: 'Whether the oldest pool is past its budget, or none is known.',
-      resolve: ({ oldest }, _args, ctx) => oldest === null || ageOf(oldest, ctx.nowMs).stale,
+      resolve: ({ oldest }, _args, ctx) => oldest === null || isStaleIn(oldest, ctx),
     }),
     items: t.expose('items', { type: [PoolRef], complexity: { field: 1, multiplier: 10 }, description: 'The pools.' }),
   }),

@@ -1,5 +1,5 @@
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
-import { ageOf } from '../resolvers/age.ts';
+import { ageOf, isStaleIn, staleForSecIn } from '../resolvers/age.ts';
 import { builder } from './builder.ts';
 
 export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
@@ -18,12 +18,12 @@ export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
     }),
     stale: t.boolean({
       description: 'Whether the age is past the budget.',
-      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).stale,
+      resolve: (stamp, _args, ctx) => isStaleIn(stamp, ctx),
     }),
     staleForSec: t.int({
       nullable: true,
       description: 'Whole seconds past the budget; `null` while the value is fresh.',
-      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).staleForSec,
+      resolve: (stamp, _args, ctx) => staleForSecIn(stamp, ctx),
     }),
   }),
 });

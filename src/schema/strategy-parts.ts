@@ -1,4 +1,3 @@
-import { maturityDaysLeft } from '../domain/strategy/render.ts';
 import type {
   EquityTerms,
   ExitLiquidity,
@@ -12,6 +11,7 @@ import type {
   Visibility,
   VisibilityCheck,
 } from '../domain/strategy/types.ts';
+import { maturityDaysLeftIn } from '../resolvers/age.ts';
 import { yieldStrategyOf } from '../resolvers/strategies.ts';
 import { builder } from './builder.ts';
 import { ExitSlippageRef, exitSlippages } from './market-facts.ts';
@@ -62,7 +62,7 @@ export const CollateralRef = builder.objectRef<StrategyCollateral>('StrategyColl
     maturityDaysLeft: t.int({
       nullable: true,
       description: 'Whole days until maturity, 0 once matured; `null` = it does not mature.',
-      resolve: (collateral, _args, ctx) => maturityDaysLeft(collateral.maturity, ctx.nowMs),
+      resolve: (collateral, _args, ctx) => maturityDaysLeftIn(collateral.maturity, ctx),
     }),
     underlying: t.expose('underlying', {
       type: UnderlyingRef,

@@ -1,0 +1,86 @@
+import { createLoaders } from '../loaders/index.ts';
+import type { AppContext } from './context.ts';
+import type { Services } from './services.ts';
+import { type Collected, collectValidity } from './validity.ts';
+
+/** Services that never change while the process runs. */
+const FIXED: ReadonlySet<string> = new Set(['catalog', 'budgets']);
+/** Recorded histories grow beside the versions of the facts: a new sample may be this late in an answer. */
+const HISTORY_MS = 10_000;
+/** Who looks at the clock without saying when the answer changes gets one that holds for a second. */
+const SECOND_MS = 1_000;
+
+/**
+ * Make a context collect how long its answer holds. Composed chains, facts and the TVL tie the answer to their version;
+ * the clock bounds it; any other service makes it good for one time only, unless it is listed here as safe.
+ */
+export function collectIn(context: AppContext): Collected {
+  const validity = collectValidity(context.nowMs);
+  const services = collectingServices(context.services, validity);
+  const { nowMs } = validity;
+  Object.defineProperty(context, 'nowMs', {
+    configurable: true,
+    enumerable: true,
+    get() {
+      validity.until(nowMs + SECOND_MS);
+      return nowMs;
+    },
+  });
+  return Object.assign(context, { services, loaders: createLoaders(services), validity }).validity;
+}
+
+function collectingServices(services: Services, validity: Collected): Services {
+  const collecting = Object.create(null) as Record<string, unknown>;
+  for (const [name, service] of Object.entries(services)) {
+    if (FIXED.has(name)) collecting[name] = service;
+    else if (!Object.hasOwn(SAFE, name)) collecting[name] = usedOnce(service, validity);
+  }
+  for (const [name, make] of Object.entries(SAFE)) {
+    if (Object.hasOwn(services, name)) collecting[name] = make(services, validity);
+  }
+  return collecting as unknown as Services;
+}
+
+/** Hand a service on and notice when it is used; loaders may hold it without using it. */
+function usedOnce(service: unknown, validity: Collected): unknown {
+  if (typeof service === 'function') {
+    return (...args: unknown[]) => {
+      validity.once();
+      return Reflect.apply(service, undefined, args);
+    };
+  }
+  if (typeof service !== 'object' || service === null) return service;
+  return new Proxy(service, {
+    get(target, name) {
+      validity.once();
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Collected) => Services[K] } = {
+  composed: (services, validity) => (chainId) => {
+    const composed = services.composed(chainId);
+    validity.tie(`composed:${chainId}`, () => services.composed(chainId) === composed);
+    if (composed.recomposeAtMs !== undefined) validity.until(composed.recomposeAtMs);
+    return composed;
+  },
+  facts: (services, validity) => (chainId) => {
+    const facts = services.facts(chainId);
+    validity.tie(`facts:${chainId}`, () => services.facts(chainId) === facts);
+    return facts;
+  },
+  histories: ({ histories }, validity) => ({
+    read(...asked) {
+      validity.until(validity.nowMs + HISTORY_MS);
+      return histories.read(...asked);
+    },
+  }),
+  health: ({ health }) => health,
+  tvl: (services, validity) => () => {
+    const tvl = services.tvl();
+    validity.tie('tvl', () => services.tvl() === tvl);
+    return tvl;
+  },
+};
