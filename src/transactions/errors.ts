@@ -1,6 +1,6 @@
 import type { SwapSource } from '../catalog/schema.ts';
 import { AppError } from '../shared/errors.ts';
-import type { Address } from '../shared/ids.ts';
+import type { Address, MarketId } from '../shared/ids.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
@@ -59,6 +59,8 @@ export interface InsufficientLiquidityDetails {
   readonly needed: string;
   readonly available: string;
   readonly symbol: string;
+  /** Which market, where an action borrows on more than one. */
+  readonly marketId?: MarketId;
 }
 
 /** The market cannot lend what the action borrows, not even with what the public allocator could bring. */
@@ -117,6 +119,8 @@ export const INELIGIBILITIES = [
   'no_swap_route',
   'not_listed',
   'equity_vault',
+  'not_equity_vault',
+  'market_closed',
   'position_closed',
   'position_liquidated',
   'nothing_to_do',

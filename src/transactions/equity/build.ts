@@ -1,32 +1,32 @@
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
-import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import type { BuilderDeps } from '../deps.ts';
 import type { EffectiveSlippage } from '../input.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { foldWallet, planWallet } from '../requirements/wallet.ts';
-import type { Simulator } from '../simulation/simulate.ts';
-import type { Issue } from '../types.ts';
+import type { Issue, PayToken, PlannedSwap } from '../types.ts';
+import { shownAmount } from '../words.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
-import { type DepositRequest, type PlanDeps, planDeposit, type VaultFacts } from './deposit.ts';
+import { type DepositRequest, planDeposit } from './deposit.ts';
 import { type ExitRequest, planExit, type WalletReading } from './exit.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
-
-export interface BuildDeps extends PlanDeps {
-  readonly simulator: Simulator;
-}
+import { batchInstructions, leftoverNote } from './words.ts';
 
 /** A batch of unsigned calls, executed once in a simulation before it is handed out. */
 export interface BuiltBatch {
+  readonly user: Address;
   /** In order; the last one revokes what one before it grants. */
   readonly calls: readonly EquityCall[];
   readonly issues: readonly Issue[];
   readonly slippage: EffectiveSlippage;
   /** When the first of its quotes lapses, ms. */
   readonly expiresAtMs: number;
+  readonly signingUrl?: string;
+  readonly instructions: string;
   /** Of the whole batch; absent when it could not be simulated. */
   readonly gasUsed?: bigint;
 }
@@ -37,6 +37,7 @@ export interface BuiltDeposit extends BuiltBatch {
 
 export interface BuiltExit extends BuiltBatch {
   readonly terms: ExitTerms;
+  /** The vault that is left, as it stands. */
   readonly position: EquityPosition;
 }
 
@@ -46,47 +47,34 @@ export interface BuiltExit extends BuiltBatch {
  * @throws everything that `planDeposit` throws, and SimulationRevertedError
  */
 export async function buildDeposit(
-  deps: BuildDeps,
+  deps: BuilderDeps,
   found: FoundVault,
   request: DepositRequest & { readonly user: Address },
-  facts: VaultFacts,
-  nowMs: number,
 ): Promise<BuiltDeposit> {
   const { chain, router, vault } = found;
   const { user } = request;
   const token = payTokenOf(vault.depositToken);
+  void deps.node(chain.chainId).simulator.prepare(token);
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, token, [router])];
-  const { terms, slippage, answers } = await planDeposit(deps, found, request, facts, nowMs, reads);
-  const [isAuthorized, ...rest] = answers as readonly [boolean | undefined, ...(bigint | undefined)[]];
+  const { terms, slippage, answers } = await planDeposit(deps, found, request, reads);
+  const [answer, ...rest] = answers as readonly [boolean | undefined, ...(bigint | undefined)[]];
+  const isAuthorized = required(answer);
   const wallet = foldWallet(token, [router], rest);
   const allowance = wallet.allowances.get(router) ?? 0n;
-  const calls = buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized: required(isAuthorized) });
-  const outcome = await deps.simulator.simulate({
+  const pays = { token, amount: terms.amountIn, balance: wallet.balance };
+  const batch = await completeBatch(deps, found, {
+    action: 'equity_deposit',
     user,
-    calls,
-    pays: { token, amount: terms.amountIn, balance: wallet.balance },
-    nativeBalance: wallet.native,
-  });
-  const issues: Issue[] = [];
-  if (wallet.balance < terms.amountIn) {
-    const amountOf = (units: bigint) => formatUnitsPlain(units, token.decimals);
-    issues.push({
-      kind: 'INSUFFICIENT_BALANCE',
-      message: `The wallet has ${amountOf(wallet.balance)} ${token.symbol} and the deposit takes ${amountOf(terms.amountIn)}: bring the rest before sending.`,
-      token: token.address,
-      required: amountOf(terms.amountIn),
-      available: amountOf(wallet.balance),
-    });
-  }
-  if (!outcome.simulated) issues.push(NOT_SIMULATED);
-  return {
-    terms,
-    calls,
-    issues,
+    calls: buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized }),
+    swaps: [terms.swaps.stock, terms.swaps.zap, terms.swaps.leverage],
     slippage,
-    expiresAtMs: firstExpiry(Object.values(terms.swaps)),
-    ...(outcome.simulated ? { gasUsed: outcome.gasUsed } : {}),
-  };
+    nativeBalance: wallet.native,
+    pays,
+    issues: fundingIssues(pays),
+    notes: leftoverNote(isAuthorized, vault),
+    link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
+  });
+  return { ...batch, terms };
 }
 
 /**
@@ -94,41 +82,110 @@ export async function buildDeposit(
  * @throws everything that `planExit` throws, and SimulationRevertedError
  */
 export async function buildExit(
-  deps: BuildDeps,
+  deps: BuilderDeps,
   found: FoundVault,
   request: ExitRequest,
   wallet: WalletReading,
-  facts: { readonly stock: ComposedMarket; readonly yieldMarket: ComposedMarket },
-  nowMs: number,
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
-  const { chain } = found;
+  const { chain, vault } = found;
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, undefined, [])];
-  const { terms, position, slippage, answers } = await planExit(deps, found, request, wallet, facts, nowMs, reads);
-  const [isAuthorized, native] = answers as readonly [boolean | undefined, bigint | undefined];
-  const calls = buildExitBatch(chain.contracts, terms, { isAuthorized: required(isAuthorized) });
-  const outcome = await deps.simulator.simulate({ user, calls, nativeBalance: required(native) });
-  return {
-    terms,
-    position,
-    calls,
-    issues: outcome.simulated ? [] : [NOT_SIMULATED],
+  const { terms, position, slippage, answers } = await planExit(deps, found, request, wallet, reads);
+  const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
+  const isAuthorized = required(answer);
+  const ids = terms.loops.map(({ positionId }) => positionId);
+  const batch = await completeBatch(deps, found, {
+    action: 'equity_exit',
+    user,
+    calls: buildExitBatch(chain.contracts, terms, { isAuthorized }),
+    swaps: [...terms.loops.map(({ swap }) => swap), terms.stockSwap],
     slippage,
-    expiresAtMs: firstExpiry([terms.stockSwap, ...terms.loops.map(({ swap }) => swap)]),
+    nativeBalance: required(native),
+    issues: [],
+    notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
+    link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
+  });
+  return { ...batch, terms, position };
+}
+
+interface BatchDraft {
+  readonly action: 'equity_deposit' | 'equity_exit';
+  readonly user: Address;
+  readonly calls: readonly EquityCall[];
+  /** In the order in which they run. */
+  readonly swaps: readonly PlannedSwap[];
+  readonly slippage: EffectiveSlippage;
+  readonly nativeBalance: bigint;
+  readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
+  readonly issues: readonly Issue[];
+  readonly notes: readonly string[];
+  /** Query of the signing link: the request itself, so that the app quotes afresh. */
+  readonly link: Readonly<Record<string, string>>;
+}
+
+/** Execute the whole batch in a simulation and say what to do with it. @throws SimulationRevertedError, ChainReadError */
+async function completeBatch(
+  deps: BuilderDeps,
+  { chain, vault }: FoundVault,
+  { action, user, calls, swaps, slippage, nativeBalance, pays, issues, notes, link }: BatchDraft,
+): Promise<BuiltBatch> {
+  const outcome = await deps
+    .node(chain.chainId)
+    .simulator.simulate({ user, calls, nativeBalance, ...(pays ? { pays } : {}) });
+  const allIssues = outcome.simulated ? issues : [...issues, NOT_SIMULATED];
+  const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
+  const query = { strategyId: vault.id, ...link, slippage: slippage.value.toFixed() };
+  const signingUrl = signingUrlOf(deps.appUrl, { chainId: String(chain.chainId), action, userAddress: user, ...query });
+  return {
+    user,
+    calls,
+    issues: allIssues,
+    slippage,
+    expiresAtMs,
+    ...(signingUrl === undefined ? {} : { signingUrl }),
+    instructions: batchInstructions({
+      user,
+      calls: calls.length,
+      swaps,
+      slippage,
+      issues: allIssues,
+      notes,
+      expiresAtMs,
+      signingUrl,
+    }),
     ...(outcome.simulated ? { gasUsed: outcome.gasUsed } : {}),
   };
 }
 
+const MAX_LIFE_MS = 60_000;
 const NOT_SIMULATED: Issue = {
   kind: 'NOT_SIMULATED',
   message:
-    'The batch could not be tried out: the wallet lacks the deposit token and it cannot be lent in a simulation.',
+    'The batch could not be tried out beforehand: the wallet lacks the deposit token and none can be lent to it in simulation. Build again when the funds have arrived.',
 };
+
+function fundingIssues({ token, amount, balance }: NonNullable<BatchDraft['pays']>): readonly Issue[] {
+  if (balance >= amount) return [];
+  return [
+    {
+      kind: 'INSUFFICIENT_BALANCE',
+      token: token.address,
+      required: formatUnitsPlain(amount, token.decimals),
+      available: formatUnitsPlain(balance, token.decimals),
+      message: `The wallet holds ${shownAmount(balance, token)} and this takes ${shownAmount(amount, token)}: fund it first.`,
+    },
+  ];
+}
+
+function closingNote(ids: readonly number[]): string {
+  if (ids.length === 0) return 'No yield loop is closed: none is known to belong to the vault.';
+  return `Closed are the yield ${ids.length === 1 ? 'loop' : 'loops'} ${ids.join(', ')} and the stock leg, nothing else.`;
+}
+
+function signingUrlOf(appUrl: string | undefined, query: Readonly<Record<string, string>>): string | undefined {
+  return appUrl === undefined ? undefined : `${appUrl.replace(/\/+$/, '')}/sign?${new URLSearchParams(query)}`;
+}
 
 function authorizationOf({ chain, router }: FoundVault, user: Address): Read<unknown> {
   return readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'isAuthorized', [user, router]);
-}
-
-function firstExpiry(swaps: readonly { readonly quote: { readonly expiresAtMs: number } }[]): number {
-  return Math.min(...swaps.map(({ quote }) => quote.expiresAtMs));
 }

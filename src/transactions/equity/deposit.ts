@@ -1,23 +1,20 @@
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
-import type { EquityVault } from '../../catalog/types.ts';
-import { ltvLimits } from '../../domain/leverage/limits.ts';
-import type { ComposedMarket } from '../../domain/market/types.ts';
-import type { Strategy } from '../../domain/strategy/types.ts';
+import type { EquityVault, Market } from '../../catalog/types.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
+import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
 import { InsufficientLiquidityError } from '../errors.ts';
 import { baseUnits, type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
 import { plannedSwap } from '../open/terms.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { leastLeverageOutput } from '../preview/position.ts';
-import type { Quoter } from '../quoting/quoter.ts';
 import { foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type LatestReader, type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
-import { depositFees } from './fees.ts';
-import { requireFreshMarkets } from './freshness.ts';
+import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
 import { sizeFlashLoan, sizeStockBorrow } from './sizing.ts';
 import { resolveStockLtvPct } from './stock-ltv.ts';
@@ -32,19 +29,6 @@ export interface DepositRequest {
   readonly slippage?: Decimal | undefined;
 }
 
-/** What is known of a vault before anything is read: both markets as composed, and the vault as listed. */
-export interface VaultFacts {
-  readonly stock: ComposedMarket;
-  readonly yieldMarket: ComposedMarket;
-  readonly strategy: Strategy;
-}
-
-export interface PlanDeps {
-  readonly quoter: Quoter;
-  readonly reader: LatestReader;
-  readonly feeReceiver: Address | undefined;
-}
-
 export interface PlannedDeposit {
   readonly terms: DepositTerms;
   readonly slippage: EffectiveSlippage;
@@ -56,25 +40,26 @@ export interface PlannedDeposit {
  * Decide everything about a deposit: check what was asked, read both markets as they are now, quote the three swaps one
  * after the other (each is sized on the least that the one before gives) and preview the result.
  * @param further more to read in the same request, answered in `answers`
- * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, InsufficientLiquidityError, NoRouteError,
- * UpstreamUnavailableError
+ * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NotReadyError, InsufficientLiquidityError,
+ * NoRouteError, UpstreamUnavailableError
  */
 export async function planDeposit(
-  deps: PlanDeps,
+  deps: BuilderDeps,
   { chain, router, vault }: FoundVault,
   request: DepositRequest,
-  facts: VaultFacts,
-  nowMs: number,
   further: readonly Read<unknown>[] = [],
 ): Promise<PlannedDeposit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
   const stockLtvPct = resolveStockLtvPct(vault, request.stockLtvPct);
   const amountIn = baseUnits(request.amount, payTokenOf(vault.depositToken));
-  requireOpenVault(vault, facts.strategy, nowMs);
-  requireFreshMarkets([facts.stock, facts.yieldMarket], nowMs);
-  const live = await readVault(deps.reader, { chain, router, vault }, further);
+  requireOpenVault(vault, deps.composed(chain.chainId), deps.clock.now());
+  const composed = requireVaultMarkets(deps, vault);
+  const live = await readVault(deps.node(chain.chainId).reader, { chain, router, vault }, further);
   const prices = { stock: live.stock.price, yield: live.yieldMarket.price };
-  const fees = depositFees(vault, deps.feeReceiver);
+  const fees = {
+    stockLegBps: referralFeeBps(deps, vault.stockMarket),
+    yieldLegBps: referralFeeBps(deps, vault.yieldMarket),
+  };
   const { flashLeverage } = chain.contracts;
   const { depositToken, stock, yieldMarket } = vault;
   const buy = async (token: Address, amount: bigint, price: bigint, feeBps: number, holder: Address) =>
@@ -86,8 +71,7 @@ export async function planDeposit(
       sender: holder,
       recipient: holder,
       slippage: slippage.value,
-      feeBps,
-      ...(deps.feeReceiver === undefined ? {} : { feeReceiver: deps.feeReceiver }),
+      ...feeFields(deps, feeBps),
       expectedOut: loanInCollateral(amount, price),
     });
 
@@ -96,7 +80,7 @@ export async function planDeposit(
   const stockSwap = plannedSwap(depositToken, stock, stockQuote, minStock, fees.stockLegBps);
   const stockBorrow = sizeStockBorrow(minStock, prices.stock, stockLtvPct);
   requirePositive(stockBorrow, vault, amountIn);
-  requireLiquidity(vault, stockBorrow, live.stock.liquidity);
+  requireLiquidity(vault.stockMarket, stockBorrow, live.stock.liquidity);
 
   const loop = yieldMarket.collateral;
   const zapQuote = await buy(loop.address, stockBorrow, prices.yield, fees.yieldLegBps, router);
@@ -104,7 +88,7 @@ export async function planDeposit(
   const zap = plannedSwap(depositToken, loop, zapQuote, minCollateral, fees.yieldLegBps);
   const amountFlashLoan = sizeFlashLoan(vault, minCollateral, prices.yield);
   requirePositive(amountFlashLoan, vault, amountIn);
-  requireLiquidity(vault, amountFlashLoan, live.yieldMarket.liquidity);
+  requireLiquidity(vault.yieldMarket, amountFlashLoan, live.yieldMarket.liquidity);
 
   const loanQuote = await buy(loop.address, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
   const minLeveraged = leastLeverageOutput({
@@ -113,7 +97,7 @@ export async function planDeposit(
     collateral: minCollateral,
     debt: amountFlashLoan,
     price: prices.yield,
-    maxLtvPct: ltvLimits(yieldMarket.lltv).maxLtvPct,
+    maxLtvPct: limitsOf(yieldMarket).maxLtvPct,
     requested: { field: 'amount', value: request.amount.toFixed() },
   });
   const leverage = plannedSwap(depositToken, loop, loanQuote, minLeveraged, fees.yieldLegBps);
@@ -129,7 +113,7 @@ export async function planDeposit(
     fees: { stockLegBps: stockSwap.feeBps, yieldLegBps: leverage.feeBps },
     slippage: slippage.value,
   };
-  const preview = previewDeposit({ ...decided, prices, stock: facts.stock, yieldMarket: facts.yieldMarket });
+  const preview = previewDeposit({ ...decided, prices, ...composed });
   return { terms: { ...decided, preview }, slippage, answers: live.answers };
 }
 
@@ -156,13 +140,14 @@ async function readVault(
   };
 }
 
-function requireLiquidity({ depositToken }: EquityVault, needed: bigint, available: bigint): void {
+function requireLiquidity({ id, loan }: Market, needed: bigint, available: bigint): void {
   if (needed <= available) return;
-  const { decimals, symbol } = depositToken;
+  const { decimals, symbol } = loan;
   throw new InsufficientLiquidityError({
     needed: formatUnitsPlain(needed, decimals),
     available: formatUnitsPlain(available, decimals),
     symbol,
+    marketId: id,
   });
 }
 

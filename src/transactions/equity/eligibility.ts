@@ -1,14 +1,15 @@
 import type { EquityVault } from '../../catalog/types.ts';
-import type { Strategy } from '../../domain/strategy/types.ts';
+import type { ComposedChain } from '../../domain/market/types.ts';
 import { NotEligibleError } from '../errors.ts';
 
 /**
  * Refuse a deposit that could not be sold again, or that the list no longer offers for its maturity.
  * @throws NotEligibleError
  */
-export function requireOpenVault(vault: EquityVault, strategy: Strategy, nowMs: number): void {
+export function requireOpenVault(vault: EquityVault, { strategies }: ComposedChain, nowMs: number): void {
+  const strategy = strategies.find(({ id }) => id === vault.id);
   const closed = [vault.stock, vault.yieldMarket.collateral].find(({ noSwapRoute }) => noSwapRoute);
-  if (closed || strategy.noSwapRoute) {
+  if (closed || strategy?.noSwapRoute) {
     throw new NotEligibleError(
       `The vault takes no deposits: ${(closed ?? vault.stock).symbol} has no swap route. Choose another vault.`,
       { reason: 'no_swap_route' },
@@ -20,7 +21,7 @@ export function requireOpenVault(vault: EquityVault, strategy: Strategy, nowMs: 
       reason: 'matured',
     });
   }
-  const check = strategy.visibility.checks.find(({ name, passed }) => name === 'maturity' && !passed);
+  const check = strategy?.visibility.checks.find(({ name, passed }) => name === 'maturity' && !passed);
   if (check) {
     throw new NotEligibleError(
       `The vault takes no deposits: ${symbol} matures in ${check.value ?? 'too few'} days, and at least ${check.threshold ?? 'some'} are wanted. Choose another vault.`,

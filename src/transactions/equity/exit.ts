@@ -1,18 +1,17 @@
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import type { ComposedMarket } from '../../domain/market/types.ts';
 import type { HeldPosition, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import type { BuilderDeps } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
+import { requireFresh } from '../gate.ts';
 import { type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
 import { plannedSwap } from '../open/terms.ts';
 import { foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { PlannedSwap } from '../types.ts';
-import type { PlanDeps } from './deposit.ts';
-import { requireFreshMarkets } from './freshness.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -47,12 +46,10 @@ const NO_FEE = 0;
  * StaleDataError, NoRouteError, UpstreamUnavailableError
  */
 export async function planExit(
-  deps: Pick<PlanDeps, 'quoter' | 'reader'>,
+  deps: BuilderDeps,
   { chain, router, vault }: FoundVault,
   request: ExitRequest,
   wallet: WalletReading,
-  facts: { readonly stock: ComposedMarket; readonly yieldMarket: ComposedMarket },
-  nowMs: number,
   further: readonly Read<unknown>[] = [],
 ): Promise<PlannedExit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
@@ -68,12 +65,12 @@ export async function planExit(
     own: loopsOutsideOtherVaults(wallet, position),
     asked: request.yieldPositionIds,
   });
-  requireFreshMarkets(loops.length > 0 ? [facts.stock, facts.yieldMarket] : [facts.stock], nowMs);
-  const { timestamp, answers } = await deps.reader.read([
-    ...planMarket(chain, vault.stockMarket),
-    ...planMarket(chain, vault.yieldMarket),
-    ...further,
-  ]);
+  for (const market of loops.length > 0 ? [vault.stockMarket, vault.yieldMarket] : [vault.stockMarket]) {
+    requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
+  }
+  const { timestamp, answers } = await deps
+    .node(chain.chainId)
+    .reader.read([...planMarket(chain, vault.stockMarket), ...planMarket(chain, vault.yieldMarket), ...further]);
   const [a, b, c, d, e, f, ...rest] = answers;
   const stockPrice = foldMarket(vault.stockMarket, [a, b, c], timestamp).price;
   const yieldPrice = foldMarket(vault.yieldMarket, [d, e, f], timestamp).price;

@@ -1,7 +1,7 @@
 import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageApyPctAtLtv, shownLeverage } from '../../domain/leverage/leverage.ts';
-import { ltvLimits } from '../../domain/leverage/limits.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
@@ -24,7 +24,7 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
 export function previewDeposit(input: PreviewInput): DepositPreview {
   const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
   const { depositToken, stockMarket } = vault;
-  const { liquidationLtvPct } = ltvLimits(stockMarket.lltv);
+  const { liquidationLtvPct } = limitsOf(stockMarket);
   const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock));
   const loanUsd = stock.loanPrice?.value.usd;
   const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
@@ -63,7 +63,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       minCollateralIn: formatUnitsPlain(swaps.zap.minOut, yieldDecimals),
       leverage: shownLeverage(legLtvPct),
       ltvPct: formatPct(legLtvPct),
-      liquidationLtvPct: formatPct(ltvLimits(vault.yieldMarket.lltv).liquidationLtvPct),
+      liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
       amountFlashLoan: usdg(input.amountFlashLoan),
       leverageApyPct: formatPct(legApyPct),
       swapSource: swaps.leverage.quote.source,

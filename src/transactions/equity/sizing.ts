@@ -1,6 +1,6 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import { collateralValueInLoan, openFlashLoan } from '../../domain/leverage/flash-loan.ts';
-import { ltvLimits } from '../../domain/leverage/limits.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import { Decimal } from '../../shared/decimal.ts';
 
 /** Oracle prices of both markets of a vault: loan base units per collateral base unit, scaled by 1e36. */
@@ -18,5 +18,5 @@ export function sizeStockBorrow(minStock: bigint, stockPrice: bigint, stockLtvPc
 /** Size the yield leg's flash loan on the least collateral that the zap may give, to the yield market's safe LTV. */
 export function sizeFlashLoan(vault: EquityVault, minCollateral: bigint, yieldPrice: bigint): bigint {
   const value = collateralValueInLoan(minCollateral, yieldPrice);
-  return openFlashLoan(value, ltvLimits(vault.yieldMarket.lltv).safeLtvPct);
+  return openFlashLoan(value, limitsOf(vault.yieldMarket).safeLtvPct);
 }

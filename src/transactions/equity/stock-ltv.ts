@@ -1,5 +1,6 @@
 import type { EquityVault } from '../../catalog/types.ts';
-import { ltvLimits, stockLtvCapPct } from '../../domain/leverage/limits.ts';
+import { stockLtvCapPct } from '../../domain/leverage/limits.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
 import { Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { shownValue } from '../../shared/ids.ts';
@@ -7,7 +8,7 @@ import { LimitExceededError } from '../errors.ts';
 
 /** The highest stock-leg LTV of a vault in percent: 88 % of its stock market's liquidation LTV. */
 export function stockCapPct(vault: EquityVault): Decimal {
-  return stockLtvCapPct(ltvLimits(vault.stockMarket.lltv).liquidationLtvPct);
+  return stockLtvCapPct(limitsOf(vault.stockMarket).liquidationLtvPct);
 }
 
 /**

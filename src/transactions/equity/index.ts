@@ -1,0 +1,52 @@
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { BuilderDeps } from '../deps.ts';
+import type { EffectiveSlippage } from '../input.ts';
+import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
+import { type DepositRequest, planDeposit } from './deposit.ts';
+import type { ExitRequest, WalletReading } from './exit.ts';
+import type { DepositTerms } from './types.ts';
+import { findVault } from './vault.ts';
+import { previewNote } from './words.ts';
+
+export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
+export type { WalletReading } from './exit.ts';
+
+/** Which vault, and on which chain when it is named. */
+export interface VaultInput {
+  readonly strategyId: StrategyId;
+  readonly chainId?: ChainId | undefined;
+}
+
+export interface PreviewedDeposit {
+  readonly terms: DepositTerms;
+  readonly slippage: EffectiveSlippage;
+  readonly note: string;
+}
+
+/** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
+export async function previewEquity(deps: BuilderDeps, input: VaultInput & DepositRequest): Promise<PreviewedDeposit> {
+  const { terms, slippage } = await planDeposit(deps, findVault(deps.chains, input), input);
+  return { terms, slippage, note: previewNote(terms.preview, slippage) };
+}
+
+/** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */
+export async function depositEquity(
+  deps: BuilderDeps,
+  input: VaultInput & DepositRequest,
+  user: Address,
+): Promise<BuiltDeposit> {
+  return buildDeposit(deps, findVault(deps.chains, input), { ...input, user });
+}
+
+/** Reads what one wallet holds now. @throws ChainReadError, UpstreamUnavailableError */
+export type ReadWallet = (chainId: ChainId, user: Address) => Promise<WalletReading>;
+
+/** Build the batch that fully unwinds a vault of the user who signs it. @throws as `findVault` and `buildExit` */
+export async function exitEquity(
+  deps: BuilderDeps & { readonly readWallet: ReadWallet },
+  input: VaultInput & ExitRequest,
+  user: Address,
+): Promise<BuiltExit> {
+  const found = findVault(deps.chains, input);
+  return buildExit(deps, found, input, await deps.readWallet(found.chain.chainId, user));
+}
