@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createStatusPages } from './app/pages.ts';
 import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
 import { openDatabase } from './app/start.ts';
@@ -14,7 +15,8 @@ import { createDatabase } from './database/client.ts';
 import { createSampleRepository } from './database/samples.ts';
 import { createKeyService } from './keys/service.ts';
 import { createLoaders } from './loaders/index.ts';
-import type { AppContext, Caller } from './resolvers/context.ts';
+import type { AppContext } from './resolvers/context.ts';
+import { MAX_PAGE_SIZE } from './resolvers/page.ts';
 import type { Services } from './resolvers/services.ts';
 import { createRestAdapter } from './rest/adapter.ts';
 import manifest from './rest/generated/manifest.json' with { type: 'json' };
@@ -24,7 +26,7 @@ import { buildSchema } from './schema/index.ts';
 import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
 import { type Listening, listen } from './server/listen.ts';
-import type { RequestInfo } from './server/request-info.ts';
+import type { Visit } from './server/visit.ts';
 import { createCandles, createCharts } from './services/charts.ts';
 import { createComposition } from './services/composition.ts';
 import { createHistories } from './services/histories.ts';
@@ -153,46 +155,39 @@ export function createApp(deps: AppDeps): App {
     tvl: () => null,
   };
 
-  const createContext = async (info: RequestInfo, request: Request | null): Promise<AppContext> => {
-    const key = info.authorization === undefined ? null : await keys.verify(info.authorization);
-    const caller: Caller = key === null ? { kind: 'anonymous' } : { kind: 'key', keyId: key.keyId, tier: key.tier };
-    return {
-      request,
-      nowMs: clock.now(),
-      caller,
-      correlationId: info.correlationId,
-      logger: logger.child({ correlationId: info.correlationId }),
-      services,
-      loaders: createLoaders(services),
-    };
-  };
+  const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
+    request,
+    nowMs: clock.now(),
+    caller: visit.caller,
+    correlationId: visit.correlationId,
+    logger: logger.child({ correlationId: visit.correlationId }),
+    maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+    services,
+    loaders: createLoaders(services),
+  });
 
+  const door = createFrontDoor({ config, keys, clock, logger });
+  const routes = createRoutes({ chainIds: catalog.chainIds });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
   const graphql = createGraphQLServer({
     schema,
     createContext,
-    persisted: new Map(Object.values(manifest).map(({ sha256, document }) => [sha256, document])),
+    persisted: persistedOperations(manifest, routes),
     plugins: [],
+    introspection: env.INTROSPECTION,
+    admission: door.admission,
+    limits: door.limits,
     graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_QUERIES.map(toTab) } : false,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     logger,
   });
-  const documents = new Map(Object.entries(manifest).map(([name, { document }]) => [name, graphql.prepare(document)]));
-  const routes = createRoutes({ chainIds: catalog.chainIds });
   const rest = createRestAdapter({
     routes,
     logger,
-    execute: async ({ operation, variables, request }) => {
-      const document = documents.get(operation);
-      if (!document) throw new Error(`no persisted operation is named ${operation}`);
-      const info: RequestInfo = {
-        correlationId: request.correlationId,
-        authorization: request.headers.authorization,
-        clientIp: request.clientIp,
-      };
-      return { result: await graphql.executePersisted({ document, variables, info }), headers: {} };
-    },
+    admit: door.admitRest,
+    execute: ({ operation, variables, entry }) =>
+      graphql.executePersisted({ operation, variables, visit: entry.visit }),
   });
   const status = createStatusPages({
     catalog,
@@ -230,7 +225,7 @@ export function createApp(deps: AppDeps): App {
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     await bounded('requests', listening?.close(drainMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
-    const closing = [keys.close(), db.destroy(), telemetry.stop()];
+    const closing = [keys.close(), door.close(), db.destroy(), telemetry.stop()];
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
   };
   return {

@@ -24,7 +24,7 @@ export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<Co
   const composed = selectChains(ctx, args.chainIds).map((chain) => readComposed(ctx, chain.chainId));
   const markets = composed.flatMap((chain) => chain.markets);
   const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
-  return { ...pageByRank(wanted, catalogRank(ctx), args), asOfMs: oldestOf(composed) };
+  return { ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize), asOfMs: oldestOf(composed) };
 }
 
 /** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */

@@ -27,11 +27,11 @@ export function askedPageSize({ first }: { readonly first: number }): number {
 }
 
 /** Check a page size. @throws BadRequestError */
-export function pageSize(first: number): number {
-  if (Number.isInteger(first) && first >= 1 && first <= MAX_PAGE_SIZE) return first;
+export function pageSize(first: number, max: number): number {
+  if (Number.isInteger(first) && first >= 1 && first <= max) return first;
   throw new BadRequestError(
-    `first is ${first}. Send 1 to ${MAX_PAGE_SIZE} and ask for the next page with "after: <endCursor>".`,
-    { field: 'first', value: shownValue(first), limit: { min: 1, max: MAX_PAGE_SIZE } },
+    `first is ${first}. Send 1 to ${max} and ask for the next page with "after: <endCursor>".`,
+    { field: 'first', value: shownValue(first), limit: { min: 1, max } },
   );
 }
 
@@ -57,8 +57,13 @@ export function toPage<T>(
  * its index in this list: an entry that appears or disappears moves no other.
  * @throws BadRequestError for a broken bound or something that is no cursor.
  */
-export function pageByRank<T>(entries: readonly T[], rankOf: (entry: T) => number, args: PageArgs): Page<T> {
-  const size = pageSize(args.first);
+export function pageByRank<T>(
+  entries: readonly T[],
+  rankOf: (entry: T) => number,
+  args: PageArgs,
+  max: number,
+): Page<T> {
+  const size = pageSize(args.first, max);
   const after = args.after == null ? -1 : decodeRank(args.after);
   const rest = entries.filter((entry) => rankOf(entry) > after);
   const edges = rest.slice(0, size).map((node) => ({ cursor: encodeRank(rankOf(node)), node }));

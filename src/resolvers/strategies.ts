@@ -39,7 +39,7 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
     filter: toFilter(args.filter ?? {}),
     order,
     direction,
-    first: pageSize(args.first),
+    first: pageSize(args.first, ctx.maxPageSize),
     ...(args.after == null ? {} : { after: args.after }),
   });
   const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));

@@ -1,14 +1,16 @@
 import type { GraphQLError } from 'graphql';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
 import { parseInput, parseJsonBody, parseQuery } from './input.ts';
-import { createRouter, MethodNotAllowedError } from './router.ts';
-import type { AnyRoute, ExecutePort, RestRequest, RestResponse } from './types.ts';
+import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
+import type { AdmitPort, AnyRoute, Entry, ExecutePort, RestRequest, RestResponse } from './types.ts';
 
-export interface RestDeps {
+export interface RestDeps<E extends Entry> {
   readonly routes: readonly AnyRoute[];
-  readonly execute: ExecutePort;
+  readonly admit: AdmitPort<E>;
+  readonly execute: ExecutePort<E>;
   readonly logger: Logger;
 }
 
@@ -19,43 +21,56 @@ export interface RestAdapter {
 }
 
 /**
- * Answer /v1 requests: find the row, parse the input, run its persisted operation and project the data. Every failure
- * becomes the one error envelope; only what is not an expected error is logged here.
+ * Answer /v1 requests: find the row, pass the front door, parse the input, run the row's persisted operation and project
+ * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
  */
-export function createRestAdapter({ routes, execute, logger }: RestDeps): RestAdapter {
+export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
+  const { routes, admit, execute, logger } = deps;
   const router = createRouter(routes);
+
+  const run = async (request: RestRequest, { route, pathParams }: Match, entry: E): Promise<RestResponse> => {
+    const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, 'query');
+    const body: unknown =
+      route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), 'body');
+    const { operation } = route;
+    const result = await execute({ operation, variables: route.variables({ params, body }), entry });
+    const [error] = result.errors ?? [];
+    if (error) return errorResponse(fromGraphQLError(error), request.correlationId);
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': route.surface === 'Public' && !entry.keyed ? 'public, max-age=5' : 'no-store',
+      },
+      body: JSON.stringify(route.project(result.data, { params, body })),
+    };
+  };
+
   const answer = async (request: RestRequest): Promise<RestResponse> => {
+    const match = attempt(() => router.match(request.method, request.path));
+    const entry = await admit(request, match.ok ? match.value.route : null);
+    let response: RestResponse;
     try {
-      const { route, pathParams } = router.match(request.method, request.path);
-      const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, 'query');
-      const body: unknown =
-        route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), 'body');
-      const { result, headers } = await execute({
-        operation: route.operation,
-        variables: route.variables({ params, body }),
-        request,
-        route: route.path,
-      });
-      const [error] = result.errors ?? [];
-      if (error) return withHeaders(errorResponse(fromGraphQLError(error), request.correlationId), headers);
-      return {
-        status: 200,
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'cache-control': route.surface === 'Public' ? 'public, max-age=5' : 'no-store',
-          ...headers,
-        },
-        body: JSON.stringify(route.project(result.data, { params, body })),
-      };
+      if (entry.refusal !== null) throw entry.refusal;
+      if (!match.ok) throw match.error;
+      response = await run(request, match.value, entry);
     } catch (error) {
-      return errorResponse(toFailure(error, request, logger), request.correlationId);
+      response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
+    // A refused key learns nothing of any budget.
+    return response.status === 401 ? response : { ...response, headers: { ...entry.headers, ...response.headers } };
   };
   return { answer, routeOf: router.templateOf };
 }
 
-function withHeaders(response: RestResponse, headers: Readonly<Record<string, string>>): RestResponse {
-  return { ...response, headers: { ...headers, ...response.headers } };
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+function attempt<T>(run: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: run() };
+  } catch (error) {
+    return { ok: false, error };
+  }
 }
 
 /** The pipeline has already masked and classified it: `extensions` carries code, status, details. */
@@ -79,7 +94,7 @@ const INTERNAL: Failure = {
 
 function toFailure(error: unknown, request: RestRequest, logger: Logger): Failure {
   if (!(error instanceof AppError)) {
-    logger.error({ err: error, correlationId: request.correlationId }, 'request failed unexpectedly');
+    logger.error({ err: loggedError(error), correlationId: request.correlationId }, 'request failed unexpectedly');
     return INTERNAL;
   }
   return {

@@ -21,6 +21,7 @@ export function errorResponse(failure: Failure, correlationId: string): RestResp
       'cache-control': 'no-store',
       ...(failure.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(failure.retryAfterSec)) }),
       ...(failure.allow === undefined ? {} : { allow: failure.allow.join(', ') }),
+      ...(failure.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
     },
     body: JSON.stringify({ error: { code, message, correlationId, ...(details === undefined ? {} : { details }) } }),
   };

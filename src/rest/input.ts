@@ -26,15 +26,27 @@ export function parseQuery(query: string): Record<string, string> {
   return values;
 }
 
-/** Read and parse a JSON body. @throws AppError unsupported_media_type, payload_too_large, bad_request */
-export async function parseJsonBody(request: RestRequest): Promise<unknown> {
-  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/json') {
-    throw new AppError('unsupported_media_type', 'Send the body as JSON with "content-type: application/json".', {
+export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: readonly string[] }> {
+  constructor() {
+    super('unsupported_media_type', 'Send the body as JSON in UTF-8, uncompressed: "content-type: application/json".', {
       details: { accepts: ['application/json'] },
     });
   }
-  const bytes = await request.body(MAX_BODY_BYTES);
+}
+
+/**
+ * Read and parse a JSON body.
+ * @throws UnsupportedMediaTypeError, BadRequestError, and what the transport throws for more than `limit` bytes
+ */
+export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES): Promise<unknown> {
+  const [mediaType = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (mediaType.trim() !== 'application/json' || !isUtf8 || encoding !== 'identity') {
+    throw new UnsupportedMediaTypeError();
+  }
+  const bytes = await request.body(limit);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

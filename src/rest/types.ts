@@ -28,16 +28,28 @@ export interface OperationRef {
   readonly name: string;
 }
 
+/** A request as the front door has seen it. */
+export interface Entry {
+  /** What it was refused with; `null` = let in. */
+  readonly refusal: unknown;
+  /** Headers for its answer: where the client's budget stands. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether a key came with it: such an answer is nobody else's. */
+  readonly keyed: boolean;
+}
+
+/** Check a request's key and budget; `route` is `null` when nothing is at its path. */
+export type AdmitPort<E extends Entry> = (
+  request: RestRequest,
+  route: { readonly surface: Surface; readonly operation: string } | null,
+) => Promise<E>;
+
 /** Run a persisted operation through the same pipeline as `/graphql`. */
-export type ExecutePort = (call: {
+export type ExecutePort<E extends Entry> = (call: {
   readonly operation: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly request: RestRequest;
-  readonly route: string;
-}) => Promise<{
-  readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
-  readonly headers: Readonly<Record<string, string>>;
-}>;
+  readonly entry: E;
+}) => Promise<ExecutionResult<unknown, Readonly<Record<string, unknown>>>>;
 
 export type Surface = 'Public' | 'Partner' | 'Ops' | 'Status';
 

@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import { appErrorBehind } from '../schema/input-errors.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import { loggedError } from '../shared/scrub.ts';
 
 export interface ErrorExtensions {
   readonly code: ErrorCode;
@@ -13,12 +14,21 @@ export interface ErrorExtensions {
   readonly retryAfterSec?: number;
 }
 
+export interface ErrorOptions {
+  /** Whether to leave out names that the schema has but the query has not: they are introspection by guessing. */
+  readonly hideSuggestions?: boolean;
+}
+
+const SUGGESTION = / ?Did you mean .+\?$/s;
+
 /** Codes that refuse the request as a whole: the GraphQL answer carries their HTTP status as well. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'unauthorized',
   'query_too_complex',
   'payload_too_large',
+  'method_not_allowed',
+  'unsupported_media_type',
 ]);
 
 /**
@@ -26,12 +36,18 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  * of GraphQL itself (syntax, validation, variables) become `bad_request`; anything else is logged under the correlation
  * id and masked.
  */
-export function toGraphQLError(error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
+export function toGraphQLError(
+  error: unknown,
+  correlationId: string | undefined,
+  logger: Logger,
+  options: ErrorOptions = {},
+): GraphQLError {
   const original = rootCause(error);
   const expected = error instanceof GraphQLError ? appErrorBehind(error) : error;
   if (expected instanceof AppError) return shown(expected, error, correlationId, logger);
-  if (error instanceof GraphQLError && original instanceof GraphQLError) return protocolError(error, correlationId);
-  logger.error({ err: original, correlationId }, 'resolver failed unexpectedly');
+  if (error instanceof GraphQLError && original instanceof GraphQLError)
+    return protocolError(error, correlationId, options);
+  logger.error({ err: loggedError(original), correlationId }, 'resolver failed unexpectedly');
   return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {
     code: 'internal',
     status: 500,
@@ -58,12 +74,17 @@ function shown(cause: AppError, error: unknown, correlationId: string | undefine
 }
 
 /** Already classified errors keep their code; the library's own say what is wrong with the document. */
-function protocolError(error: GraphQLError, correlationId: string | undefined): GraphQLError {
+function protocolError(
+  error: GraphQLError,
+  correlationId: string | undefined,
+  { hideSuggestions }: ErrorOptions,
+): GraphQLError {
   const known = error.extensions.code;
   const code: ErrorCode =
     typeof known === 'string' && Object.hasOwn(ERROR_CODES, known) ? (known as ErrorCode) : 'bad_request';
   const { http, ...extensions } = error.extensions;
-  return new GraphQLError(error.message, {
+  const message = hideSuggestions ? error.message.replace(SUGGESTION, '') : error.message;
+  return new GraphQLError(message, {
     ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
     ...(error.source === undefined ? {} : { source: error.source }),
     ...(error.positions === undefined ? {} : { positions: error.positions }),
@@ -73,6 +94,7 @@ function protocolError(error: GraphQLError, correlationId: string | undefined): 
       code,
       status: ERROR_CODES[code].status,
       retryable: ERROR_CODES[code].retryable,
+      ...(code === 'bad_request' ? { details: { field: 'query' } } : {}),
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(http === undefined ? {} : { http }),
     },

@@ -1,86 +1,188 @@
-import { type DocumentNode, type ExecutionResult, type GraphQLSchema, parse, validate } from 'graphql';
+import type { IncomingMessage } from 'node:http';
+import { type ExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRule, parse, validate } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AppContext } from '../resolvers/context.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Admission } from './admission.ts';
+import { readFetchBody, readNodeBody } from './body.ts';
 import { toGraphQLError } from './errors.ts';
-import { GRAPHQL_PATH, type GraphQLEndpoint } from './handler.ts';
+import { readGraphQL } from './graphql-door.ts';
+import { GRAPHQL_PATH, type GraphQLEndpoint, splitTarget, writeNode } from './handler.ts';
+import { type Limits, WINDOW_SEC } from './limits.ts';
+import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
 import { currentCorrelationId, runInRequest } from './request-scope.ts';
+import type { ServerContext } from './server-context.ts';
+import { useFieldLimits } from './use-field-limits.ts';
+import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
+import { useQueryLimits } from './use-query-limits.ts';
+import { budgetHeaders, openVisit, type Visit } from './visit.ts';
 
-/** GraphQL documents of the partner surface are small; this bounds what is parsed at all. */
-export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
-
-/** What the initial context of every execution carries, whichever transport it came by. */
-export interface ServerContext {
-  readonly info: RequestInfo;
+export interface PersistedOperation {
+  readonly sha256: string;
+  readonly document: string;
+  /** What one call costs, in points of the budget. */
+  readonly points: number;
 }
 
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
-  /** Build the context of one request: who calls, when, and per-request loaders. */
-  readonly createContext: (info: RequestInfo, request: Request | null) => Promise<AppContext> | AppContext;
-  /** Text of the persisted operations by sha-256. */
-  readonly persisted: ReadonlyMap<string, string>;
+  /** Build the context of one operation; `trusted` = it is one of the persisted ones. */
+  readonly createContext: (visit: Visit, request: Request | null, trusted: boolean) => AppContext;
+  /** The persisted operations by name. */
+  readonly persisted: ReadonlyMap<string, PersistedOperation>;
   readonly plugins: readonly Plugin[];
   readonly graphiql:
     | false
     | { readonly tabs: readonly { readonly query: string; readonly headers?: string; readonly variables?: string }[] };
+  readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
+  readonly admission: Admission;
+  readonly limits: Limits;
   readonly logger: Logger;
 }
 
 export interface GraphQLServer extends GraphQLEndpoint {
-  /** Run an operation known in advance, parsed and validated once, through the same plugins and context. */
+  /** Run a persisted operation, parsed and validated once, through the same plugins and context. */
   executePersisted(call: {
-    readonly document: DocumentNode;
+    readonly operation: string;
     readonly variables: Readonly<Record<string, unknown>>;
-    readonly info: RequestInfo;
+    readonly visit: Visit;
   }): Promise<ExecutionResult>;
-  /** Parse and validate an operation against the schema. @throws Error naming what does not fit */
-  prepare(text: string): DocumentNode;
 }
 
-/** Build the Yoga server and the in-process way into the same pipeline. */
+/** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, createContext, persisted, plugins, graphiql, logger } = deps;
+  const { schema, persisted, plugins, graphiql, admission, limits, logger } = deps;
+  const formatError = (error: unknown, correlationId: string | undefined) =>
+    toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+  const operations = [...persisted.values()];
+  const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
+  const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
+  const documents = new Map([...persisted].map(([name, { document }]) => [name, prepare(schema, document)]));
+
   const yoga: YogaServerInstance<ServerContext, AppContext> = createYoga<ServerContext, AppContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
     landingPage: false,
     logging: false,
     cors: false,
-    batching: { limit: 10 },
+    // The front door has bounded bodies and batches already, per tier.
+    batching: { limit: Math.max(...Object.values(limits).map(({ batch }) => batch)) },
+    maxRequestBodySize: false,
     multipart: false,
-    parserAndValidationCache: true,
-    context: (initial) => createContext(initial.info, initial.request ?? null),
-    maskedErrors: {
-      maskError: (error) => toGraphQLError(error, currentCorrelationId(), logger),
-    },
+    // Documents are cached by the query limits: Yoga's cache would hand one tier's document to another unchecked.
+    parserAndValidationCache: false,
+    extraParamNames: ['documentId'],
+    context: (initial) =>
+      deps.createContext(initial.info, initial.request ?? null, pointsByText.has(initial.params?.query ?? '')),
+    maskedErrors: { maskError: (error) => formatError(error, currentCorrelationId()) },
     graphiql:
       graphiql === false
         ? false
         : { title: 'spiral-gateway', defaultTabs: graphiql.tabs.map((tab) => ({ ...tab })), credentials: 'omit' },
     // One inline page, imported only when somebody opens it: the default page would load from a CDN.
     renderGraphiQL: async (options) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
-    plugins: [usePersisted({ operations: persisted, anyDocument: deps.anonymousMayRunAnyDocument }), ...plugins],
+    plugins: [
+      useFrontDoor({ formatError }),
+      usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
+      useQueryLimits({ limits, admission, persistedPoints: (text) => pointsByText.get(text) }),
+      useFieldLimits({ schema, limits }),
+      ...(deps.introspection ? [] : [useNoIntrospection()]),
+      ...plugins,
+    ],
   });
+
+  /** Let a request in and read it, or refuse it. */
+  const enter = async (request: RestRequest, visit: Visit): Promise<{ params?: unknown } | RestResponse> => {
+    try {
+      await admission.admit(visit, 'GraphQL');
+      const wantsPage = graphiql !== false && request.method === 'GET' && request.headers.accept?.includes('text/html');
+      return wantsPage ? {} : { params: await readGraphQL(request, visit, limits) };
+    } catch (error) {
+      const shown = formatError(error, visit.correlationId);
+      return graphqlRefusal(shown, request.headers.accept, {
+        ...budgetHeaders(visit, WINDOW_SEC),
+        ...(request.method === 'GET' || request.method === 'POST' ? {} : { allow: 'GET, POST' }),
+      });
+    }
+  };
 
   return {
     handleNode: (req, res, info) =>
-      runInRequest(info, () => yoga.handle(req, res, { info }) as unknown as Promise<void>),
-    fetch: async (request, info) => runInRequest(info, () => yoga.fetch(request, { info })),
-    executePersisted: ({ document, variables, info }) =>
       runInRequest(info, async () => {
-        const { contextFactory, execute } = yoga.getEnveloped({ info, params: {}, request: null });
-        const contextValue = await contextFactory();
-        return (await execute({ schema, document, variableValues: variables, contextValue })) as ExecutionResult;
+        const visit = openVisit(info);
+        const entered = await enter(fromNode(req, info), visit);
+        if ('status' in entered) writeNode(req, res, entered);
+        else await yoga.handle(req, res, { ...entered, info: visit, transport: 'graphql' });
       }),
-    prepare(text) {
-      const document = parse(text);
-      const [error] = validate(schema, document);
-      if (error) throw new Error(`Persisted operation does not fit the schema: ${error.message}`);
-      return document;
+    fetch: (request, info) =>
+      runInRequest(info, async () => {
+        const visit = openVisit(info);
+        const entered = await enter(fromFetch(request, info), visit);
+        if (!('status' in entered)) return yoga.fetch(request, { ...entered, info: visit, transport: 'graphql' });
+        const { status, headers, body } = entered;
+        return new Response(body as string, { status, headers: { ...headers } });
+      }),
+    executePersisted: ({ operation, variables, visit }) =>
+      runInRequest(visit, async () => {
+        const text = persisted.get(operation)?.document;
+        const document = documents.get(operation);
+        if (!document) throw new Error(`no persisted operation is named ${operation}`);
+        try {
+          const { contextFactory, execute } = yoga.getEnveloped({
+            info: visit,
+            transport: 'rest',
+            params: { query: text },
+            request: null,
+          });
+          const contextValue = await contextFactory();
+          return (await execute({ schema, document, variableValues: variables, contextValue })) as ExecutionResult;
+        } catch (error) {
+          return { errors: [formatError(error, visit.correlationId)] };
+        }
+      }),
+  };
+}
+
+/** Parse and validate an operation of ours. @throws Error naming what does not fit */
+function prepare(schema: GraphQLSchema, text: string) {
+  const document = parse(text);
+  const [error] = validate(schema, document);
+  if (error) throw new Error(`Persisted operation does not fit the schema: ${error.message}`);
+  return document;
+}
+
+function useNoIntrospection(): Plugin {
+  return {
+    onValidate({ addValidationRule }) {
+      addValidationRule(NoSchemaIntrospectionCustomRule);
     },
+  };
+}
+
+function fromNode(req: IncomingMessage, info: RequestInfo): RestRequest {
+  return {
+    method: req.method ?? 'GET',
+    ...splitTarget(req.url ?? '/'),
+    headers: req.headers as Readonly<Record<string, string | undefined>>,
+    body: (limit) => readNodeBody(req, limit),
+    correlationId: info.correlationId,
+    clientIp: info.clientIp,
+  };
+}
+
+function fromFetch(request: Request, info: RequestInfo): RestRequest {
+  const url = new URL(request.url);
+  return {
+    method: request.method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: Object.fromEntries(request.headers),
+    body: (limit) => readFetchBody(request, limit),
+    correlationId: info.correlationId,
+    clientIp: info.clientIp,
   };
 }

@@ -3,6 +3,7 @@ import { errorResponse } from '../rest/envelope.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import { loggedError } from '../shared/scrub.ts';
 import { readFetchBody, readNodeBody } from './body.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
@@ -61,7 +62,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     try {
       return await pages(request);
     } catch (error) {
-      logger.error({ err: error, correlationId: request.correlationId }, 'request failed unexpectedly');
+      logger.error({ err: loggedError(error), correlationId: request.correlationId }, 'request failed unexpectedly');
       return errorResponse(
         {
           code: 'internal',
@@ -89,7 +90,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       const headers = { ...common, ...corsHeaders(cors, origin) };
       if (path === GRAPHQL_PATH) {
         for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-        void graphql.handleNode(req, res, info);
+        Promise.resolve(graphql.handleNode(req, res, info)).catch((error: unknown) => {
+          logger.error({ err: loggedError(error), correlationId: info.correlationId }, 'request failed unexpectedly');
+          res.destroy();
+        });
         return;
       }
       void answer({
@@ -100,17 +104,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
         body: (limit) => readNodeBody(req, limit),
         correlationId: info.correlationId,
         clientIp: info.clientIp,
-      }).then((response) => {
-        if (res.destroyed) return;
-        res.writeHead(response.status, {
-          ...headers,
-          ...response.headers,
-          'content-length': String(Buffer.byteLength(response.body)),
-          // An unread body would be taken for the next request on this connection.
-          ...(req.complete || method === 'GET' || method === 'HEAD' ? {} : { connection: 'close' }),
-        });
-        res.end(method === 'HEAD' ? undefined : response.body);
-      });
+      }).then((response) => writeNode(req, res, { ...response, headers: { ...headers, ...response.headers } }));
     },
 
     async fetch(request) {
@@ -155,7 +149,20 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-function splitTarget(target: string): { path: string; query: string } {
+/** Write a whole answer to a socket. */
+export function writeNode(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
+  if (res.destroyed) return;
+  const bodyless = req.method === 'GET' || req.method === 'HEAD';
+  res.writeHead(response.status, {
+    ...response.headers,
+    'content-length': String(Buffer.byteLength(response.body)),
+    // An unread body would be taken for the next request on this connection.
+    ...(req.complete || bodyless ? {} : { connection: 'close' }),
+  });
+  res.end(req.method === 'HEAD' ? undefined : response.body);
+}
+
+export function splitTarget(target: string): { path: string; query: string } {
   const at = target.indexOf('?');
   return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
 }

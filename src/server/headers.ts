@@ -15,6 +15,22 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
+/** Nothing from elsewhere is loaded or asked, and nobody may frame the page. */
+const HTML_POLICY =
+  "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Content security policies of the HTML pages, each with only what the page needs. */
+export const HTML_SECURITY_HEADERS = {
+  /** One page with everything inline: its editor compiles grammars and starts workers from blobs. */
+  graphiql: {
+    'content-security-policy': `${HTML_POLICY}; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:`,
+  },
+  /** Scripts and styles are files of ours; the viewer sets inline styles and shows data: images. */
+  docs: {
+    'content-security-policy': `${HTML_POLICY}; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:`,
+  },
+} as const;
+
 /** CORS headers of a plain answer. Credentials are never allowed: keys travel in the Authorization header. */
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
   if (policy.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };

@@ -25,6 +25,7 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
       const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
       return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
     },
+    // A key that is not valid does not come this far.
     allowArbitraryOperations: (request) => anyDocument || request.headers.has('authorization'),
     customErrors: {
       notFound: refusal(

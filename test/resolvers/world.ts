@@ -3,6 +3,7 @@ import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
 import { createLoaders } from '../../src/loaders/index.ts';
 import type { AppContext } from '../../src/resolvers/context.ts';
+import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
 import type { Services } from '../../src/resolvers/services.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
@@ -82,6 +83,7 @@ export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
     nowMs,
     caller: { kind: 'anonymous' },
     correlationId: 'test',
+    maxPageSize: MAX_PAGE_SIZE,
     logger: silentLogger,
     services,
     loaders: createLoaders(services),

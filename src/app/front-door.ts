@@ -1,0 +1,91 @@
+import type { Config } from '../config/config.ts';
+import type { KeyService } from '../keys/service.ts';
+import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
+import { type Admission, createAdmission } from '../server/admission.ts';
+import { createBudgets } from '../server/budgets.ts';
+import { createRedisCounters } from '../server/counters.ts';
+import type { PersistedOperation } from '../server/graphql.ts';
+import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
+import { budgetHeaders, openVisit, type Visit } from '../server/visit.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { connectRedis } from '../snapshot/redis-connection.ts';
+
+export interface FrontDoorDeps {
+  readonly config: Config;
+  readonly keys: Pick<KeyService, 'verify'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A REST request that was let in, with what its execution needs to know. */
+export interface RestEntry extends Entry {
+  readonly visit: Visit;
+}
+
+export interface FrontDoor {
+  readonly limits: Limits;
+  readonly admission: Admission;
+  /** Let a REST request in, or say why not. Never throws. */
+  admitRest(
+    request: RestRequest,
+    route: { readonly surface: Surface; readonly operation: string } | null,
+  ): Promise<RestEntry>;
+  close(): Promise<void>;
+}
+
+/** Name what a call of each persisted operation costs: what the row that it stands behind costs. */
+export function persistedOperations(
+  manifest: Readonly<Record<string, { readonly sha256: string; readonly document: string }>>,
+  routes: readonly AnyRoute[],
+): ReadonlyMap<string, PersistedOperation> {
+  const surfaces = new Map(routes.map(({ operation, surface }) => [operation, surface]));
+  return new Map(
+    Object.entries(manifest).map(([name, { sha256, document }]) => [
+      name,
+      { sha256, document, points: pointsOf(name, surfaces.get(name) ?? 'Public') },
+    ]),
+  );
+}
+
+/** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
+export function createFrontDoor({ config, keys, clock, logger }: FrontDoorDeps): FrontDoor {
+  const { env } = config;
+  const limits = createLimits({
+    anonymous: env.RATE_LIMIT_ANONYMOUS,
+    partner: env.RATE_LIMIT_PARTNER,
+    ops: env.RATE_LIMIT_OPS,
+  });
+  const redis =
+    env.REDIS_URL === undefined ? undefined : connectRedis({ url: env.REDIS_URL, logger, name: 'rate-limits' });
+  const budgets = createBudgets({
+    limits,
+    clock,
+    logger,
+    ...(redis === undefined ? {} : { shared: createRedisCounters({ windowSec: WINDOW_SEC }, redis) }),
+  });
+  const admission = createAdmission({ verify: (header) => keys.verify(header), budgets });
+  return {
+    limits,
+    admission,
+    async admitRest(request, route) {
+      const visit = openVisit({
+        correlationId: request.correlationId,
+        clientIp: request.clientIp,
+        authorization: request.headers.authorization,
+      });
+      const points = route === null ? DOOR_POINTS : pointsOf(route.operation, route.surface);
+      let refusal: unknown = null;
+      try {
+        await admission.admit(visit, route?.surface ?? 'Public', points);
+      } catch (error) {
+        refusal = error;
+      }
+      const keyed = visit.authorization !== undefined;
+      return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
+    },
+    async close() {
+      redis?.disconnect();
+    },
+  };
+}

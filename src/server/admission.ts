@@ -1,0 +1,59 @@
+import type { Caller } from '../resolvers/context.ts';
+import { UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Budgets } from './budgets.ts';
+import { DOOR_POINTS } from './limits.ts';
+import type { Visit } from './visit.ts';
+
+export type DoorSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
+
+export interface AdmissionDeps {
+  /** Check an `Authorization` header; `null` = not a valid key, whatever the reason. */
+  readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
+  readonly budgets: Budgets;
+}
+
+export interface Admission {
+  /**
+   * Let a visit in, or not: check its key, charge its budget, and compare its tier with the surface. The fields behind
+   * the surface check the tier again; this only spares refused callers' work.
+   * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
+   */
+  admit(visit: Visit, surface: DoorSurface, points?: number): Promise<void>;
+  /** Charge more to an admitted visit, when its cost is known. @throws as `admit` */
+  charge(visit: Visit, points: number): Promise<void>;
+}
+
+/** Build the check that every request passes first, the same for GraphQL and REST. */
+export function createAdmission({ verify, budgets }: AdmissionDeps): Admission {
+  const callerOf = async (visit: Visit, surface: DoorSurface): Promise<Caller | null> => {
+    if (visit.authorization === undefined) return { kind: 'anonymous' };
+    try {
+      const key = await verify(visit.authorization);
+      return key === null ? null : { kind: 'key', keyId: key.keyId, tier: key.tier };
+    } catch (error) {
+      // Public reads need no key: they go on when keys cannot be checked.
+      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return { kind: 'anonymous' };
+      throw error;
+    }
+  };
+  return {
+    async admit(visit, surface, points = DOOR_POINTS) {
+      const caller = await callerOf(visit, surface);
+      const opened = caller !== null && opens(caller, surface);
+      if (caller !== null) visit.caller = caller;
+      // A refused key is charged to the address: guessing is as limited as asking.
+      await budgets.charge(visit, opened ? points : DOOR_POINTS, surface === 'Public' ? 'open' : 'closed');
+      if (!opened) {
+        visit.standing = null;
+        throw new UnauthorizedError();
+      }
+    },
+    charge: (visit, points) => budgets.charge(visit, points, 'closed'),
+  };
+}
+
+function opens(caller: Caller, surface: DoorSurface): boolean {
+  if (surface === 'Partner') return caller.kind === 'key';
+  if (surface === 'Ops') return caller.kind === 'key' && caller.tier === 'ops';
+  return true;
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../shared/clock.ts';
+import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import { type Counters, createMemoryCounters } from './counters.ts';
+import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
+import type { Visit } from './visit.ts';
+
+export interface RateLimitedDetails {
+  /** `client` = the budget of the key or address; `field` = the calls of one field. */
+  readonly scope: 'client' | 'field';
+  readonly policy: Tier;
+  readonly limit: number;
+  readonly windowSec: number;
+  /** The field, by coordinate. */
+  readonly field?: string;
+}
+
+export class RateLimitedError extends AppError<RateLimitedDetails> {
+  constructor(details: RateLimitedDetails, retryAfterSec: number) {
+    const what =
+      details.scope === 'client'
+        ? `The budget of ${details.limit} cost points per ${details.windowSec} s is used up`
+        : `${details.field} was called more than ${details.limit} times in ${details.windowSec} s`;
+    super('rate_limited', `${what}. Try again in ${retryAfterSec} s, or ask less often.`, { details, retryAfterSec });
+  }
+}
+
+/** Addresses remembered at once; about 100 bytes each. */
+const MAX_ADDRESSES = 50_000;
+const MAX_KEYS = 10_000;
+
+/** Whether a charge that the shared store cannot take is counted here instead, or refused. */
+export type WhenStoreFails = 'open' | 'closed';
+
+export interface BudgetDeps {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Counters that all processes share. Without them everything is counted here. */
+  readonly shared?: Counters;
+}
+
+export interface Budgets {
+  /**
+   * Charge a visit's client and note where its budget stands.
+   * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
+   */
+  charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<void>;
+}
+
+/**
+ * Build the budgets of clients. Addresses are counted in each process: their number is not ours to bound in a shared
+ * store, and public reads must not wait for one. Keys are counted in the shared store where there is one.
+ */
+export function createBudgets({ limits, clock, logger, shared }: BudgetDeps): Budgets {
+  const addresses = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
+  const keysHere = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_KEYS }, clock);
+  let storeWorks = true;
+  const noteStore = (works: boolean) => {
+    if (works !== storeWorks) {
+      if (works) logger.info({ store: 'rate-limits' }, 'shared store recovered');
+      else logger.warn({ store: 'rate-limits' }, 'shared store failing: keyed surfaces are closed');
+    }
+    storeWorks = works;
+  };
+
+  const count = async (visit: Visit, points: number, whenStoreFails: WhenStoreFails) => {
+    if (visit.caller.kind === 'anonymous') return addresses.add(addressIdentity(visit.clientIp), points);
+    if (shared === undefined) return keysHere.add(visit.caller.keyId, points);
+    try {
+      const counted = await shared.add(visit.caller.keyId, points);
+      noteStore(true);
+      return counted;
+    } catch (error) {
+      noteStore(false);
+      if (whenStoreFails === 'open') return keysHere.add(visit.caller.keyId, points);
+      const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
+      throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
+    }
+  };
+
+  return {
+    async charge(visit, points, whenStoreFails) {
+      const policy = tierOf(visit.caller);
+      const limit = limits[policy].points;
+      if (limit === 0) return;
+      // What costs more than a whole window can still be asked for, once per window.
+      const { used, msLeft } = await count(visit, Math.min(points, limit), whenStoreFails);
+      const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
+      visit.standing = { policy, limit, remaining: Math.max(0, limit - used), resetSec };
+      if (used > limit) {
+        throw new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
+      }
+    },
+  };
+}
+
+/** One client per address; of IPv6 the network (/64), because a client has all of that. */
+export function addressIdentity(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1] !== undefined) return mapped[1];
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+}

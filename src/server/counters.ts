@@ -1,0 +1,58 @@
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { Clock } from '../shared/clock.ts';
+
+export interface Count {
+  /** Points used in the running window, these included. */
+  readonly used: number;
+  /** Milliseconds until the window ends. */
+  readonly msLeft: number;
+}
+
+/** Counts points per identity in fixed windows. */
+export interface Counters {
+  add(identity: string, points: number): Count | Promise<Count>;
+}
+
+export interface CounterOptions {
+  readonly windowSec: number;
+  /** Most identities remembered; the least recently seen one is forgotten first. */
+  readonly max: number;
+}
+
+/**
+ * Count in this process. Memory is bounded by `max`, however many identities come: who is forgotten starts a new window,
+ * and who keeps asking is never forgotten.
+ */
+export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: Clock): Counters {
+  const windows = new LRUCache<string, { used: number; endsAtMs: number }>({ max });
+  return {
+    add(identity, points) {
+      const nowMs = clock.now();
+      const running = windows.get(identity);
+      const window =
+        running !== undefined && running.endsAtMs > nowMs ? running : { used: 0, endsAtMs: nowMs + windowSec * 1000 };
+      window.used += points;
+      if (window !== running) windows.set(identity, window);
+      return { used: window.used, msLeft: window.endsAtMs - nowMs };
+    },
+  };
+}
+
+/** Count in Redis, shared by all processes: one atomic step per charge. Rejects when Redis does not answer. */
+export function createRedisCounters({ windowSec }: Pick<CounterOptions, 'windowSec'>, redis: Redis): Counters {
+  const limiter = new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix: 'spiral:limit',
+    points: Number.MAX_SAFE_INTEGER,
+    duration: windowSec,
+    rejectIfRedisNotReady: true,
+  });
+  return {
+    async add(identity, points) {
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(identity, points);
+      return { used: consumedPoints, msLeft: msBeforeNext };
+    },
+  };
+}

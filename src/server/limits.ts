@@ -1,0 +1,100 @@
+import type { Caller } from '../resolvers/context.ts';
+
+/** Who asks, as far as limits are concerned. */
+export type Tier = 'anonymous' | 'partner' | 'ops';
+
+export interface TierLimits {
+  /** Cost points per window and client; 0 = no limits on how often. */
+  readonly points: number;
+  /** Most bytes of a GraphQL request body. */
+  readonly bodyBytes: number;
+  /** Most operations in one GraphQL request. */
+  readonly batch: number;
+  /** Deepest nesting of fields. The introspection query of the usual tools is 15 deep. */
+  readonly depth: number;
+  /** Most aliased fields, `__typename` included, fragments expanded. */
+  readonly aliases: number;
+  /** Most directives, fragments expanded. */
+  readonly directives: number;
+  /** Most fields, fragments expanded. */
+  readonly fields: number;
+  /** Most lexical tokens. */
+  readonly tokens: number;
+  /** Highest cost of one operation, with list sizes. */
+  readonly cost: number;
+  /** Most calls per window and client of fields that ask an upstream or a chain on demand, by coordinate. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** The same for every other root field that needs a key. */
+  readonly keyedCalls: number;
+}
+
+export type Limits = Readonly<Record<Tier, TierLimits>>;
+
+/** Length of a window of the budgets and of the per-field limits, seconds. */
+export const WINDOW_SEC = 60;
+
+/** Cost of an operation per point of the budget, rounded up: most queries cost one point, the largest about 100. */
+export const COST_PER_POINT = 100;
+
+/** Points of one request to a /v1 path, and of the persisted operation behind it, by surface. */
+export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as const;
+
+/** Public rows that ask an upstream on demand cost more than those that are answered from memory. */
+export const OPERATION_POINTS: Readonly<Record<string, number>> = { PriceChart: 5, Ohlcv: 5 };
+
+/** Points that a request costs before anything of it is known: what is refused early is not free. */
+export const DOOR_POINTS = 1;
+
+/** Everything that is limited per tier, in one place. */
+export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
+  return {
+    anonymous: {
+      points: points.anonymous,
+      bodyBytes: 64 * 1024,
+      batch: 5,
+      depth: 16,
+      aliases: 30,
+      directives: 20,
+      fields: 500,
+      tokens: 2_000,
+      cost: 10_000,
+      calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
+      keyedCalls: 30,
+    },
+    partner: {
+      points: points.partner,
+      bodyBytes: 128 * 1024,
+      batch: 10,
+      depth: 16,
+      aliases: 60,
+      directives: 40,
+      fields: 1_000,
+      tokens: 4_000,
+      cost: 20_000,
+      calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
+      keyedCalls: 240,
+    },
+    ops: {
+      points: points.ops,
+      bodyBytes: 256 * 1024,
+      batch: 10,
+      depth: 16,
+      aliases: 100,
+      directives: 60,
+      fields: 2_000,
+      tokens: 8_000,
+      cost: 50_000,
+      calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },
+      keyedCalls: 480,
+    },
+  };
+}
+
+/** Points of a persisted operation. */
+export function pointsOf(operation: string, surface: keyof typeof SURFACE_POINTS): number {
+  return OPERATION_POINTS[operation] ?? SURFACE_POINTS[surface];
+}
+
+export function tierOf(caller: Caller): Tier {
+  return caller.kind === 'key' ? caller.tier : 'anonymous';
+}

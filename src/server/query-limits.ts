@@ -1,0 +1,47 @@
+import { AppError } from '../shared/errors.ts';
+import type { Tier, TierLimits } from './limits.ts';
+import type { Shape } from './query-shape.ts';
+
+/** What of a query is bounded. */
+export type QueryMeasure = 'tokens' | 'depth' | 'fields' | 'aliases' | 'directives' | 'cost' | 'batch';
+
+export interface QueryTooComplexDetails {
+  readonly measure: QueryMeasure;
+  readonly limit: number;
+  /** Absent where counting stopped at the limit. */
+  readonly actual?: number;
+  readonly tier: Tier;
+}
+
+const WAYS_OUT: Readonly<Record<QueryMeasure, string>> = {
+  tokens: 'Split it into several requests',
+  depth: 'Ask for the nested objects by their ids in a second request',
+  fields: 'Ask for fewer fields, or spread fewer fragments',
+  aliases: 'Send the aliased fields as several requests',
+  directives: 'Leave out fields instead of skipping them',
+  cost: 'Lower "first" and page with "after", or ask for fewer fields of lists',
+  batch: 'Send fewer operations per request',
+};
+
+export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
+  constructor(details: QueryTooComplexDetails) {
+    const { measure, limit, actual, tier } = details;
+    const found = actual === undefined ? `more than ${limit}` : String(actual);
+    super(
+      'query_too_complex',
+      `The query has ${measure} ${found}; the limit for ${tier} callers is ${limit}. ${WAYS_OUT[measure]}.`,
+      { details },
+    );
+  }
+}
+
+const SHAPE_MEASURES = ['depth', 'fields', 'aliases', 'directives'] as const;
+
+/** Hold a document against the limits of a tier. @throws QueryTooComplexError */
+export function checkShape(shape: Shape, limits: TierLimits, tier: Tier): void {
+  for (const measure of SHAPE_MEASURES) {
+    if (shape[measure] > limits[measure]) {
+      throw new QueryTooComplexError({ measure, limit: limits[measure], actual: shape[measure], tier });
+    }
+  }
+}

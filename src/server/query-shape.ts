@@ -1,0 +1,91 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  Lexer,
+  type SelectionSetNode,
+  Source,
+  TokenKind,
+} from 'graphql';
+
+/** What a document asks for before anything is known of the schema, fragments expanded. */
+export interface Shape {
+  readonly depth: number;
+  readonly fields: number;
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+const NOTHING: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
+
+/**
+ * Count lexical tokens, but never more than `limit + 1`: what comes after is not read.
+ * @throws GraphQLError for characters that are no GraphQL
+ */
+export function countTokens(text: string, limit: number): number {
+  const lexer = new Lexer(new Source(text));
+  let count = 0;
+  while (count <= limit && lexer.advance().kind !== TokenKind.EOF) count += 1;
+  return count;
+}
+
+/**
+ * Measure a document in time linear to its text: every fragment is measured once and multiplied where it is spread, so
+ * fragments that spread each other by doubling cost nothing to measure. A cycle counts once; validation refuses it.
+ */
+export function measureShape(document: DocumentNode): Shape {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  const measured = new Map<string, Shape>();
+  const ofFragment = (name: string): Shape => {
+    const known = measured.get(name);
+    if (known !== undefined) return known;
+    const fragment = fragments.get(name);
+    if (fragment === undefined) return NOTHING;
+    measured.set(name, NOTHING);
+    const own = { ...NOTHING, directives: fragment.directives?.length ?? 0 };
+    const shape = add(own, ofSelections(fragment.selectionSet));
+    measured.set(name, shape);
+    return shape;
+  };
+  const ofSelections = (set: SelectionSetNode): Shape => {
+    let sum = NOTHING;
+    for (const node of set.selections) {
+      const own = { ...NOTHING, directives: node.directives?.length ?? 0 };
+      if (node.kind === Kind.FRAGMENT_SPREAD) sum = add(sum, add(own, ofFragment(node.name.value)));
+      else if (node.kind === Kind.INLINE_FRAGMENT) sum = add(sum, add(own, ofSelections(node.selectionSet)));
+      else {
+        const below = node.selectionSet ? ofSelections(node.selectionSet) : NOTHING;
+        sum = add(sum, {
+          depth: below.depth + 1,
+          fields: below.fields + 1,
+          aliases: below.aliases + (node.alias === undefined ? 0 : 1),
+          directives: below.directives + own.directives,
+        });
+      }
+    }
+    return sum;
+  };
+  let whole = NOTHING;
+  for (const node of document.definitions) {
+    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+    const own = { ...NOTHING, directives: node.directives?.length ?? 0 };
+    whole = add(whole, add(own, ofSelections(node.selectionSet)));
+  }
+  // Fragments that nobody spreads are refused by validation, which has to read them all the same.
+  for (const name of fragments.keys()) {
+    if (!measured.has(name)) whole = add(whole, ofFragment(name));
+  }
+  return whole;
+}
+
+function add(a: Shape, b: Shape): Shape {
+  return {
+    depth: Math.max(a.depth, b.depth),
+    fields: a.fields + b.fields,
+    aliases: a.aliases + b.aliases,
+    directives: a.directives + b.directives,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Caller } from '../resolvers/context.ts';
+import type { Tier } from './limits.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** Where a client's budget stands after its last charge. */
+export interface Standing {
+  readonly policy: Tier;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the window ends, rounded up. */
+  readonly resetSec: number;
+}
+
+/** One request on its way through the front door. What is learnt of it is noted here, once, in this order. */
+export interface Visit extends RequestInfo {
+  /** Anonymous until the key was checked. */
+  caller: Caller;
+  /** `null` before the first charge, without a budget, and on refused keys, which learn nothing. */
+  standing: Standing | null;
+}
+
+export function openVisit(info: RequestInfo): Visit {
+  return { ...info, caller: { kind: 'anonymous' }, standing: null };
+}
+
+/** The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP". */
+export function budgetHeaders({ standing }: Visit, windowSec: number): Record<string, string> {
+  if (standing === null) return {};
+  const { policy, limit, remaining, resetSec } = standing;
+  return {
+    'ratelimit-policy': `"${policy}";q=${limit};w=${windowSec}`,
+    ratelimit: `"${policy}";r=${remaining};t=${resetSec}`,
+  };
+}
