@@ -28,6 +28,7 @@ import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts'
 import { type Listening, listen } from './server/listen.ts';
 import type { Visit } from './server/visit.ts';
 import { createCandles, createCharts } from './services/charts.ts';
+import { createChanges } from './services/changes.ts';
 import { createComposition } from './services/composition.ts';
 import { createHistories } from './services/histories.ts';
 import { createReadiness } from './services/readiness.ts';
@@ -130,6 +131,13 @@ export function createApp(deps: AppDeps): App {
   const { snapshot } = warmth;
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
+  const changes = createChanges({
+    snapshot,
+    clock,
+    timers: deps.timers,
+    maxOpen: env.MAX_SUBSCRIPTIONS,
+    ...(metrics === undefined ? {} : { onChange: metrics.subscription }),
+  });
   const services: Services = {
     catalog,
     budgets,
@@ -152,6 +160,7 @@ export function createApp(deps: AppDeps): App {
     charts: createCharts({ upstream: upstreams.charts, clock }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
+    changes,
     tvl: () => null,
   };
 
@@ -223,6 +232,7 @@ export function createApp(deps: AppDeps): App {
     // Leases go back while requests still run: another warmer takes over at once.
     const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
+    changes.close();
     await bounded('requests', listening?.close(drainMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
     const closing = [keys.close(), door.close(), db.destroy(), telemetry.stop()];

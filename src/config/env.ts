@@ -159,6 +159,7 @@ export const envSchema = z.object({
     .min(16)
     .optional()
     .describe('Secret mixed into key hashes. Changing it invalidates every key.'),
+  MAX_SUBSCRIPTIONS: count.default(500).describe('Most subscriptions open at once in one process.'),
   METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url
     .optional()

@@ -4,6 +4,7 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import type { HistorySource } from '../loaders/history.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
+import type { ChangesPort } from './changes.ts';
 
 /**
  * Everything that resolvers reach, as narrow ports. The composition root implements them; tests hand in records.
@@ -25,6 +26,7 @@ export interface ReadServices {
   readonly health: HealthPort;
   /** The latest TVL; `null` until one chain is computed. Chains not yet computed are left out of `chains`. */
   tvl(): TvlSnapshot | null;
+  readonly changes: ChangesPort;
 }
 
 export type Services = ReadServices;

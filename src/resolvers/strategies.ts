@@ -77,7 +77,8 @@ export function yieldStrategyOf(terms: EquityTerms & { readonly chainId: ChainId
   return strategies.find(({ id }) => id === terms.yieldStrategyId) ?? null;
 }
 
-function toFilter(input: StrategyFilterInput): StrategyFilter {
+/** Read a filter as it is asked into what the query compares. */
+export function toFilter(input: StrategyFilterInput): StrategyFilter {
   const seconds = (date: Date | null | undefined) => (date == null ? null : date.getTime() / 1000);
   const given = Object.entries({
     ...input,

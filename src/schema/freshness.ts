@@ -144,7 +144,7 @@ const ExcludedRef = builder.objectRef<ExcludedMarket>('ExcludedMarket').implemen
   }),
 });
 
-const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainFreshness').implement({
+export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainFreshness').implement({
   description: 'How old the facts of one chain are.',
   fields: (t) => ({
     chain: t.expose('chain', { type: ChainRef, description: 'The chain.' }),

@@ -14,6 +14,7 @@ import './history.ts';
 import './price-chart.ts';
 import './ohlcv.ts';
 import './tvl.ts';
+import './subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {

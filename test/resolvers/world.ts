@@ -63,6 +63,13 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
               candles: [{ t: NOW_MS / 1000, o: 1, h: 2, l: 0.5, c: 1.5, v: 10 }],
             },
     },
+    changes: {
+      open: () => {
+        throw new Error('nobody subscribes here');
+      },
+      remember: () => {},
+      recall: () => null,
+    },
     health: {
       readiness: (chainId) => {
         const primed = known(factsById, chainId).version > 0;

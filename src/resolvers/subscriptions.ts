@@ -1,0 +1,141 @@
+import type { Chain } from '../catalog/types.ts';
+import { fingerprint } from '../domain/strategy/fingerprint.ts';
+import { indexStrategies, queryStrategies } from '../domain/strategy/query.ts';
+import type { Strategy } from '../domain/strategy/types.ts';
+import { createLoaders } from '../loaders/index.ts';
+import type { ChainId, StrategyId } from '../shared/ids.ts';
+import { requireChain, selectChains } from './chains.ts';
+import type { ChangeEvent, ChangeFeed } from './changes.ts';
+import type { AppContext } from './context.ts';
+import { type ChainFreshness, readFreshness } from './freshness.ts';
+import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
+
+export interface StrategyChange {
+  readonly chain: Chain;
+  readonly version: number;
+  readonly publishedMs: number;
+  /** Whether `changed` is everything that matches, because the reader's version is not known here. */
+  readonly complete: boolean;
+  readonly changed: readonly Strategy[];
+  readonly removed: readonly StrategyId[];
+}
+
+export interface StrategyChangedArgs {
+  readonly filter?: StrategyFilterInput | null | undefined;
+  /** The versions that the reader has seen last. */
+  readonly since?: readonly { readonly chainId: ChainId; readonly version: number }[] | null | undefined;
+}
+
+/**
+ * Follow the strategies that match a filter: first what differs from the reader's version (everything, when it is not
+ * known here), then every later difference. @throws BadRequestError, AppError rate_limited
+ */
+export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
+  const { changes, health } = ctx.services;
+  const chainIds = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
+  const filter = toFilter(args.filter ?? {});
+  const matching = (strategies: readonly Strategy[]): Map<StrategyId, Strategy> => {
+    const { field: order, direction } = DEFAULT_ORDER;
+    const found = queryStrategies(indexStrategies(strategies), { filter, order, direction, first: strategies.length });
+    return new Map(found.items.map(({ strategy }) => [strategy.id, strategy]));
+  };
+  const shown = new Map<ChainId, Map<StrategyId, Strategy>>();
+  for (const { chainId, version } of args.since ?? []) {
+    requireChain(ctx, chainId, 'since.chainId');
+    const known = changes.recall(chainId, version);
+    if (known) shown.set(chainId, matching(known));
+  }
+  return follow(changes.open('strategyChanged', chainIds), ctx, (event) =>
+    event.chainIds.flatMap((chainId) => {
+      if (!health.readiness(chainId, event.nowMs).primed) return [];
+      const composed = ctx.loaders.composed(chainId);
+      changes.remember(composed);
+      const before = shown.get(chainId);
+      const now = matching(composed.strategies);
+      shown.set(chainId, now);
+      const changed = [...now.values()].filter((strategy) => {
+        const known = before?.get(strategy.id);
+        return known === undefined || fingerprint(known) !== fingerprint(strategy);
+      });
+      const removed = [...(before?.keys() ?? [])].filter((id) => !now.has(id));
+      if (before !== undefined && changed.length === 0 && removed.length === 0) return [];
+      const { version, asOfMs: publishedMs } = composed;
+      return [
+        { chain: requireChain(ctx, chainId), version, publishedMs, complete: before === undefined, changed, removed },
+      ];
+    }),
+  );
+}
+
+export interface FreshnessChangedArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/**
+ * Follow the freshness of chains: first as it is, then whenever a group changes its state or what it is failing on, by a
+ * refresh or by time alone. Mere ageing is not told. @throws BadRequestError, AppError rate_limited
+ */
+export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  const told = new Map<ChainId, string>();
+  return follow(ctx.services.changes.open('freshnessChanged', chainIds, { ticking: true }), ctx, (event) =>
+    readFreshness({ chainIds: event.chainIds }, ctx).filter((freshness) => {
+      const state = stateOf(freshness);
+      const differs = told.get(freshness.chain.chainId) !== state;
+      told.set(freshness.chain.chainId, state);
+      return differs;
+    }),
+  );
+}
+
+function stateOf({ ready, groups }: ChainFreshness): string {
+  return JSON.stringify([
+    ready,
+    ...groups.map(({ group, source, status, items, failing }) => [
+      group,
+      source,
+      status,
+      items,
+      ...failing.map(({ key, failure }) => `${key} ${failure.reason}`),
+    ]),
+  ]);
+}
+
+/**
+ * Turn a feed into what a subscription yields. The context is renewed for every event: its moment and its loaders belong to
+ * one answer. A failure ends the feed.
+ */
+function follow<T>(
+  feed: ChangeFeed,
+  ctx: AppContext,
+  produce: (event: ChangeEvent) => readonly T[],
+): AsyncIterableIterator<T> {
+  let ready: readonly T[] = [];
+  return {
+    async next() {
+      try {
+        for (;;) {
+          const [value, ...rest] = ready;
+          if (value !== undefined) {
+            ready = rest;
+            return { done: false, value };
+          }
+          const event = await feed.next();
+          if (event.done) return { done: true, value: undefined };
+          Object.assign(ctx, { nowMs: event.value.nowMs, loaders: createLoaders(ctx.services) });
+          ready = produce(event.value);
+        }
+      } catch (error) {
+        feed.return();
+        throw error;
+      }
+    },
+    async return() {
+      feed.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { ComposedChain } from '../domain/market/types.ts';
+import type { Strategy } from '../domain/strategy/types.ts';
+import type { ChangeEvent, ChangeFeed, ChangesPort } from '../resolvers/changes.ts';
+import type { Clock } from '../shared/clock.ts';
+import { AppError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Timers } from '../shared/timers.ts';
+import type { SnapshotReader } from '../snapshot/types.ts';
+
+export interface ChangesDeps {
+  readonly snapshot: Pick<SnapshotReader, 'subscribe'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Most feeds open at once in this process. */
+  readonly maxOpen: number;
+  readonly onChange?: (event: { readonly field: string; readonly change: 'opened' | 'closed' }) => void;
+}
+
+export interface Changes extends ChangesPort {
+  /** End every feed: their readers are told that it is complete. */
+  close(): void;
+}
+
+/** Several publishes in a row (a first round of warmers) become one event. */
+const GATHER_MS = 200;
+const TICK_MS = 1_000;
+/** Versions of a chain that a reader may come back with: at the cadences of production more than ten minutes. */
+const REMEMBERED = 16;
+const RETRY_AFTER_SEC = 30;
+
+interface Feed extends ChangeFeed {
+  readonly ticking: boolean;
+  mark(chainIds: readonly ChainId[]): void;
+}
+
+/** Create the feeds of changes over the snapshot: its versions come from this process or, through Redis, from others. */
+export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: ChangesDeps): Changes {
+  const feeds = new Set<Feed>();
+  const remembered = new Map<ChainId, Map<number, readonly Strategy[]>>();
+  let ticker: unknown = null;
+  let closed = false;
+
+  const leave = snapshot.subscribe(({ chainId }) => {
+    for (const feed of feeds) feed.mark([chainId]);
+  });
+  const tickLater = (): void => {
+    ticker ??= timers.setTimeout(() => {
+      ticker = null;
+      for (const feed of feeds) if (feed.ticking) feed.mark([]);
+      if ([...feeds].some((feed) => feed.ticking)) tickLater();
+    }, TICK_MS);
+  };
+
+  const createFeed = (field: string, chainIds: readonly ChainId[], ticking: boolean): Feed => {
+    const dirty = new Set<ChainId>(chainIds);
+    let wake: (() => void) | null = null;
+    let gatherUntilMs = 0;
+    let ended = false;
+    const woken = (): Promise<void> =>
+      new Promise((resolve) => {
+        wake = () => {
+          wake = null;
+          resolve();
+        };
+      });
+    const feed: Feed = {
+      ticking,
+      mark(changed) {
+        const own =
+          ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
+        for (const chainId of own) dirty.add(chainId);
+        if (own.length > 0) wake?.();
+      },
+      async next() {
+        while (!ended) {
+          const waitMs = gatherUntilMs - clock.now();
+          if (dirty.size === 0) {
+            await woken();
+          } else if (waitMs > 0 && waitMs <= GATHER_MS) {
+            const gathered = woken();
+            const timer = timers.setTimeout(() => wake?.(), waitMs);
+            await gathered;
+            timers.clearTimeout(timer);
+          } else {
+            gatherUntilMs = clock.now() + GATHER_MS;
+            const value: ChangeEvent = { nowMs: clock.now(), chainIds: [...dirty] };
+            dirty.clear();
+            return { done: false, value };
+          }
+        }
+        return { done: true, value: undefined };
+      },
+      return() {
+        if (ended) return;
+        ended = true;
+        feeds.delete(feed);
+        wake?.();
+        onChange?.({ field, change: 'closed' });
+      },
+    };
+    return feed;
+  };
+
+  return {
+    open(field, chainIds, { ticking = false } = {}) {
+      if (closed || feeds.size >= maxOpen) {
+        const why = closed ? 'This process is stopping' : `This process serves ${maxOpen} subscriptions at once`;
+        throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
+          retryAfterSec: RETRY_AFTER_SEC,
+        });
+      }
+      const feed = createFeed(field, chainIds, ticking);
+      feeds.add(feed);
+      onChange?.({ field, change: 'opened' });
+      if (ticking) tickLater();
+      return feed;
+    },
+    remember({ chainId, version, strategies }: ComposedChain) {
+      const versions = remembered.get(chainId) ?? new Map<number, readonly Strategy[]>();
+      versions.set(version, strategies);
+      for (const oldest of versions.keys()) {
+        if (versions.size <= REMEMBERED) break;
+        versions.delete(oldest);
+      }
+      remembered.set(chainId, versions);
+    },
+    recall: (chainId, version) => remembered.get(chainId)?.get(version) ?? null,
+    close() {
+      closed = true;
+      leave();
+      if (ticker !== null) timers.clearTimeout(ticker);
+      for (const feed of [...feeds]) feed.return();
+    },
+  };
+}
