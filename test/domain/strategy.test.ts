@@ -289,7 +289,9 @@ describe('composeStrategy', () => {
   test('behavior: an exit that was never measured says since when', () => {
     const lacking = withItem(present, 'exitLiquidity', key.token, {});
     expect(strategyOf(lacking, market.id).exitLiquidity).toEqual({ measured: false });
-    expect(strategyOf(lacking, market.id).freshness.exitLiquidity.asOfMs).toBe(lacking.publishedMs);
+    expect(strategyOf(lacking, market.id).freshness.exitLiquidity).toMatchObject({
+      asOfMs: lacking.groups.lendingState.items.get(market.id)?.asOfMs,
+    });
     const exitLiquidity = { ...lacking.groups.exitLiquidity, lastAttemptMs: NOW_MS - 7_000 };
     const attempted = { ...lacking, groups: { ...lacking.groups, exitLiquidity } };
     expect(strategyOf(attempted, market.id).freshness.exitLiquidity.asOfMs).toBe(NOW_MS - 7_000);

@@ -3,10 +3,10 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import { ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate } from '../apy/rates.ts';
-import type { CollateralApy, Fact, FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
+import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { stampOf } from '../freshness/stamp.ts';
-import type { Gap, Stamp } from '../freshness/types.ts';
+import type { Gap } from '../freshness/types.ts';
 import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
@@ -88,11 +88,13 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       maxLtvPct,
       safeLtvPct,
       history: composeHistory({ market, facts, collateralApySource: apySource }, context, gaps),
+      // A yield that no source tells, and an exit that nobody measured, are said of the market as it was last measured:
+      // a refresh of something else must not make them look newer.
       stamps: {
         borrow: stampOf(lendingState, context.budgets.lendingState),
         oracle: stampOf(oracle, context.budgets.oracle),
-        collateralApy: collateralApyStamp(apySource, collateralApy, context),
-        exitLiquidity: stampOf(facts.exitLiquidity ?? unmeasuredSweep(context), context.budgets.exitLiquidity),
+        collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
+        exitLiquidity: stampOf(facts.exitLiquidity ?? lendingState, context.budgets.exitLiquidity),
       },
       gaps,
     },
@@ -163,20 +165,6 @@ function explainIncentive(
   const group = context.facts.groups.incentives;
   if (incentive === null) gaps.push(gap(field, 'NONE', 'None is running.', group.items.get(market.id)?.asOfMs));
   else if (!incentive) gaps.push(gapOfGroup(field, group, market.id));
-}
-
-/** That nothing resolves is a statement of the catalog, as current as the facts it is published with. */
-function collateralApyStamp(
-  source: CollateralApySource,
-  fact: Fact<CollateralApy> | undefined,
-  context: CompositionContext,
-): Stamp {
-  return stampOf(fact ?? { asOfMs: context.facts.publishedMs }, context.budgets.collateralApy[source]);
-}
-
-/** When it was established that no sweep exists: at the latest attempt, else with the facts themselves. */
-function unmeasuredSweep({ facts }: CompositionContext): { readonly asOfMs: number } {
-  return { asOfMs: facts.groups.exitLiquidity.lastAttemptMs ?? facts.publishedMs };
 }
 
 function waiting(group: FactGroup, state: GroupState<unknown>, key: string): ExcludedMarket['waitingFor'][number] {
