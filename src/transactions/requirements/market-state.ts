@@ -27,7 +27,7 @@ export function planMarket(chain: Chain, market: Market) {
 }
 
 export interface LiveMarket {
-  /** The protocol SDK's market, accrued to the block that was read. */
+  /** The protocol SDK's market, accrued to now: to the clock's time, or the block's where that is ahead. */
   readonly sdk: SdkMarket;
   /** Loan base units per collateral base unit, scaled by 1e36. */
   readonly price: bigint;
@@ -36,7 +36,7 @@ export interface LiveMarket {
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint): LiveMarket {
+export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint, nowMs = 0): LiveMarket {
   const [row, rateAtTarget, price] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
   if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
@@ -51,12 +51,16 @@ export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bi
     price: required(price),
     rateAtTarget: required(rateAtTarget),
   });
-  const sdk = stored.accrueInterest(timestamp > lastUpdate ? timestamp : lastUpdate);
+  const sdk = stored.accrueInterest([lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))].reduce(latest));
   return { sdk, price: required(price), liquidity: sdk.liquidity };
 }
 
-/** Debt behind borrow shares `aheadSec` seconds after the block that was read, rounded up as the protocol does. */
+/** Debt behind borrow shares `aheadSec` seconds from now, rounded up as the protocol does. */
 export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): bigint {
   if (borrowShares === 0n) return 0n;
   return live.sdk.accrueInterest(live.sdk.lastUpdate + aheadSec).toBorrowAssets(borrowShares, 'Up');
+}
+
+function latest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

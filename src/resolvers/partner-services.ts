@@ -1,0 +1,23 @@
+import type { Chain, Market } from '../catalog/types.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
+import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen } from '../transactions/index.ts';
+
+/** What the keyed partner surface reaches beside the public reads. */
+export interface PartnerServices {
+  readonly leverage: LeveragePort;
+}
+
+/**
+ * Previews and unsigned transactions of leveraged positions. Expected failures are thrown as the error classes of
+ * `transactions/errors.ts`, which GraphQL answers as data.
+ */
+export interface LeveragePort {
+  preview(input: OpenInput): Promise<PreparedOpen>;
+  open(input: OpenInput, user: Address): Promise<Plan>;
+  manage(input: ManageInput): Promise<Plan>;
+  /** What selling this collateral would lose now, at the oracle's price scaled by 1e36. */
+  exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
+  /** USD per whole token where it is believed. */
+  usdOf(chainId: ChainId, token: Address): Decimal | undefined;
+}

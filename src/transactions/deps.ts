@@ -1,0 +1,96 @@
+import type { Chain, Market } from '../catalog/types.ts';
+import type { ChainClient } from '../chain/client.ts';
+import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import { isPlausiblePrice } from '../domain/market/prices.ts';
+import { peggedTokens } from '../domain/market/statics.ts';
+import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
+import type { MarketRates } from './preview/position.ts';
+import type { Quoter } from './quoting/quoter.ts';
+import { createLatestReader, type LatestReader } from './requirements/reads.ts';
+import type { TokenDirectory } from './requirements/tokens.ts';
+import { createSimulator, type Simulator } from './simulation/simulate.ts';
+
+/** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
+export type VaultOf = (chainId: ChainId, user: Address, positionId: number) => Promise<string | null>;
+
+/** What all builders of one service share. */
+export interface BuilderDeps {
+  readonly chains: readonly Chain[];
+  readonly clock: Clock;
+  readonly budgets: FreshnessBudgets;
+  facts(chainId: ChainId): ChainFacts;
+  composed(chainId: ChainId): ComposedChain;
+  readonly quoter: Quoter;
+  readonly tokens: TokenDirectory;
+  node(chainId: ChainId): ChainNode;
+  /** Receives the referral fee of swaps into a position; absent = none is taken. */
+  readonly feeReceiver: Address | undefined;
+  /** Base URL of the client app; absent = no signing links. */
+  readonly appUrl: string | undefined;
+  readonly vaultOf: VaultOf;
+}
+
+/** One chain, as builders use it. */
+export interface ChainNode {
+  readonly reader: LatestReader;
+  readonly simulator: Simulator;
+}
+
+/** Open the doors to the chains once each. */
+export function createNodes(
+  chains: readonly Chain[],
+  clients: ReadonlyMap<ChainId, ChainClient>,
+): (chainId: ChainId) => ChainNode {
+  const nodes = new Map<ChainId, ChainNode>();
+  for (const { chainId, contracts } of chains) {
+    const client = clients.get(chainId);
+    if (!client) continue;
+    nodes.set(chainId, {
+      reader: createLatestReader(client, contracts.multicall3),
+      simulator: createSimulator(client),
+    });
+  }
+  return (chainId) => {
+    const node = nodes.get(chainId);
+    if (!node) throw new Error(`no RPC client is configured for chain ${chainId}`);
+    return node;
+  };
+}
+
+/** Find the composed market; absent while a source of its rates has never answered. */
+export function composedMarket(deps: BuilderDeps, market: Market): ComposedMarket | undefined {
+  return deps.composed(market.chainId).markets.find((candidate) => candidate.market.id === market.id);
+}
+
+export function ratesOf(composed: ComposedMarket | undefined): MarketRates | undefined {
+  if (!composed) return undefined;
+  const { effectiveCollateralApyPct: collateralApyPct, netBorrowApyPct } = composed;
+  return { collateralApyPct, netBorrowApyPct };
+}
+
+/** USD prices of a chain, as far as they are believed. */
+export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
+  const { items } = deps.facts(chain.chainId).groups.price;
+  const pegged = peggedTokens(chain);
+  return (token) => {
+    const usd = items.get(token)?.value.usd;
+    return usd && isPlausiblePrice(usd, pegged.has(token)) ? usd : undefined;
+  };
+}
+
+/** Referral fee of swaps into a position, basis points. */
+const FEE_BPS = { correlated: 5, uncorrelated: 25 } as const;
+
+/** The referral fee of swaps into a position on this market; 0 without somebody to receive it. */
+export function referralFeeBps(deps: BuilderDeps, market: Market): number {
+  if (!deps.feeReceiver) return 0;
+  return market.correlated ? FEE_BPS.correlated : FEE_BPS.uncorrelated;
+}
+
+/** Fields of a swap request that say who takes which fee. */
+export function feeFields(deps: BuilderDeps, feeBps: number): { feeBps: number; feeReceiver?: Address } {
+  return deps.feeReceiver && feeBps > 0 ? { feeBps, feeReceiver: deps.feeReceiver } : { feeBps: 0 };
+}

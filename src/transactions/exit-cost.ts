@@ -1,0 +1,41 @@
+import type { SwapSource } from '../catalog/schema.ts';
+import type { Chain, Market } from '../catalog/types.ts';
+import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
+import { AppError } from '../shared/errors.ts';
+import type { BuilderDeps } from './deps.ts';
+import { DEFAULT_SLIPPAGE } from './input.ts';
+
+/** What selling all collateral of a position would lose now. */
+export type ExitCost =
+  | { readonly ok: true; readonly lostLoan: bigint; readonly amountOut: bigint; readonly source: SwapSource }
+  /** Stable code of what stands against it, e.g. `no_route`. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Quote the sale of `collateral` base units, without any fee of ours. Never throws an expected error. */
+export async function exitCost(
+  deps: BuilderDeps,
+  chain: Chain,
+  market: Market,
+  collateral: bigint,
+  price: bigint,
+): Promise<ExitCost> {
+  const value = collateralValueInLoan(collateral, price);
+  const executor = chain.contracts.flashLeverage;
+  try {
+    const quote = await deps.quoter.quote({
+      chain,
+      tokenIn: market.collateral.address,
+      tokenOut: market.loan.address,
+      amountIn: collateral,
+      sender: executor,
+      recipient: executor,
+      slippage: DEFAULT_SLIPPAGE,
+      feeBps: 0,
+      expectedOut: value,
+    });
+    return { ok: true, lostLoan: value - quote.amountOut, amountOut: quote.amountOut, source: quote.source };
+  } catch (error) {
+    if (error instanceof AppError) return { ok: false, reason: error.code };
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+import type { Chain, Market } from '../catalog/types.ts';
+import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
+import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
+import type { ComposedChain } from '../domain/market/types.ts';
+import { BadRequestError, NotReadyError } from '../shared/errors.ts';
+import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
+import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
+
+const EQUITY_PATHS = '/v1/partner/equity/simulate';
+
+/** Look the chain up. @throws BadRequestError naming the served ids */
+export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chain {
+  const chain = chains.find((candidate) => candidate.chainId === chainId);
+  if (chain) return chain;
+  const served = chains.map((candidate) => candidate.chainId);
+  throw new BadRequestError(`chainId ${chainId} is not served. Send one of ${served.join(', ')}.`, {
+    field: 'chainId',
+    value: String(chainId),
+    limit: { oneOf: served },
+  });
+}
+
+/** Find the loop market of a strategy. @throws BadRequestError for an unknown id, and for an equity vault with a pointer */
+export function requireLoop(chain: Chain, strategyId: StrategyId): Market {
+  const market = chain.markets.find(({ id, kind }) => kind === 'loop' && id === (strategyId as string as MarketId));
+  if (market) return market;
+  const isVault = strategyId.startsWith(EQUITY_PREFIX);
+  throw new BadRequestError(
+    isVault
+      ? `${strategyId} is an equity vault: use ${EQUITY_PATHS} and /v1/partner/equity/deposit/build.`
+      : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from /v1/strategies?chainId=${chain.chainId}.`,
+    { field: 'strategyId', value: strategyId, ...(isVault ? { limit: { use: EQUITY_PATHS } } : {}) },
+  );
+}
+
+/** Refuse to build on old numbers, though reads go on. @throws StaleDataError, NotReadyError before the first measurement */
+export function requireFresh(market: Market, facts: ChainFacts, budgets: FreshnessBudgets, nowMs: number): void {
+  const { lendingState, oracle } = facts.groups;
+  const needed: readonly (readonly ['lendingState' | 'oracle', Fact<unknown> | undefined])[] = [
+    ['lendingState', lendingState.items.get(market.id)],
+    ['oracle', oracle.items.get(market.oracle)],
+  ];
+  const missing = needed.filter(([, fact]) => !fact).map(([group]) => group);
+  if (missing.length > 0) {
+    throw new NotReadyError('The market has not been measured yet. Try again in some seconds.', missing);
+  }
+  for (const [group, fact] of needed) {
+    if (!fact) continue;
+    const stamp = stampOf(fact, budgets[group]);
+    if (!isStale(stamp, nowMs)) continue;
+    const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(stamp, nowMs);
+    throw new StaleDataError({ group, asOf, staleAfterSec, staleForSec });
+  }
+}
+
+/** Checks of the listing that liquidity is not one of: what the market can lend is decided on the chain's own numbers. */
+const LISTING_REASONS: Readonly<Record<string, Ineligibility>> = {
+  swap_route: 'no_swap_route',
+  maturity: 'near_maturity',
+  has_yield: 'not_listed',
+};
+
+/** Refuse to open what is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
+export function requireEligible(market: Market, composed: ComposedChain, nowMs: number): void {
+  const { collateral } = market;
+  if (collateral.maturity !== undefined && nowMs >= collateral.maturity * 1_000) {
+    throw new NotEligibleError(`${collateral.symbol} has matured: no position is opened on it any more.`, {
+      reason: 'matured',
+    });
+  }
+  if (collateral.noSwapRoute) {
+    throw new NotEligibleError(`${collateral.symbol} has no swap route: a position could not be closed.`, {
+      reason: 'no_swap_route',
+    });
+  }
+  const strategy = composed.strategies.find(({ id }) => id === (market.id as string));
+  const failed = strategy?.visibility.checks.find(({ name, passed }) => !passed && LISTING_REASONS[name] !== undefined);
+  if (!failed) return;
+  throw new NotEligibleError(
+    `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
+    { reason: LISTING_REASONS[failed.name] ?? 'not_listed', pointer: '/v1/strategies' },
+  );
+}

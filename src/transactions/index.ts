@@ -1,0 +1,71 @@
+import type { Catalog } from '../catalog/types.ts';
+import type { ChainClient } from '../chain/client.ts';
+import type { PartnerServices } from '../resolvers/partner-services.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Timers } from '../shared/timers.ts';
+import type { SwapQuotePort } from '../upstreams/types.ts';
+import { type BuilderDeps, createNodes, usdPrices, type VaultOf } from './deps.ts';
+import { exitCost } from './exit-cost.ts';
+import { requireChainOf } from './gate.ts';
+import { managePosition } from './manage/index.ts';
+import { openLeverage, prepareOpen } from './open/index.ts';
+import { createQuoter } from './quoting/quoter.ts';
+import { createPositionDirectory } from './requirements/position.ts';
+import { createTokenDirectory } from './requirements/tokens.ts';
+
+export type { BuilderDeps, VaultOf } from './deps.ts';
+export * from './errors.ts';
+export type { ExitCost } from './exit-cost.ts';
+export { type Intent, intentOf } from './intent.ts';
+export type { ManageInput } from './manage/index.ts';
+export { feeNotes, type OpenInput, type PreparedOpen } from './open/index.ts';
+export type { Plan } from './plan.ts';
+export * from './preview/economics.ts';
+export { leverageOf } from './preview/position.ts';
+export * from './types.ts';
+export { slippageNote, swapNote } from './words.ts';
+
+export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'budgets' | 'clock'> {
+  readonly catalog: Catalog;
+  readonly clients: ReadonlyMap<ChainId, ChainClient>;
+  /** The swap venues. */
+  readonly quotes: readonly SwapQuotePort[];
+  readonly timers: Timers;
+  readonly feeReceiver?: BuilderDeps['feeReceiver'];
+  readonly appUrl?: BuilderDeps['appUrl'];
+  readonly vaultOf?: VaultOf;
+}
+
+/** Join what all builders share: one quoter, one reader and simulator per chain, remembered tokens. */
+export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
+  const { chains } = deps.catalog;
+  const node = createNodes(chains, deps.clients);
+  return {
+    chains,
+    clock: deps.clock,
+    budgets: deps.budgets,
+    facts: deps.facts,
+    composed: deps.composed,
+    quoter: createQuoter({ venues: deps.quotes, timers: deps.timers }),
+    tokens: createTokenDirectory((chainId) => node(chainId).reader),
+    node,
+    feeReceiver: deps.feeReceiver,
+    appUrl: deps.appUrl,
+    vaultOf: deps.vaultOf ?? (async () => null),
+  };
+}
+
+/** Create the services of the partner surface. Nothing here signs or sends. */
+export function createPartnerServices(deps: PartnerDeps): PartnerServices {
+  const builder = createBuilderDeps(deps);
+  const positions = createPositionDirectory((chainId) => builder.node(chainId).reader);
+  return {
+    leverage: {
+      preview: (input) => prepareOpen(builder, input),
+      open: (input, user) => openLeverage(builder, input, user),
+      manage: (input) => managePosition(builder, positions, input),
+      exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),
+      usdOf: (chainId, token) => usdPrices(builder, requireChainOf(builder.chains, chainId))(token),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type AbiParameter, decodeFunctionData, getAbiItem, isHex } from 'viem';
+import { erc20Abi } from '../abi/erc20.ts';
+import { flashLeverageAbi } from '../abi/flash-leverage.ts';
+import { flashLeverageRouterAbi } from '../abi/flash-leverage-router.ts';
+import type { Address } from '../shared/ids.ts';
+import type { BuiltCall } from './types.ts';
+
+/** What calldata says, read back from the bytes themselves. */
+export interface Intent {
+  readonly method: string;
+  /** Flattened: `leverageParams.swapData.extRouter`, `reallocateParams.0.vault`. */
+  readonly arguments: readonly { readonly name: string; readonly value: string }[];
+  /** Who gets an allowance; approvals only. */
+  readonly spender?: Address;
+  /** Least output of the last swap, base units. */
+  readonly minimumOut?: bigint;
+  /** Who owns what comes of it. */
+  readonly recipient: Address;
+}
+
+const callsAbi = [...erc20Abi, ...flashLeverageAbi, ...flashLeverageRouterAbi];
+const MAX_SHOWN_BYTES = 66;
+
+/** Decode a built call for people. The recipient is the signer: nothing here is ever built for anybody else. */
+export function intentOf(call: BuiltCall, signer: Address): Intent {
+  const { functionName: method, args = [] } = decodeFunctionData({ abi: callsAbi, data: call.data });
+  const item = getAbiItem({ abi: callsAbi, name: method, args: args as never });
+  const inputs: readonly AbiParameter[] = item && 'inputs' in item ? item.inputs : [];
+  const flat = inputs.flatMap((input, i) => flatten(input.name ?? String(i), (args as readonly unknown[])[i]));
+  const find = (name: string) => flat.find((entry) => entry.name === name)?.value;
+  const minimum = find('params.minTokenOut') ?? find('leverageParams.minTokenOut') ?? find('minTokenOut');
+  const spender = find('spender');
+  return {
+    method,
+    arguments: flat,
+    recipient: signer,
+    ...(spender === undefined ? {} : { spender: spender as Address }),
+    ...(minimum === undefined ? {} : { minimumOut: BigInt(minimum) }),
+  };
+}
+
+function flatten(name: string, value: unknown): { name: string; value: string }[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => flatten(`${name}.${i}`, item));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, inner]) => flatten(`${name}.${key}`, inner));
+  }
+  const text = String(value);
+  const isLongBytes = isHex(text) && text.length > MAX_SHOWN_BYTES;
+  return [{ name, value: isLongBytes ? `${text.slice(0, MAX_SHOWN_BYTES)}… (${(text.length - 2) / 2} bytes)` : text }];
+}

@@ -1,0 +1,64 @@
+import { buildApprovals } from '../build/approvals.ts';
+import { buildSupplyCollateral } from '../build/supply-collateral.ts';
+import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collateral.ts';
+import { referralFeeBps } from '../deps.ts';
+import { baseUnits } from '../input.ts';
+import { swapDataOf } from '../open/build.ts';
+import { previewPosition } from '../preview/position.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import { shownAmount } from '../words.ts';
+import { quoteSwap } from './swap.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/** Add collateral, swapped from any token where it is not the collateral itself. */
+export async function addCollateral(context: ManageContext): Promise<VerbDraft> {
+  const { chain, market, position, live, input, payToken: token, rates, wallet } = context;
+  if (!token || !input.amount) throw new Error('the fields of add_collateral were not checked');
+  const { contracts } = chain;
+  const amount = baseUnits(input.amount, token);
+  const positionId = BigInt(position.id);
+  const after = (added: bigint) => ({ collateral: position.collateral + added, debt: position.debt });
+  const approvals = (spender: typeof contracts.flashLeverage) =>
+    buildApprovals({ token, spender, amount, allowance: wallet.allowances.get(spender) ?? 0n });
+  if (token.address === market.collateral.address) {
+    return {
+      path: 'supplyCollateral',
+      approvals: approvals(contracts.flashLeverage),
+      tx: buildSupplyCollateral(contracts, { user: input.user, positionId, amountCollateral: amount }),
+      swaps: [],
+      pays: { token, amount },
+      preview: previewPosition({ price: live.price, after: after(amount), rates }),
+    };
+  }
+  const { swap, issues } = await quoteSwap(context, {
+    tokenIn: token,
+    tokenOut: payTokenOf(market.collateral),
+    amountIn: amount,
+    executor: contracts.flashLeverageRouter,
+    feeBps: referralFeeBps(context.deps, market),
+  });
+  return {
+    path: 'swapAndSupplyCollateral',
+    approvals: approvals(contracts.flashLeverageRouter),
+    tx: buildSwapAndSupplyCollateral(contracts, {
+      user: input.user,
+      positionId,
+      marketId: market.id,
+      tokenIn: token.address,
+      amountIn: amount,
+      swapData: swapDataOf(swap.quote),
+      minTokenOut: swap.minOut,
+    }),
+    swaps: [swap],
+    pays: { token, amount },
+    preview: previewPosition({
+      price: live.price,
+      after: after(swap.quote.amountOut),
+      worst: after(swap.minOut),
+      rates,
+      ...context.impactOf(swap),
+    }),
+    notes: [`All of it, about ${shownAmount(swap.quote.amountOut, market.collateral)}, becomes collateral.`],
+    issues,
+  };
+}

@@ -1,0 +1,43 @@
+import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { buildBorrow } from '../build/borrow.ts';
+import { LimitExceededError } from '../errors.ts';
+import { baseUnits } from '../input.ts';
+import { mostDebt } from '../preview/ltv.ts';
+import { previewPosition } from '../preview/position.ts';
+import { debtOf } from '../requirements/market-state.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import { shownAmount } from '../words.ts';
+import { requireLiquidity } from './increase-leverage.ts';
+import { SAFE_AHEAD_SEC } from './remove-collateral.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/** Borrow more to the user's wallet, at most up to the safe LTV. @throws LimitExceededError, InsufficientLiquidityError */
+export function borrowMore(context: ManageContext): VerbDraft {
+  const { chain, market, position, live, limits, input, rates } = context;
+  if (!input.amount) throw new Error('the fields of borrow were not checked');
+  const token = payTokenOf(market.loan);
+  const amount = baseUnits(input.amount, token);
+  const capacity = mostDebt(position.collateral, live.price, limits.safeLtvPct);
+  if (position.debt + amount > capacity) {
+    const safe = capacity - debtOf(live, position.borrowShares, SAFE_AHEAD_SEC);
+    const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
+    throw new LimitExceededError(
+      `Borrowing ${shownAmount(amount, token)} would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be borrowed now.`,
+      {
+        field: 'amount',
+        value: input.amount.toFixed(),
+        limit: { maxAmount: largest, maxLtvPct: limits.safeLtvPct.toFixed() },
+      },
+    );
+  }
+  requireLiquidity(context, amount);
+  const after = { collateral: position.collateral, debt: position.debt + amount };
+  return {
+    path: 'borrow',
+    approvals: [],
+    tx: buildBorrow(chain.contracts, { positionId: BigInt(position.id), amountBorrow: amount }),
+    swaps: [],
+    preview: previewPosition({ price: live.price, after, rates }),
+    notes: [`${shownAmount(amount, token)} goes to the wallet.`],
+  };
+}

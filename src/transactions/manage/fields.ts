@@ -1,0 +1,54 @@
+import { BadRequestError } from '../../shared/errors.ts';
+import type { ManageAction } from '../types.ts';
+import type { ManageInput } from './types.ts';
+
+type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv';
+
+interface FieldRule {
+  readonly required: readonly Field[];
+  readonly optional: readonly Field[];
+  readonly hint: string;
+}
+
+/** Which optional fields an action takes. A field without a meaning is refused: it would be a wish that is not fulfilled. */
+const RULES: Readonly<Record<ManageAction, FieldRule>> = {
+  close: { required: [], optional: [], hint: 'close takes no amount: it sells all collateral and repays all debt.' },
+  increase_leverage: {
+    required: [],
+    optional: ['leverage', 'desiredLtv'],
+    hint: 'increase_leverage takes exactly one of leverage and desiredLtv.',
+  },
+  add_collateral: { required: ['amount', 'payToken'], optional: [], hint: 'add_collateral takes amount and payToken.' },
+  remove_collateral: { required: ['amount'], optional: [], hint: 'remove_collateral takes amount, of the collateral.' },
+  repay: {
+    required: [],
+    optional: ['amount', 'payToken', 'full'],
+    hint: 'repay takes payToken and amount, or full: true for the whole debt.',
+  },
+  borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
+};
+
+/** Check that an action has the fields it needs and no others. @throws BadRequestError naming the field */
+export function checkFields(input: ManageInput): void {
+  const { required, optional, hint } = RULES[input.action];
+  const given: Readonly<Record<Field, boolean>> = {
+    amount: input.amount !== undefined,
+    payToken: input.payToken !== undefined,
+    full: input.full === true,
+    leverage: input.leverage !== undefined,
+    desiredLtv: input.desiredLtvPct !== undefined,
+  };
+  for (const field of Object.keys(given) as Field[]) {
+    const isTaken = required.includes(field) || optional.includes(field);
+    if (given[field] && !isTaken) throw refusal(field, `${input.action} does not take ${field}. ${hint}`, input.action);
+    if (!given[field] && required.includes(field)) throw refusal(field, `${field} is missing. ${hint}`, input.action);
+  }
+  if (input.action === 'repay' && input.full !== true && (!given.amount || !given.payToken)) {
+    throw refusal(given.amount ? 'payToken' : 'amount', hint, input.action);
+  }
+}
+
+function refusal(field: string, message: string, action: ManageAction): BadRequestError {
+  const { required, optional } = RULES[action];
+  return new BadRequestError(message, { field, limit: { action, takes: [...required, ...optional, 'slippage'] } });
+}

@@ -1,0 +1,83 @@
+import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
+import { formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
+import { InsufficientLiquidityError, NotEligibleError } from '../errors.ts';
+import { targetLtvPct } from '../input.ts';
+import { swapDataOf } from '../open/build.ts';
+import { ltvPctOf } from '../preview/ltv.ts';
+import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import { quoteSwap, withMinimum } from './swap.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/**
+ * Borrow more through a flash loan and swap it into collateral until the target LTV is reached.
+ * @throws NotEligibleError when the position is there already; InsufficientLiquidityError, LimitExceededError
+ */
+export async function increaseLeverage(context: ManageContext): Promise<VerbDraft> {
+  const { chain, market, position, live, limits, input, rates } = context;
+  const target = targetLtvPct(input, limits);
+  const collateralValue = collateralValueInLoan(position.collateral, live.price);
+  const amountFlashLoan = increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target });
+  if (amountFlashLoan === 0n) {
+    const now = ltvPctOf(position, live.price);
+    throw new NotEligibleError(
+      `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target.`,
+      { reason: 'nothing_to_do' },
+    );
+  }
+  requireLiquidity(context, amountFlashLoan);
+  const quoted = await quoteSwap(context, {
+    tokenIn: payTokenOf(market.loan),
+    tokenOut: payTokenOf(market.collateral),
+    amountIn: amountFlashLoan,
+    executor: chain.contracts.flashLeverage,
+    feeBps: 0,
+  });
+  const { quote } = quoted.swap;
+  const debt = position.debt + amountFlashLoan;
+  const minOut = leastLeverageOutput({
+    expectedOut: quote.amountOut,
+    slippage: context.slippage.value,
+    collateral: position.collateral,
+    debt,
+    price: live.price,
+    maxLtvPct: limits.maxLtvPct,
+    requested:
+      input.leverage === undefined
+        ? { field: 'desiredLtv', value: input.desiredLtvPct?.toFixed() ?? '' }
+        : { field: 'leverage', value: input.leverage.toFixed() },
+  });
+  const swap = withMinimum(quoted.swap, minOut);
+  return {
+    path: 'increaseLeverage',
+    approvals: [],
+    tx: buildIncreaseLeverage(chain.contracts, {
+      positionId: BigInt(position.id),
+      amountFlashLoan,
+      swapData: swapDataOf(quote),
+      minTokenOut: swap.minOut,
+    }),
+    swaps: [swap],
+    amountFlashLoan,
+    preview: previewPosition({
+      price: live.price,
+      after: { collateral: position.collateral + quote.amountOut, debt },
+      worst: { collateral: position.collateral + swap.minOut, debt },
+      requestedLtvPct: target,
+      rates,
+      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, quote.amountOut, live.price) },
+    }),
+  };
+}
+
+/** Managing brings no liquidity in: the market itself has to lend it. @throws InsufficientLiquidityError */
+export function requireLiquidity({ market, live }: Pick<ManageContext, 'market' | 'live'>, amount: bigint): void {
+  if (amount <= live.liquidity) return;
+  const { decimals, symbol } = market.loan;
+  throw new InsufficientLiquidityError({
+    needed: formatUnitsPlain(amount, decimals),
+    available: formatUnitsPlain(live.liquidity, decimals),
+    symbol,
+  });
+}

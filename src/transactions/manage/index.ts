@@ -1,0 +1,119 @@
+import { limitsOf } from '../../domain/market/statics.ts';
+import { type BuilderDeps, composedMarket, ratesOf, usdPrices } from '../deps.ts';
+import { NotEligibleError } from '../errors.ts';
+import { requireChainOf, requireFresh } from '../gate.ts';
+import { baseUnits, effectiveSlippage } from '../input.ts';
+import { completePlan, type Plan } from '../plan.ts';
+import { lossPct } from '../preview/position.ts';
+import { referenceOutput } from '../quoting/reference.ts';
+import { type PositionDirectory, readManaged } from '../requirements/position.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import type { ManageAction, PlannedSwap } from '../types.ts';
+import { addCollateral } from './add-collateral.ts';
+import { borrowMore } from './borrow.ts';
+import { closePosition } from './close.ts';
+import { checkFields } from './fields.ts';
+import { increaseLeverage } from './increase-leverage.ts';
+import { removeCollateral } from './remove-collateral.ts';
+import { repayDebt } from './repay.ts';
+import type { ManageContext, ManageInput, Verb } from './types.ts';
+
+export type { ManageInput } from './types.ts';
+
+const VERBS: Readonly<Record<ManageAction, Verb>> = {
+  close: closePosition,
+  increase_leverage: increaseLeverage,
+  add_collateral: addCollateral,
+  remove_collateral: removeCollateral,
+  repay: repayDebt,
+  borrow: borrowMore,
+};
+
+/** Pays with a token of the user's choice. */
+const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
+/** What the message of a refused vault loop points at. */
+const EXIT_PATH = '/v1/partner/equity/exit/build';
+
+/**
+ * Build the unsigned transaction that manages or closes a position.
+ * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NoRouteError, InsufficientLiquidityError,
+ * SimulationRevertedError, UpstreamUnavailableError
+ */
+export async function managePosition(
+  deps: BuilderDeps,
+  positions: PositionDirectory,
+  input: ManageInput,
+): Promise<Plan> {
+  const chain = requireChainOf(deps.chains, input.chainId);
+  checkFields(input);
+  const slippage = effectiveSlippage(input.slippage);
+  const { user, id, action } = input;
+  const [binding, given, vault] = await Promise.all([
+    positions.bind(chain, user, id),
+    input.payToken === undefined ? undefined : deps.tokens.find(chain, input.payToken),
+    deps.vaultOf(chain.chainId, user, id),
+  ]);
+  if (vault !== null) {
+    throw new NotEligibleError(
+      `Position ${id} belongs to the equity vault ${vault} and is not managed alone: unwind the vault with ${EXIT_PATH}.`,
+      { reason: 'equity_vault', pointer: EXIT_PATH },
+    );
+  }
+  const { market } = binding;
+  const nowMs = deps.clock.now();
+  requireFresh(market, deps.facts(chain.chainId), deps.budgets, nowMs);
+  const payToken = PAID.includes(action) ? (given ?? payTokenOf(market.loan)) : undefined;
+  // Before anything is read: an amount that the token cannot carry is refused whatever the position is.
+  if (input.amount && payToken) baseUnits(input.amount, payToken);
+  const { reader, simulator } = deps.node(chain.chainId);
+  const [state] = await Promise.all([
+    readManaged(reader, { chain, user, id, binding, payToken, nowMs }),
+    payToken && simulator.prepare(payToken),
+  ]);
+  const usdOf = usdPrices(deps, chain);
+  const context: ManageContext = {
+    ...state,
+    deps,
+    input,
+    chain,
+    market,
+    limits: limitsOf(market),
+    slippage,
+    rates: ratesOf(composedMarket(deps, market)),
+    payToken,
+    impactOf: ({ tokenIn, tokenOut, quote }: PlannedSwap) => {
+      const { price } = state.live;
+      const expected = referenceOutput({ market, price, tokenIn, tokenOut, amountIn: quote.amountIn, usdOf });
+      const impact = expected === undefined ? {} : { priceImpactPct: lossPct(expected, quote.amountOut) };
+      return { swap: { source: quote.source, ...impact } };
+    },
+  };
+  const draft = await VERBS[action](context);
+  return completePlan(deps, {
+    notes: [],
+    issues: [],
+    ...draft,
+    chain,
+    market,
+    user,
+    action,
+    live: state.live,
+    wallet: state.wallet,
+    slippage,
+    link: linkOf(context),
+  });
+}
+
+function linkOf({ input, payToken, slippage }: ManageContext): Readonly<Record<string, string>> {
+  const { id, amount, full, leverage, desiredLtvPct } = input;
+  const given: Readonly<Record<string, string | undefined>> = {
+    id: String(id),
+    amount: amount?.toFixed(),
+    payToken: payToken?.address,
+    full: full === true ? 'true' : undefined,
+    leverage: leverage?.toFixed(),
+    desiredLtv: desiredLtvPct?.toFixed(),
+    slippage: slippage.value.toFixed(),
+  };
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,46 @@
+import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
+import { LimitExceededError } from '../errors.ts';
+import { baseUnits } from '../input.ts';
+import { leastCollateral } from '../preview/ltv.ts';
+import { previewPosition } from '../preview/position.ts';
+import { debtOf } from '../requirements/market-state.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import { shownAmount } from '../words.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/** Interest of this long is allowed for in the largest safe amount, so that whoever asks for it next still gets it. */
+export const SAFE_AHEAD_SEC = 600n;
+
+/** Send collateral to the user, as long as the position stays at or below the safe LTV. @throws LimitExceededError */
+export function removeCollateral({ chain, market, position, live, limits, input, rates }: ManageContext): VerbDraft {
+  if (!input.amount) throw new Error('the fields of remove_collateral were not checked');
+  const token = payTokenOf(market.collateral);
+  const amount = baseUnits(input.amount, token);
+  const spare = (debt: bigint) => position.collateral - leastCollateral(debt, live.price, limits.safeLtvPct);
+  if (amount > spare(position.debt)) {
+    const safe = spare(debtOf(live, position.borrowShares, SAFE_AHEAD_SEC));
+    const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
+    throw new LimitExceededError(
+      `Taking ${shownAmount(amount, token)} out would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be taken now.`,
+      {
+        field: 'amount',
+        value: input.amount.toFixed(),
+        limit: { maxAmount: largest, maxLtvPct: limits.safeLtvPct.toFixed() },
+      },
+    );
+  }
+  const after = { collateral: position.collateral - amount, debt: position.debt };
+  return {
+    path: 'withdrawCollateral',
+    approvals: [],
+    tx: buildWithdrawCollateral(chain.contracts, { positionId: BigInt(position.id), amountWithdraw: amount }),
+    swaps: [],
+    ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
+    notes: [
+      after.collateral > 0n
+        ? `${shownAmount(amount, token)} goes to the wallet.`
+        : `All ${shownAmount(amount, token)} goes to the wallet, which closes the position.`,
+    ],
+  };
+}

@@ -1,0 +1,166 @@
+import { maxUint256 } from 'viem';
+import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { buildApprovals } from '../build/approvals.ts';
+import { buildRepay } from '../build/repay.ts';
+import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
+import { usdPrices } from '../deps.ts';
+import { LimitExceededError, NotEligibleError } from '../errors.ts';
+import { baseUnits } from '../input.ts';
+import { swapDataOf } from '../open/build.ts';
+import { previewPosition } from '../preview/position.ts';
+import { debtOf } from '../requirements/market-state.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import type { PayToken, PlannedSwap } from '../types.ts';
+import { shownAmount } from '../words.ts';
+import { quoteSwap } from './swap.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/** A full repayment covers the interest of this long after it was built: approvals take their time. */
+const FULL_AHEAD_SEC = 1_800n;
+/** What the wallet needs for a full repayment that is sent at once. */
+const FULL_TAKEN_SEC = 120n;
+/** What a full repayment swaps beyond the debt at reference prices, for fee and impact; the rest comes back. */
+const FULL_MARGIN: Decimal = new Decimal('0.01');
+
+/** Repay debt: with the loan token or, swapped, with any other; all of it by shares, so that no dust is left. */
+export function repayDebt(context: ManageContext): VerbDraft | Promise<VerbDraft> {
+  const { position, market, payToken: token } = context;
+  if (!token) throw new Error('the fields of repay were not checked');
+  if (position.debt === 0n) {
+    throw new NotEligibleError(`Position ${position.id} has no debt: there is nothing to repay.`, {
+      reason: 'nothing_to_do',
+    });
+  }
+  return token.address === market.loan.address ? repayDirectly(context, token) : repaySwapped(context, token);
+}
+
+function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
+  const { chain, position, live, input, rates, wallet } = context;
+  const { contracts } = chain;
+  const isFull = input.full === true;
+  const debtLater = debtOf(live, position.borrowShares, FULL_AHEAD_SEC);
+  const asked = input.amount && baseUnits(input.amount, token);
+  if (asked !== undefined && !isFull && asked > position.debt) {
+    throw new LimitExceededError(
+      `amount is above the debt of ${shownAmount(position.debt, token)}. Send at most that, or full: true.`,
+      {
+        field: 'amount',
+        value: input.amount?.toFixed() ?? '',
+        limit: { maxAmount: formatUnitsPlain(position.debt, token.decimals) },
+      },
+    );
+  }
+  if (isFull && asked !== undefined && asked < position.debt) throw tooLittle(asked, debtLater, token);
+  const amount = isFull || asked === undefined ? debtLater : asked;
+  const debt = isFull ? 0n : position.debt - amount;
+  const taken = isFull ? debtOf(live, position.borrowShares, FULL_TAKEN_SEC) : amount;
+  return {
+    path: 'repay',
+    approvals: buildApprovals({
+      token,
+      spender: contracts.flashLeverage,
+      amount,
+      allowance: wallet.allowances.get(contracts.flashLeverage) ?? 0n,
+    }),
+    tx: buildRepay(contracts, {
+      user: input.user,
+      positionId: BigInt(position.id),
+      amountRepay: isFull ? 0n : amount,
+      borrowShares: isFull ? maxUint256 : 0n,
+    }),
+    swaps: [],
+    pays: { token, amount: taken },
+    preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
+    notes: isFull
+      ? [
+          `The whole debt of ${shownAmount(position.debt, token)} is repaid; the allowance covers the interest of half an hour more, and only the debt is taken.`,
+        ]
+      : [],
+  };
+}
+
+async function repaySwapped(context: ManageContext, token: PayToken): Promise<VerbDraft> {
+  const { chain, market, position, live, input, rates, wallet } = context;
+  const { contracts } = chain;
+  const loan = payTokenOf(market.loan);
+  const isFull = input.full === true;
+  const debtLater = debtOf(live, position.borrowShares, FULL_AHEAD_SEC);
+  const amount = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, debtLater);
+  const { swap, issues } = await quoteSwap(context, {
+    tokenIn: token,
+    tokenOut: loan,
+    amountIn: amount,
+    executor: contracts.flashLeverageRouter,
+    feeBps: 0,
+  });
+  if (isFull && swap.minOut < position.debt) {
+    throw tooLittle(amount, (amount * debtLater) / swap.minOut + 1n, token);
+  }
+  const left = (repaid: bigint) => (isFull || repaid >= position.debt ? 0n : position.debt - repaid);
+  const after = (repaid: bigint) => ({ collateral: position.collateral, debt: left(repaid) });
+  return {
+    path: 'swapAndRepay',
+    approvals: buildApprovals({
+      token,
+      spender: contracts.flashLeverageRouter,
+      amount,
+      allowance: wallet.allowances.get(contracts.flashLeverageRouter) ?? 0n,
+    }),
+    tx: buildSwapAndRepay(contracts, {
+      user: input.user,
+      positionId: BigInt(position.id),
+      marketId: market.id,
+      tokenIn: token.address,
+      amountIn: amount,
+      swapData: swapDataOf(swap.quote),
+      minTokenOut: swap.minOut,
+      borrowShares: isFull ? maxUint256 : 0n,
+    }),
+    swaps: [swap],
+    pays: { token, amount },
+    preview: previewPosition({
+      price: live.price,
+      after: after(swap.quote.amountOut),
+      worst: after(swap.minOut),
+      rates,
+      ...context.impactOf(swap),
+    }),
+    notes: restNote(swap, position.debt, loan),
+    issues,
+  };
+}
+
+/** Size the pay token so that the least output covers the debt. @throws BadRequestError when nothing prices the token */
+function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayToken, debt: bigint): bigint {
+  const usdOf = usdPrices(deps, chain);
+  const usdIn = usdOf(token.address);
+  const usdOut = usdOf(market.loan.address);
+  if (!usdIn || !usdOut) {
+    throw new BadRequestError(
+      `No price of ${token.symbol} is known here. Send amount as well; what is left over comes back.`,
+      {
+        field: 'amount',
+      },
+    );
+  }
+  const atReference = fromUnits(debt, market.loan.decimals).times(usdOut).div(usdIn);
+  const amount = atReference.times(FULL_MARGIN.plus(1)).div(new Decimal(1).minus(slippage.value));
+  return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
+}
+
+function restNote({ quote }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
+  const rest = quote.amountOut - debt;
+  return rest > 0n ? [`About ${shownAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
+}
+
+function tooLittle(amount: bigint, needed: bigint, token: PayToken): LimitExceededError {
+  return new LimitExceededError(
+    `${shownAmount(amount, token)} does not cover the whole debt. Send at least ${formatUnitsPlain(needed, token.decimals)}, or leave amount out.`,
+    {
+      field: 'amount',
+      value: formatUnitsPlain(amount, token.decimals),
+      limit: { minAmount: formatUnitsPlain(needed, token.decimals) },
+    },
+  );
+}

@@ -1,0 +1,45 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { LtvLimits } from '../../domain/leverage/limits.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type { BuilderDeps } from '../deps.ts';
+import type { EffectiveSlippage } from '../input.ts';
+import type { PlanDraft } from '../plan.ts';
+import type { MarketRates, PositionPreviewInput } from '../preview/position.ts';
+import type { ManagedState } from '../requirements/position.ts';
+import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
+
+export interface ManageInput {
+  readonly chainId: ChainId;
+  readonly user: Address;
+  /** Index of the position on chain. */
+  readonly id: number;
+  readonly action: ManageAction;
+  /** Whole tokens: of the pay token, else of the collateral or the loan. */
+  readonly amount?: Decimal | undefined;
+  readonly payToken?: Address | undefined;
+  readonly full?: boolean | undefined;
+  readonly leverage?: Decimal | undefined;
+  readonly desiredLtvPct?: Decimal | undefined;
+  readonly slippage?: Decimal | undefined;
+}
+
+/** Everything a manage verb decides on. */
+export interface ManageContext extends ManagedState {
+  readonly deps: BuilderDeps;
+  readonly input: ManageInput;
+  readonly chain: Chain;
+  readonly market: Market;
+  readonly limits: LtvLimits;
+  readonly slippage: EffectiveSlippage;
+  readonly rates: MarketRates | undefined;
+  /** Only where the action is paid for. */
+  readonly payToken: PayToken | undefined;
+  /** The price-impact part of a preview: the venue, and what the swap loses against the reference where something prices the pair. */
+  impactOf(swap: PlannedSwap): Pick<PositionPreviewInput, 'swap'>;
+}
+
+/** What a verb adds to the draft. */
+export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
+  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'notes' | 'issues'>>;
+export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

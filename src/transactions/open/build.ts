@@ -1,0 +1,61 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { Address } from '../../shared/ids.ts';
+import { buildApprovals } from '../build/approvals.ts';
+import { buildLeverage, type LeverageParams } from '../build/leverage.ts';
+import { buildReallocateAndLeverage } from '../build/reallocate-and-leverage.ts';
+import { buildReallocateSwapAndLeverage } from '../build/reallocate-swap-and-leverage.ts';
+import { buildSwapAndLeverage } from '../build/swap-and-leverage.ts';
+import { paramsOf } from '../requirements/market-state.ts';
+import type { WalletState } from '../requirements/wallet.ts';
+import type { BuiltCall, OpenTerms, SwapData } from '../types.ts';
+
+export interface BuiltBundle {
+  readonly approvals: readonly BuiltCall[];
+  readonly tx: BuiltCall;
+}
+
+/** Build the approvals and the transaction of an open, all for the user who signs. */
+export function buildOpen(
+  chain: Chain,
+  market: Market,
+  terms: OpenTerms,
+  user: Address,
+  wallet: WalletState,
+): BuiltBundle {
+  const tx = mainCall(chain, market, terms, user);
+  const { payToken: token, amountIn: amount } = terms;
+  const allowance = wallet.allowances.get(tx.to) ?? 0n;
+  return { approvals: buildApprovals({ token, spender: tx.to, amount, allowance }), tx };
+}
+
+function mainCall({ contracts }: Chain, market: Market, terms: OpenTerms, user: Address): BuiltCall {
+  const { payToken, amountIn, entrySwap, reallocations, leverageSwap } = terms;
+  const leverageParams: LeverageParams = {
+    marketId: market.id,
+    amountCollateral: terms.amountCollateral,
+    amountFlashLoan: terms.amountFlashLoan,
+    swapData: swapDataOf(leverageSwap.quote),
+    minTokenOut: leverageSwap.minOut,
+  };
+  const reallocation = { reallocations, supplyMarket: paramsOf(market), leverageParams };
+  if (!entrySwap) {
+    return reallocations.length > 0
+      ? buildReallocateAndLeverage(contracts, reallocation)
+      : buildLeverage(contracts, { user, params: leverageParams });
+  }
+  const swap = {
+    tokenIn: payToken.address,
+    amountIn,
+    swapData: swapDataOf(entrySwap.quote),
+    minTokenOut: entrySwap.minOut,
+    leverageParams,
+  };
+  return reallocations.length > 0
+    ? buildReallocateSwapAndLeverage(contracts, { ...reallocation, ...swap })
+    : buildSwapAndLeverage(contracts, swap);
+}
+
+/** A quote as the contracts take it. */
+export function swapDataOf({ router, calldata }: { router: Address; calldata: `0x${string}` }): SwapData {
+  return { extRouter: router, extCalldata: calldata };
+}

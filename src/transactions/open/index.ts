@@ -1,0 +1,55 @@
+import { formatUnitsPlain } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import type { BuilderDeps } from '../deps.ts';
+import { completePlan, type Plan } from '../plan.ts';
+import { buildOpen } from './build.ts';
+import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
+
+export type { OpenInput, PreparedOpen } from './prepare.ts';
+
+/** Build the unsigned open of a position for the user who will sign it. @throws as `prepareOpen`, and SimulationRevertedError */
+export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
+  const prepared = await prepareOpen(deps, input, user);
+  const { request, terms, slippage, live, wallet, issues } = prepared;
+  const { chain, market, payToken, amountIn } = request;
+  if (!wallet) throw new Error('the wallet was not read');
+  const bundle = buildOpen(chain, market, terms, user, wallet);
+  return completePlan(deps, {
+    chain,
+    market,
+    user,
+    action: 'open_leverage',
+    path: terms.path,
+    ...bundle,
+    live,
+    wallet,
+    pays: { token: payToken, amount: amountIn },
+    swaps: [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap],
+    slippage,
+    preview: terms.preview,
+    amountFlashLoan: terms.amountFlashLoan,
+    notes: feeNotes(prepared),
+    issues,
+    link: {
+      strategyId: terms.strategyId,
+      payToken: payToken.address,
+      amount: formatUnitsPlain(amountIn, payToken.decimals),
+      [request.requested.field]: request.requested.value,
+      slippage: slippage.value.toFixed(),
+    },
+    terms,
+  });
+}
+
+/** What costs beside the swaps: said because it travels in the transaction's value. */
+export function feeNotes({ terms, request }: PreparedOpen): readonly string[] {
+  if (terms.reallocations.length === 0) return [];
+  const wei = terms.reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+  const { native, contracts } = request.chain;
+  if (!contracts.publicAllocator) return [];
+  return [
+    `The market lends less than this needs: ${terms.reallocations.length === 1 ? 'one vault moves' : `${terms.reallocations.length} vaults move`} liquidity into it first, for ${formatUnitsPlain(wei, native.decimals)} ${native.symbol} in the transaction's value.`,
+  ];
+}
+
+export { prepareOpen };

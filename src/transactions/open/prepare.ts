@@ -1,0 +1,177 @@
+import type { SharedLiquidity } from '../../domain/facts.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { SwapQuote } from '../../upstreams/types.ts';
+import { type BuilderDeps, composedMarket, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
+import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
+import { baseUnits, type EffectiveSlippage, effectiveSlippage, targetLtvPct } from '../input.ts';
+import { referenceOutput } from '../quoting/reference.ts';
+import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
+import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
+import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
+import type { Issue, OpenTerms } from '../types.ts';
+import { type OpenRequest, openTerms, planEntrySwap, planLiquidity, sizeOpen } from './terms.ts';
+
+export interface OpenInput {
+  readonly chainId: ChainId;
+  readonly strategyId: StrategyId;
+  readonly payToken: Address;
+  /** Whole tokens. */
+  readonly amount: Decimal;
+  readonly leverage?: Decimal | undefined;
+  readonly desiredLtvPct?: Decimal | undefined;
+  /** Ratio. */
+  readonly slippage?: Decimal | undefined;
+}
+
+export interface PreparedOpen {
+  readonly request: OpenRequest;
+  readonly terms: OpenTerms;
+  readonly slippage: EffectiveSlippage;
+  readonly live: LiveMarket;
+  /** What a reallocation moves into the market, loan base units. */
+  readonly moved: bigint;
+  readonly wallet?: WalletState;
+  readonly issues: readonly Issue[];
+}
+
+/**
+ * Decide an open: chain reads and the entry quote side by side, then the quote of the flash loan. Without a user nothing of
+ * a wallet is read.
+ * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NoRouteError, InsufficientLiquidityError,
+ * UpstreamUnavailableError
+ */
+export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Address): Promise<PreparedOpen> {
+  const chain = requireChainOf(deps.chains, input.chainId);
+  const market = requireLoop(chain, input.strategyId);
+  const limits = limitsOf(market);
+  const slippage = effectiveSlippage(input.slippage);
+  const target = targetLtvPct(input, limits);
+  const nowMs = deps.clock.now();
+  requireEligible(market, deps.composed(chain.chainId), nowMs);
+  const facts = deps.facts(chain.chainId);
+  requireFresh(market, facts, deps.budgets, nowMs);
+  const payToken = await deps.tokens.find(chain, input.payToken);
+  const request: OpenRequest = {
+    chain,
+    market,
+    limits,
+    payToken,
+    amountIn: baseUnits(input.amount, payToken),
+    targetLtvPct: target,
+    slippage: slippage.value,
+    requested: requestedOf(input),
+    feeBps: referralFeeBps(deps, market),
+  };
+  const { reader, simulator } = deps.node(chain.chainId);
+  const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
+  const [state, entryQuote] = await Promise.all([
+    readOpenState(request, shared, reader, user, nowMs),
+    quoteEntry(deps, request, facts.groups.oracle.items.get(market.oracle)?.value.price ?? 0n),
+    user === undefined ? undefined : simulator.prepare(payToken),
+  ]);
+  const { live, sources, wallet } = state;
+  const entry = entryQuote ? planEntrySwap(request, entryQuote.quote) : undefined;
+  const size = sizeOpen(request, entry, live.price);
+  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live.liquidity, sources);
+  const executor = chain.contracts.flashLeverage;
+  const swap = { tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn: size.amountFlashLoan };
+  const quote = await deps.quoter.quote({
+    chain,
+    ...swap,
+    sender: executor,
+    recipient: executor,
+    slippage: slippage.value,
+    ...feeFields(deps, request.feeBps),
+    ...optionalOutput(
+      referenceOutput({
+        market,
+        price: live.price,
+        tokenIn: market.loan,
+        tokenOut: market.collateral,
+        amountIn: swap.amountIn,
+        usdOf: usdPrices(deps, chain),
+      }),
+    ),
+  });
+  const rates = ratesOf(composedMarket(deps, market));
+  return {
+    request,
+    terms: openTerms({ request, price: live.price, entry, size, quote, reallocations, rates }),
+    slippage,
+    live,
+    moved,
+    ...(wallet ? { wallet } : {}),
+    issues: entryQuote?.issues ?? [],
+  };
+}
+
+async function readOpenState(
+  { chain, market, payToken }: OpenRequest,
+  shared: SharedLiquidity | undefined,
+  reader: ReturnType<BuilderDeps['node']>['reader'],
+  user: Address | undefined,
+  nowMs: number,
+) {
+  const known = knownSources(chain, shared);
+  const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
+  const marketPlan = planMarket(chain, market);
+  const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
+  const plan = [...marketPlan, ...walletPlan, ...planAllocator(chain, market, known)];
+  const { answers, timestamp } = await reader.read(plan);
+  const walletEnd = marketPlan.length + walletPlan.length;
+  const all: readonly unknown[] = answers;
+  return {
+    live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs),
+    sources: foldAllocator(known, all.slice(walletEnd)),
+    wallet:
+      user === undefined
+        ? undefined
+        : foldWallet(payToken, spenders, all.slice(marketPlan.length, walletEnd) as (bigint | undefined)[]),
+  };
+}
+
+/** Quote the swap of the pay token into collateral; `undefined` when the pay token is the collateral. */
+async function quoteEntry(
+  deps: BuilderDeps,
+  { chain, market, payToken, amountIn, slippage, feeBps }: OpenRequest,
+  price: bigint,
+): Promise<{ readonly quote: SwapQuote; readonly issues: readonly Issue[] } | undefined> {
+  const { collateral } = market;
+  if (payToken.address === collateral.address) return undefined;
+  const executor = chain.contracts.flashLeverageRouter;
+  const usdOf = usdPrices(deps, chain);
+  const expected = referenceOutput({ market, price, tokenIn: payToken, tokenOut: collateral, amountIn, usdOf });
+  const quote = await deps.quoter.quote({
+    chain,
+    tokenIn: payToken.address,
+    tokenOut: collateral.address,
+    amountIn,
+    sender: executor,
+    recipient: executor,
+    slippage,
+    ...feeFields(deps, feeBps),
+    ...optionalOutput(expected),
+  });
+  return { quote, issues: expected === undefined ? [unverifiedPrice(payToken)] : [] };
+}
+
+/** Say that nothing but the venue itself prices a token. */
+export function unverifiedPrice({ address, symbol }: OpenRequest['payToken']): Issue {
+  return {
+    kind: 'PRICE_UNVERIFIED',
+    token: address,
+    message: `No price of ${symbol} is known here, so its swap quote could not be checked against one: compare the expected output yourself.`,
+  };
+}
+
+export function optionalOutput(expectedOut: bigint | undefined): { readonly expectedOut?: bigint } {
+  return expectedOut === undefined ? {} : { expectedOut };
+}
+
+function requestedOf({ leverage, desiredLtvPct }: OpenInput): OpenRequest['requested'] {
+  return leverage === undefined
+    ? { field: 'desiredLtv', value: desiredLtvPct?.toFixed() ?? '' }
+    : { field: 'leverage', value: leverage.toFixed() };
+}

@@ -1,0 +1,139 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import { collateralValueInLoan, openFlashLoan } from '../../domain/leverage/flash-loan.ts';
+import type { LtvLimits } from '../../domain/leverage/limits.ts';
+import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import type { StrategyId } from '../../shared/ids.ts';
+import type { SwapQuote } from '../../upstreams/types.ts';
+import { InsufficientLiquidityError } from '../errors.ts';
+import { leastOutput } from '../input.ts';
+import { buyImpactPct, leastLeverageOutput, type MarketRates, previewPosition } from '../preview/position.ts';
+import { planReallocation, reallocatable } from '../reallocation.ts';
+import type { AllocatorSource } from '../requirements/allocator.ts';
+import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
+
+/** What was asked for, checked and in base units. */
+export interface OpenRequest {
+  readonly chain: Chain;
+  readonly market: Market;
+  readonly limits: LtvLimits;
+  readonly payToken: PayToken;
+  readonly amountIn: bigint;
+  readonly targetLtvPct: Decimal;
+  readonly slippage: Decimal;
+  /** The input that set the target, for refusals. */
+  readonly requested: { readonly field: string; readonly value: string };
+  readonly feeBps: number;
+}
+
+/** The swap of the pay token into collateral, as quoted. */
+export function planEntrySwap(request: OpenRequest, quote: SwapQuote): PlannedSwap {
+  const { payToken, market, slippage, feeBps } = request;
+  return plannedSwap(payToken, market.collateral, quote, leastOutput(quote.amountOut, slippage), feeBps);
+}
+
+export interface OpenSize {
+  /** The least collateral that the position opens with. */
+  readonly amountCollateral: bigint;
+  readonly amountFlashLoan: bigint;
+}
+
+/**
+ * Size the flash loan on the least collateral that the entry swap may give, so that the target holds in the worst fill.
+ * @throws BadRequestError for an amount so small that nothing is borrowed
+ */
+export function sizeOpen(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): OpenSize {
+  const amountCollateral = entry ? entry.minOut : request.amountIn;
+  const amountFlashLoan = openFlashLoan(collateralValueInLoan(amountCollateral, price), request.targetLtvPct);
+  if (amountFlashLoan === 0n) {
+    throw new BadRequestError('amount is too small: at this leverage not one unit would be borrowed. Send more.', {
+      field: 'amount',
+      value: formatUnitsPlain(request.amountIn, request.payToken.decimals),
+    });
+  }
+  return { amountCollateral, amountFlashLoan };
+}
+
+/**
+ * Decide whether the market lends the flash loan itself (strictly more than it is there) or needs a reallocation first.
+ * @throws InsufficientLiquidityError with both numbers
+ */
+export function planLiquidity(
+  { market, chain }: Pick<OpenRequest, 'market' | 'chain'>,
+  amountFlashLoan: bigint,
+  liquidity: bigint,
+  sources: readonly AllocatorSource[],
+): { readonly reallocations: readonly Reallocation[]; readonly moved: bigint } {
+  if (amountFlashLoan < liquidity) return { reallocations: [], moved: 0n };
+  const plan = chain.contracts.publicAllocator ? planReallocation(sources, liquidity, amountFlashLoan) : undefined;
+  if (plan) return plan;
+  const { decimals, symbol } = market.loan;
+  throw new InsufficientLiquidityError({
+    needed: formatUnitsPlain(amountFlashLoan, decimals),
+    available: formatUnitsPlain(liquidity + reallocatable(sources), decimals),
+    symbol,
+  });
+}
+
+/** Bring everything together: path, minimums and preview. @throws LimitExceededError when the fill would end above the limit */
+export function openTerms(input: {
+  readonly request: OpenRequest;
+  readonly price: bigint;
+  readonly entry: PlannedSwap | undefined;
+  readonly size: OpenSize;
+  readonly quote: SwapQuote;
+  readonly reallocations: readonly Reallocation[];
+  readonly rates: MarketRates | undefined;
+}): OpenTerms {
+  const { request, price, entry, size, quote, reallocations, rates } = input;
+  const { chain, market, payToken, amountIn, slippage, limits, targetLtvPct, requested } = request;
+  const { amountCollateral, amountFlashLoan } = size;
+  const minOut = leastLeverageOutput({
+    expectedOut: quote.amountOut,
+    slippage,
+    collateral: amountCollateral,
+    debt: amountFlashLoan,
+    price,
+    maxLtvPct: limits.maxLtvPct,
+    requested,
+  });
+  const leverageSwap = plannedSwap(market.loan, market.collateral, quote, minOut, request.feeBps);
+  const expectedCollateral = entry ? entry.quote.amountOut : amountCollateral;
+  return {
+    chainId: chain.chainId,
+    strategyId: market.id as string as StrategyId,
+    path: pathOf(entry !== undefined, reallocations.length > 0),
+    payToken,
+    amountIn,
+    ...(entry ? { entrySwap: entry } : {}),
+    amountCollateral,
+    amountFlashLoan,
+    leverageSwap,
+    reallocations,
+    slippage,
+    preview: previewPosition({
+      price,
+      after: { collateral: expectedCollateral + quote.amountOut, debt: amountFlashLoan },
+      worst: { collateral: amountCollateral + minOut, debt: amountFlashLoan },
+      requestedLtvPct: targetLtvPct,
+      rates,
+      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, quote.amountOut, price) },
+    }),
+  };
+}
+
+/** Keep a quote with its tokens, its minimum and the referral fee that is really taken: the yield market takes none. */
+export function plannedSwap(
+  tokenIn: PlannedSwap['tokenIn'],
+  tokenOut: PlannedSwap['tokenOut'],
+  quote: SwapQuote,
+  minOut: bigint,
+  feeBps: number,
+): PlannedSwap {
+  return { tokenIn, tokenOut, quote, minOut, feeBps: quote.source === 'YieldMarket' ? 0 : feeBps };
+}
+
+function pathOf(isSwapped: boolean, isReallocated: boolean): OpenTerms['path'] {
+  if (isReallocated) return isSwapped ? 'reallocateSwapAndLeverage' : 'reallocateAndLeverage';
+  return isSwapped ? 'swapAndLeverage' : 'leverage';
+}

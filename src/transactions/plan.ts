@@ -1,0 +1,134 @@
+import type { Chain, Market } from '../catalog/types.ts';
+import type { ComposedMarket } from '../domain/market/types.ts';
+import { formatUnitsPlain } from '../shared/decimal.ts';
+import type { Address } from '../shared/ids.ts';
+import { type BuilderDeps, composedMarket } from './deps.ts';
+import type { EffectiveSlippage } from './input.ts';
+import type { LiveMarket } from './requirements/market-state.ts';
+import type { WalletState } from './requirements/wallet.ts';
+import type { BuiltCall, Issue, OpenTerms, Path, PayToken, PlanAction, PlannedSwap, PositionPreview } from './types.ts';
+import { instructionsOf, shownAmount } from './words.ts';
+
+/** What a verb decided; `completePlan` simulates it and says what to do with it. */
+export interface PlanDraft {
+  readonly chain: Chain;
+  readonly market: Market;
+  readonly user: Address;
+  readonly action: PlanAction;
+  readonly path: Path;
+  readonly approvals: readonly BuiltCall[];
+  readonly tx: BuiltCall;
+  readonly live: LiveMarket;
+  readonly wallet: WalletState;
+  readonly pays?: { readonly token: PayToken; readonly amount: bigint };
+  /** In the order in which they run; the last one is the one that `minTokenOut` speaks of. */
+  readonly swaps: readonly PlannedSwap[];
+  readonly slippage: EffectiveSlippage;
+  /** Absent where no position is left. */
+  readonly preview?: PositionPreview;
+  /** Loan base units. */
+  readonly amountFlashLoan?: bigint;
+  readonly notes: readonly string[];
+  readonly issues: readonly Issue[];
+  /** Query of the signing link: the request itself, so that the app quotes afresh. */
+  readonly link: Readonly<Record<string, string>>;
+  readonly terms?: OpenTerms;
+}
+
+/** A bundle that was executed in simulation and is ready to be signed. */
+export interface Plan extends PlanDraft {
+  readonly composed?: ComposedMarket;
+  /** Earliest expiry of the quotes inside, ms; absent when nothing is swapped. */
+  readonly expiresAtMs?: number;
+  readonly signingUrl?: string;
+  readonly instructions: string;
+  /** Gas that the simulation used; absent when it could not be run. */
+  readonly gasUsed?: bigint;
+}
+
+const MAX_LIFE_MS = 60_000;
+/** Asked for beside what is paid; the exact price of gas is the wallet's business. */
+const CALLS_COST_GAS = 'Keep some of the native token for gas.';
+
+/** Simulate a draft and complete it. @throws SimulationRevertedError, ChainReadError */
+export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise<Plan> {
+  const { chain, market, user, wallet, pays, swaps, approvals, tx } = draft;
+  const outcome = await deps.node(chain.chainId).simulator.simulate({
+    user,
+    calls: [...approvals, tx],
+    nativeBalance: wallet.native,
+    ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
+  });
+  const expiresAtMs = expiryOf(swaps, deps.clock.now());
+  const signingUrl = signingUrlOf(deps.appUrl, draft);
+  const issues = [...draft.issues, ...fundingIssues(draft), ...approvalIssues(draft)];
+  if (!outcome.simulated && pays) {
+    issues.push({
+      kind: 'NOT_SIMULATED',
+      token: pays.token.address,
+      message: `The transaction could not be tried out beforehand: the wallet lacks ${pays.token.symbol} and none can be lent to it in simulation. Build again when the funds have arrived.`,
+    });
+  }
+  const composed = composedMarket(deps, market);
+  return {
+    ...draft,
+    issues,
+    ...(composed ? { composed } : {}),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(signingUrl === undefined ? {} : { signingUrl }),
+    ...(outcome.simulated ? { gasUsed: outcome.gasUsed } : {}),
+    instructions: instructionsOf({
+      user,
+      approvals: approvals.length,
+      swaps,
+      slippage: draft.slippage,
+      notes: draft.notes,
+      issues,
+      expiresAtMs,
+      signingUrl,
+    }),
+  };
+}
+
+/** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */
+export function expiryOf(swaps: readonly PlannedSwap[], nowMs: number): number | undefined {
+  if (swaps.length === 0) return undefined;
+  return Math.min(nowMs + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
+}
+
+function fundingIssues({ pays, wallet, tx, chain }: PlanDraft): Issue[] {
+  const issues: Issue[] = [];
+  const lacking = (token: Pick<PayToken, 'address' | 'symbol' | 'decimals'>, required: bigint, available: bigint) => {
+    if (available >= required) return;
+    issues.push({
+      kind: 'INSUFFICIENT_BALANCE',
+      token: token.address,
+      required: formatUnitsPlain(required, token.decimals),
+      available: formatUnitsPlain(available, token.decimals),
+      message: `The wallet holds ${shownAmount(available, token)} and this takes ${shownAmount(required, token)}: fund it first.${token.address === chain.native.address ? ` ${CALLS_COST_GAS}` : ''}`,
+    });
+  };
+  if (pays && !pays.token.isNative) lacking(pays.token, pays.amount, wallet.balance);
+  if (tx.value > 0n) lacking(chain.native, tx.value, wallet.native);
+  return issues;
+}
+
+function approvalIssues({ pays, approvals, tx, wallet }: PlanDraft): Issue[] {
+  if (approvals.length === 0 || !pays) return [];
+  const { token, amount } = pays;
+  return [
+    {
+      kind: 'APPROVAL_NEEDED',
+      token: token.address,
+      required: formatUnitsPlain(amount, token.decimals),
+      available: formatUnitsPlain(wallet.allowances.get(tx.to) ?? 0n, token.decimals),
+      message: `${tx.to} may not take ${shownAmount(amount, token)} yet: "approvals" allows exactly that.`,
+    },
+  ];
+}
+
+function signingUrlOf(appUrl: string | undefined, { chain, user, action, link }: PlanDraft): string | undefined {
+  if (appUrl === undefined) return undefined;
+  const query = new URLSearchParams({ chainId: String(chain.chainId), action, userAddress: user, ...link });
+  return `${appUrl.replace(/\/+$/, '')}/sign?${query}`;
+}

@@ -1,0 +1,95 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { leverageApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
+import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { LimitExceededError } from '../errors.ts';
+import { leastOutput } from '../input.ts';
+import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
+import { leastCollateral, ltvPctOf } from './ltv.ts';
+
+/** Yield and cost of a market in percent a year, as strategies show them. */
+export interface MarketRates {
+  readonly collateralApyPct: Decimal;
+  readonly netBorrowApyPct: Decimal;
+}
+
+export interface PositionPreviewInput {
+  readonly price: bigint;
+  /** After the expected fill. */
+  readonly after: PositionState;
+  /** After the worst fill that the contracts accept; the same where nothing is swapped. */
+  readonly worst?: PositionState;
+  readonly requestedLtvPct?: Decimal;
+  readonly rates?: MarketRates | undefined;
+  readonly swap?: { readonly source: PlannedSwap['quote']['source']; readonly priceImpactPct?: Decimal };
+}
+
+/** Say what a position will be. @throws RangeError when it would have debt and no collateral value */
+export function previewPosition(input: PositionPreviewInput): PositionPreview {
+  const { price, after, worst = after, requestedLtvPct, rates, swap } = input;
+  const effectiveLtvPct = ltvPctOf(after, price);
+  const worstLtvPct = ltvPctOf(worst, price);
+  if (!effectiveLtvPct || !worstLtvPct) throw new RangeError('a position with debt needs collateral');
+  const apy = rates && effectiveLtvPct.lt(HUNDRED) ? apyAt(rates, effectiveLtvPct) : undefined;
+  return {
+    ...(requestedLtvPct ? { requestedLtvPct } : {}),
+    effectiveLtvPct,
+    worstLtvPct,
+    after,
+    ...(apy ? { expectedLeverageApyPct: apy } : {}),
+    ...(swap ? { swapSource: swap.source } : {}),
+    ...(swap?.priceImpactPct ? { priceImpactPct: swap.priceImpactPct } : {}),
+  };
+}
+
+/** Leverage of a previewed position at full precision. `undefined` from 100 % LTV on. */
+export function leverageOf({ effectiveLtvPct }: PositionPreview): Decimal | undefined {
+  return effectiveLtvPct.lt(HUNDRED) ? leverageFromLtvPct(effectiveLtvPct) : undefined;
+}
+
+/** How much of a loan-to-collateral swap's value is lost at the oracle's price, percent; negative = gained. */
+export function buyImpactPct(amountIn: bigint, collateralOut: bigint, price: bigint): Decimal {
+  return lossPct(amountIn, collateralValueInLoan(collateralOut, price));
+}
+
+/** How much of a collateral-to-loan swap's value is lost at the oracle's price, percent. */
+export function sellImpactPct(collateralIn: bigint, amountOut: bigint, price: bigint): Decimal {
+  return lossPct(collateralValueInLoan(collateralIn, price), amountOut);
+}
+
+/**
+ * The least output of the swap inside a flash loan: `quote × (1 − slippage)`, or more where that would leave the position
+ * above the contracts' LTV limit.
+ * @throws LimitExceededError when even the expected fill would
+ */
+export function leastLeverageOutput(input: {
+  readonly expectedOut: bigint;
+  readonly slippage: Decimal;
+  /** Collateral that is there without the swap; the least where another swap gives it. */
+  readonly collateral: bigint;
+  readonly debt: bigint;
+  readonly price: bigint;
+  readonly maxLtvPct: Decimal;
+  readonly requested: { readonly field: string; readonly value: string };
+}): bigint {
+  const { expectedOut, slippage, collateral, debt, price, maxLtvPct, requested } = input;
+  const needed = leastCollateral(debt, price, maxLtvPct) - collateral;
+  if (needed > expectedOut) {
+    const ltv = ltvPctOf({ collateral: collateral + expectedOut, debt }, price);
+    throw new LimitExceededError(
+      `At today's swap prices ${requested.field} ${requested.value} would end at an LTV of ${ltv?.toFixed(2, Decimal.ROUND_UP) ?? 'above 100'} %, and the contracts accept at most ${maxLtvPct.toFixed()} %. Ask for less.`,
+      { ...requested, limit: { maxLtvPct: maxLtvPct.toFixed() } },
+    );
+  }
+  const least = leastOutput(expectedOut, slippage);
+  return needed > least ? needed : least;
+}
+
+function apyAt({ collateralApyPct, netBorrowApyPct }: MarketRates, ltvPct: Decimal): Decimal {
+  return leverageApyPctAtLtv(collateralApyPct, netBorrowApyPct, ltvPct);
+}
+
+/** Percent of a value that is lost; negative = gained. */
+export function lossPct(valueIn: bigint, valueOut: bigint): Decimal {
+  if (valueIn === 0n) return ZERO;
+  return new Decimal((valueIn - valueOut).toString()).times(HUNDRED).div(valueIn.toString());
+}

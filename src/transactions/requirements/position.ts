@@ -1,0 +1,112 @@
+import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import { NotEligibleError } from '../errors.ts';
+import type { PayToken, PositionState } from '../types.ts';
+import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
+import { type LatestReader, readOf, required } from './reads.ts';
+import { foldWallet, planWallet, type WalletState } from './wallet.ts';
+
+/** What never changes about a position: where it stands. */
+export interface PositionBinding {
+  readonly market: Market;
+  readonly proxy: Address;
+}
+
+export interface LivePosition extends PositionState {
+  readonly id: number;
+  readonly borrowShares: bigint;
+}
+
+export interface ManagedState {
+  readonly position: LivePosition;
+  readonly live: LiveMarket;
+  readonly wallet: WalletState;
+}
+
+export interface PositionDirectory {
+  /** Find the market and proxy of a position; one request, remembered. @throws BadRequestError when there is no such position */
+  bind(chain: Chain, user: Address, id: number): Promise<PositionBinding>;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** Create the directory of positions: a position's market and proxy never change. */
+export function createPositionDirectory(readerOf: (chainId: ChainId) => LatestReader): PositionDirectory {
+  const known = new Map<string, PositionBinding>();
+  return {
+    async bind(chain, user, id) {
+      const key = `${chain.chainId}:${user}:${id}`;
+      const remembered = known.get(key);
+      if (remembered) return remembered;
+      const { answers } = await readerOf(chain.chainId).read([planPosition(chain, user, id)]);
+      const [found] = answers;
+      if (!found) {
+        throw new BadRequestError(
+          `${user} has no position ${id} on chain ${chain.chainId}. Send an id from /v1/partner/positions/${user}?chainId=${chain.chainId}.`,
+          { field: 'id', value: String(id) },
+        );
+      }
+      const market = chain.markets.find((candidate) => candidate.id === (found.marketId.toLowerCase() as MarketId));
+      if (!market) {
+        throw new BadRequestError(`Position ${id} stands on a market that is not served here (${found.marketId}).`, {
+          field: 'id',
+          value: String(id),
+        });
+      }
+      const binding: PositionBinding = { market, proxy: found.userProxy };
+      if (known.size >= MAX_REMEMBERED) known.clear();
+      known.set(key, binding);
+      return binding;
+    },
+  };
+}
+
+/**
+ * Read the position, its market and the wallet at one block, in one request.
+ * @throws NotEligibleError for a closed or liquidated position; ChainReadError
+ */
+export async function readManaged(
+  reader: LatestReader,
+  input: {
+    readonly chain: Chain;
+    readonly user: Address;
+    readonly id: number;
+    readonly binding: PositionBinding;
+    readonly payToken: PayToken | undefined;
+    readonly nowMs: number;
+  },
+): Promise<ManagedState> {
+  const { chain, user, id, binding, payToken, nowMs } = input;
+  const { market, proxy } = binding;
+  const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
+  const marketPlan = planMarket(chain, market);
+  const { answers, timestamp } = await reader.read([
+    planPosition(chain, user, id),
+    readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
+    ...marketPlan,
+    ...planWallet(chain, user, payToken, spenders),
+  ]);
+  const [found, held, ...rest] = answers;
+  const all: readonly unknown[] = rest;
+  const { open } = required(found);
+  const [, borrowShares, collateral] = required(held);
+  if (!open || collateral === 0n) {
+    throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
+      reason: open ? 'position_liquidated' : 'position_closed',
+      pointer: `/v1/partner/positions/${user}`,
+    });
+  }
+  const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs);
+  return {
+    position: { id, borrowShares, collateral, debt: debtOf(live, borrowShares) },
+    live,
+    wallet: foldWallet(payToken, spenders, all.slice(marketPlan.length) as (bigint | undefined)[]),
+  };
+}
+
+function planPosition({ contracts }: Chain, user: Address, id: number) {
+  return readOf(contracts.flashLeverage, flashLeverageAbi, 'getUserLeveragePosition', [user, BigInt(id)]);
+}
