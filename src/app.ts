@@ -27,8 +27,8 @@ import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
 import { type Listening, listen } from './server/listen.ts';
 import type { Visit } from './server/visit.ts';
-import { createCandles, createCharts } from './services/charts.ts';
 import { createChanges } from './services/changes.ts';
+import { createCandles, createCharts } from './services/charts.ts';
 import { createComposition } from './services/composition.ts';
 import { createHistories } from './services/histories.ts';
 import { createReadiness } from './services/readiness.ts';
@@ -258,7 +258,11 @@ export function createApp(deps: AppDeps): App {
         await snapshot.restore();
         await telemetry.start();
         const listener = tracing?.node(handler.node, routeName) ?? handler.node;
-        listening = await listen(listener, { host: env.HOST, port: env.PORT });
+        listening = await listen(listener, {
+          host: env.HOST,
+          port: env.PORT,
+          ...(metrics === undefined ? {} : { onSlowReader: metrics.slowReader }),
+        });
         warmth.start(env.ROLE !== 'api');
       } catch (error) {
         await this.stop();

@@ -1,9 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createSlowReaders } from './slow-readers.ts';
 
 /** The address is taken or may not be used; the message names the settings. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that the port comes from, for messages. */
+  readonly setting?: string;
+  readonly slowReaderMs?: number;
+  readonly onSlowReader?: () => void;
 }
 
 export interface Listening {
@@ -13,6 +23,8 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+/** How long a reader may take nothing of its answer. */
+const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
@@ -21,14 +33,19 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
 export async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => void,
-  { host, port, setting = 'PORT' }: { readonly host: string; readonly port: number; readonly setting?: string },
+  { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader }: ListenOptions,
 ): Promise<Listening> {
   const running = new Set<ServerResponse>();
+  const slow = createSlowReaders({
+    limitMs: slowReaderMs,
+    ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
+  });
   let closing = false;
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     (req, res) => {
       running.add(res);
+      slow.watch(res);
       if (closing) res.shouldKeepAlive = false;
       res.once('close', () => {
         running.delete(res);
@@ -51,7 +68,7 @@ export async function listen(
       closing = true;
       // Their connections must not outlive them: kept alive, they would hold the stop up.
       for (const res of running) res.shouldKeepAlive = false;
-      return close(server, graceMs);
+      return close(server, graceMs).finally(slow.close);
     },
   };
 }

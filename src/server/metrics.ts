@@ -19,7 +19,8 @@ export interface Metrics {
   refusal(limiter: string): void;
   /** `outcome`: `ok` or the error code. */
   build(verb: string, outcome: string): void;
-  subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' | 'cut' }): void;
+  subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
+  slowReader(): void;
   publish(chainId: number, group: string): void;
   /** The text that Prometheus reads. */
   render(): Promise<string>;
@@ -106,9 +107,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     labelNames: ['field'] as const,
     registers,
   });
-  const cuts = counter('spiral_subscriptions_cut_total', 'Subscriptions ended because their reader was too slow.', [
-    'field',
-  ]);
+  const cuts = counter('spiral_slow_readers_cut_total', 'Answers ended because their reader took nothing.', []);
 
   const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   delay.enable();
@@ -155,8 +154,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     subscription: ({ field, change }) => {
       if (change === 'opened') open.inc({ field });
       else open.dec({ field });
-      if (change === 'cut') cuts.inc({ field });
     },
+    slowReader: () => cuts.inc(),
     publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
     render: () => register.metrics(),
     contentType: register.contentType,
