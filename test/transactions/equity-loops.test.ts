@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { LoopMatch } from '../../src/domain/equity/loops.ts';
+import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/errors.ts';
+import { selectLoops } from '../../src/transactions/equity/select-loops.ts';
+import { chain, loopOf, vaultOf } from './equity-world.ts';
+
+const vault = vaultOf('TSLA');
+const own = [
+  loopOf(0, vault),
+  loopOf(1, vault),
+  loopOf(2, vault),
+  { ...loopOf(3, vault), open: false },
+  loopOf(4, vault, 0n),
+];
+const matched = (match: LoopMatch['match'], ids: readonly number[]): LoopMatch => ({
+  match,
+  loopIds: match === 'ambiguous' ? [] : ids,
+  candidateIds: match === 'ambiguous' ? ids : [],
+});
+const select = (match: LoopMatch, asked?: readonly number[]) =>
+  selectLoops({ vault, match, own, asked }).map(({ id }) => id);
+
+describe('selectLoops', () => {
+  test.each(['tagged', 'basis'] as const)('default: the loops of a %s match', (match) => {
+    expect(select(matched(match, [0, 2]))).toEqual([0, 2]);
+  });
+
+  test('behavior: no match closes no loop', () => {
+    expect(select(matched('none', []))).toEqual([]);
+  });
+
+  test('behavior: a loop that was liquidated is left alone', () => {
+    expect(select(matched('tagged', [1, 4]))).toEqual([1]);
+  });
+
+  test('behavior: named loops are closed in the order in which they are named, and nothing else', () => {
+    expect(select(matched('tagged', [0, 1, 2]), [2, 0])).toEqual([2, 0]);
+    expect(select(matched('ambiguous', [0, 1]), [1])).toEqual([1]);
+  });
+
+  test('behavior: without a match any open loop of the yield market may be named', () => {
+    expect(select(matched('none', []), [1])).toEqual([1]);
+  });
+
+  test('error: AmbiguousYieldLoops lists the candidates', () => {
+    const choice = { vault, match: matched('ambiguous', [0, 1]), own };
+    expect(() => selectLoops(choice)).toThrow(AmbiguousYieldLoopsError);
+    expect(() => selectLoops(choice)).toThrow(
+      expect.objectContaining({
+        code: 'bad_request',
+        status: 400,
+        details: { field: 'yieldPositionIds', vaultId: vault.id, candidates: [0, 1] },
+      }),
+    );
+  });
+
+  test.each([
+    ['another loop than the matched ones', matched('basis', [0]), [1]],
+    ['a loop beside the candidates', matched('ambiguous', [0, 1]), [2]],
+    ['a closed position', matched('none', []), [3]],
+    ['a liquidated position', matched('tagged', [4]), [4]],
+    ['an id that the wallet does not have', matched('none', []), [9]],
+    ['one id twice', matched('tagged', [0, 1]), [0, 0]],
+    ['an empty list', matched('tagged', [0]), []],
+  ])('error: bad_request for %s', (_what, match, asked) => {
+    expect(() => select(match, asked)).toThrow(
+      expect.objectContaining({ code: 'bad_request', details: expect.objectContaining({ field: 'yieldPositionIds' }) }),
+    );
+  });
+
+  test('error: bad_request for a loop of another market', () => {
+    const other = chain.markets.find(({ kind, id }) => kind === 'loop' && id !== vault.yieldMarket.id);
+    const foreign = { ...loopOf(7, vault), marketId: other?.id ?? vault.yieldMarket.id };
+    const choice = { vault, match: matched('none', []), own: [foreign], asked: [7] };
+    expect(() => selectLoops(choice)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  });
+});

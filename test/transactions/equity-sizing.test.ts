@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Decimal, HUNDRED } from '../../src/shared/decimal.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
+import { sizeFlashLoan, sizeStockBorrow } from '../../src/transactions/equity/sizing.ts';
+import { resolveStockLtvPct, stockCapPct } from '../../src/transactions/equity/stock-ltv.ts';
+import { LimitExceededError } from '../../src/transactions/errors.ts';
+import { pricesOf, vaultOf } from './equity-world.ts';
+
+const vault = vaultOf('TSLA');
+const SCALE = 10n ** 36n;
+
+function caught(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('resolveStockLtvPct', () => {
+  test('default: the target of the vault', () => {
+    expect(resolveStockLtvPct(vault, undefined).toFixed()).toBe(vault.targetLtvPct);
+  });
+
+  test('behavior: a target above the cap counts as the cap', () => {
+    expect(resolveStockLtvPct({ ...vault, targetLtvPct: '60' }, undefined).toFixed()).toBe('55');
+  });
+
+  test('behavior: the cap itself passes', () => {
+    expect(stockCapPct(vault).toFixed()).toBe('55');
+    expect(resolveStockLtvPct(vault, new Decimal('55')).toFixed()).toBe('55');
+  });
+
+  test('error: a hundredth above the cap is refused with both numbers', () => {
+    const error = caught(() => resolveStockLtvPct(vault, new Decimal('55.01')));
+    expect(error).toBeInstanceOf(LimitExceededError);
+    expect(error).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'stockLtvPct', value: '55.01', limit: { maxStockLtvPct: '55.00' } },
+    });
+  });
+
+  test.each(['0', '-1'])('error: BadRequestError for %s', (value) => {
+    const error = caught(() => resolveStockLtvPct(vault, new Decimal(value)));
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ details: { field: 'stockLtvPct', value, limit: { above: '0', max: '55.00' } } });
+  });
+
+  test('property: at or below the cap it is taken as it is, above it is refused', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), (tenThousandths) => {
+        const asked = new Decimal(tenThousandths).shiftedBy(-4);
+        const result = caught(() => expect(resolveStockLtvPct(vault, asked).eq(asked)).toBe(true));
+        if (asked.lte(55)) expect(result).toBeUndefined();
+        else expect(result).toBeInstanceOf(LimitExceededError);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+describe('sizeStockBorrow', () => {
+  test('default', () => {
+    const { stock } = pricesOf(vault, '250', '1');
+    expect(sizeStockBorrow(4n * 10n ** 18n, stock, new Decimal('50'))).toBe(500_000_000n);
+  });
+
+  test('property: the debt stays at or below the asked LTV after the worst fill, and loses less than one unit to it', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(1n, 10n ** 24n),
+        fc.bigInt(10n ** 20n, 10n ** 28n),
+        fc.integer({ min: 1, max: 5_500 }),
+        (minStock, price, hundredths) => {
+          const ltv = new Decimal(hundredths).shiftedBy(-2);
+          const borrow = sizeStockBorrow(minStock, price, ltv);
+          const value = (minStock * price) / SCALE;
+          expect(borrow * 10_000n <= value * BigInt(hundredths)).toBe(true);
+          expect((borrow + 1n) * 10_000n > value * BigInt(hundredths)).toBe(true);
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+describe('sizeFlashLoan', () => {
+  test('property: the loop ends at or below the safe LTV when the flash loan buys at the oracle', () => {
+    fc.assert(
+      fc.property(fc.bigInt(10n ** 12n, 10n ** 26n), fc.bigInt(10n ** 23n, 10n ** 25n), (collateral, price) => {
+        const loan = sizeFlashLoan(vault, collateral, price);
+        const value = new Decimal(((collateral * price) / SCALE).toString()).plus(loan.toString());
+        fc.pre(!value.isZero());
+        expect(new Decimal(loan.toString()).times(HUNDRED).div(value).lte('90.5')).toBe(true);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
