@@ -43,6 +43,7 @@ export function cadencesOf({ env }: Config): Cadences {
     exitLiquidity: env.REFRESH_EXIT_LIQUIDITY_SEC,
     sharedLiquidity: env.REFRESH_PRICES_SEC,
     borrowHistory: env.REFRESH_BORROW_HISTORY_SEC,
+    tvl: env.REFRESH_TVL_SEC,
   };
 }
 

@@ -13,7 +13,7 @@ import type { Upstreams } from '../upstreams/index.ts';
 import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner.ts';
-import type { Cadences } from '../warmers/types.ts';
+import type { Cadences, ReadPositions } from '../warmers/types.ts';
 
 export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
   readonly catalog: Catalog;
@@ -21,6 +21,7 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
   readonly cadences: Cadences;
+  readonly readPositions: ReadPositions;
   readonly onRun?: (event: RunEvent) => void;
 }
 
@@ -64,6 +65,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
         clock,
         logger,
         cadences: deps.cadences,
+      readPositions: deps.readPositions,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
         readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
       }),

@@ -1,6 +1,6 @@
 import { ChainReadError } from './errors.ts';
 import { createExecutor, type Execution, type Executor, type ExecutorDeps } from './execute.ts';
-import type { Call, CallResult } from './types.ts';
+import type { Call, CallResult, ReadOptions } from './types.ts';
 
 /** Failures of a whole multicall that one of its calls may have caused: the node answered, and could not do it. */
 const CAUSED_BY_A_CALL: readonly string[] = ['server_error', 'malformed', 'timeout'];
@@ -9,51 +9,55 @@ const MAX_ALONE = 500;
 
 /**
  * Create an executor in which a call that breaks its whole multicall (it burns the gas, its answer is too large) harms
- * nobody else: what failed together is asked once more, each call alone, in one further batched request at most.
+ * nobody else: what failed together is asked once more, each call alone, in one further batched request at most. A call
+ * that fails alone as well, while most others pass, is itself to blame and counts as reverted.
  */
 export function createIsolatingExecutor(deps: ExecutorDeps): Executor {
   const together = createExecutor(deps);
   const alone = createExecutor({ ...deps, maxCalldataBytes: 1 });
+
+  const again = async (
+    first: Execution,
+    calls: readonly Call[],
+    blockNumber: bigint,
+    options: ReadOptions | undefined,
+  ): Promise<Execution> => {
+    const failed = calls.flatMap((call, index) => (isBroken(first.results[index]) ? [{ call, index }] : []));
+    if (failed.length === 0 || failed.length > MAX_ALONE) return first;
+    const retried = failed.map(({ call }) => call);
+    try {
+      const { results } = await alone.execute(retried, blockNumber, options);
+      const answers = new Map(blameAlone(results).map((answer, i) => [failed[i]?.index ?? -1, answer] as const));
+      return { ...first, results: first.results.map((result, index) => answers.get(index) ?? result) };
+    } catch (error) {
+      if (!(error instanceof ChainReadError)) throw error;
+      return first;
+    }
+  };
+
   return {
     latestBlock: (options) => together.latestBlock(options),
     execute: async (calls, blockNumber, options) => {
-      let first: Execution;
       try {
-        first = await together.execute(calls, blockNumber, options);
+        return await again(await together.execute(calls, blockNumber, options), calls, blockNumber, options);
       } catch (error) {
-        // The first multicall also carries the block's time: without it there is no answer at all.
-        if (!isCausedByACall(error) || calls.length === 0 || calls.length > MAX_ALONE) throw error;
-        return alone.execute(calls, blockNumber, options);
-      }
-      const failed = calls.flatMap((call, index) => (isCollateral(first.results[index]) ? [{ call, index }] : []));
-      if (failed.length === 0 || failed.length > MAX_ALONE) return first;
-      return { ...first, results: await retried(first.results, failed) };
-
-      async function retried(
-        results: readonly CallResult[],
-        again: readonly { readonly call: Call; readonly index: number }[],
-      ): Promise<readonly CallResult[]> {
-        try {
-          const second = await alone.execute(
-            again.map(({ call }) => call),
-            blockNumber,
-            options,
-          );
-          const answers = new Map(again.map(({ index }, i) => [index, second.results[i]] as const));
-          return results.map((result, index) => answers.get(index) ?? result);
-        } catch (error) {
-          if (!(error instanceof ChainReadError)) throw error;
-          return results;
-        }
+        // The first multicall also carries the block's time: without it there was no answer at all.
+        if (!(error instanceof ChainReadError) || !CAUSED_BY_A_CALL.includes(error.reason)) throw error;
+        if (calls.length === 0 || calls.length > MAX_ALONE) throw error;
+        const execution = await alone.execute(calls, blockNumber, options);
+        return { ...execution, results: blameAlone(execution.results) };
       }
     },
   };
 }
 
-function isCollateral(result: CallResult | undefined): boolean {
+/** Whether it failed with its multicall, not by itself. */
+function isBroken(result: CallResult | undefined): boolean {
   return result !== undefined && !result.ok && CAUSED_BY_A_CALL.includes(result.reason);
 }
 
-function isCausedByACall(error: unknown): boolean {
-  return error instanceof ChainReadError && CAUSED_BY_A_CALL.includes(error.reason);
+function blameAlone(results: readonly CallResult[]): readonly CallResult[] {
+  const broken = results.filter(isBroken).length;
+  if (broken * 2 >= results.length) return results;
+  return results.map((result) => (isBroken(result) ? { ok: false, reason: 'reverted' } : result));
 }

@@ -59,6 +59,17 @@ export interface PositionRegistrationsTable {
   closed_at: NullableTime;
 }
 
+/** Who owns the contract that a factory created with a nonce. Hex lower case, held by checks. */
+export interface PositionProxiesTable {
+  chain_id: number;
+  factory: string;
+  genesis_hash: string;
+  nonce: number;
+  owner: string | null;
+  /** 64 bits: travels as text. */
+  resolved_block: string;
+}
+
 /** Requests of a key on a day (UTC). */
 export interface KeyUsageTable {
   key_id: string;
@@ -71,4 +82,5 @@ export interface Tables {
   api_keys: ApiKeysTable;
   position_registrations: PositionRegistrationsTable;
   key_usage: KeyUsageTable;
+  position_proxies: PositionProxiesTable;
 }

@@ -1,6 +1,7 @@
 import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
+import type { ChainTvl } from './tvl/types.ts';
 
 /**
  * Facts are what was measured outside, parsed and in our units: percentages in percent, USD as exact decimals,
@@ -127,7 +128,10 @@ export interface FactGroups {
   readonly borrowHistory: BorrowHistory;
   /** By pool id. */
   readonly stableIndex: StableIndexPool;
+  /** One item under `TVL_KEY`, measured at the block of the positions; its own `asOfMs` is that of its oldest input. */
+  readonly tvl: ChainTvl;
 }
+export const TVL_KEY = 'total';
 export type FactGroup = keyof FactGroups;
 export const FACT_GROUPS = [
   'lendingState',
@@ -140,6 +144,7 @@ export const FACT_GROUPS = [
   'sharedLiquidity',
   'borrowHistory',
   'stableIndex',
+  'tvl',
 ] as const satisfies readonly FactGroup[];
 
 /** Why the latest refresh of an item gave nothing. One word each, safe to show; never the upstream's own text. */
@@ -231,6 +236,7 @@ export function emptyChainFacts(chainId: ChainId): ChainFacts {
       sharedLiquidity: emptyGroup(),
       borrowHistory: emptyGroup(),
       stableIndex: emptyGroup(),
+      tvl: emptyGroup(),
     },
   };
 }

@@ -2,16 +2,18 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
+import { createPositionLoaders, type PositionLoaders, type PositionSource } from './positions.ts';
 
 /** What the loaders read from; `Services` satisfies it. */
 export interface LoaderSources {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
   readonly histories: HistorySource;
+  readonly positions: PositionSource;
 }
 
 /** Per-request access: everything in one answer comes from one version of each chain, and equal reads happen once. */
-export interface Loaders extends HistoryLoaders {
+export interface Loaders extends HistoryLoaders, PositionLoaders {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
 }
@@ -22,6 +24,7 @@ export function createLoaders(sources: LoaderSources): Loaders {
     composed: once((chainId) => sources.composed(chainId)),
     facts: once((chainId) => sources.facts(chainId)),
     ...createHistoryLoaders(sources.histories),
+    ...createPositionLoaders(sources.positions),
   };
 }
 

@@ -5,6 +5,7 @@ import type { HistorySource } from '../loaders/history.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { ChangesPort } from './changes.ts';
+import type { PositionServices } from './position-services.ts';
 
 /**
  * Everything that resolvers reach, as narrow ports. The composition root implements them; tests hand in records.
@@ -29,7 +30,7 @@ export interface ReadServices {
   readonly changes: ChangesPort;
 }
 
-export type Services = ReadServices;
+export type Services = ReadServices & PositionServices;
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];

@@ -16,6 +16,7 @@ const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
   sharedLiquidity: 'What the public allocator could bring, by market.',
   borrowHistory: 'Borrow APY over time, by market.',
   stableIndex: 'Pools of the stablecoin yield index, by pool.',
+  tvl: 'Protocol TVL, one item.',
 };
 
 const FactGroupRef = builder.enumType('FactGroup', {

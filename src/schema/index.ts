@@ -14,6 +14,9 @@ import './history.ts';
 import './price-chart.ts';
 import './ohlcv.ts';
 import './tvl.ts';
+import './position.ts';
+import './equity-position.ts';
+import './wallet.ts';
 import './subscription.ts';
 
 /** Build the executable schema, sorted by name. */

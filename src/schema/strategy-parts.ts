@@ -204,7 +204,7 @@ export const ExitLiquidityRef = builder.objectRef<ExitLiquidity>('ExitLiquidity'
   }),
 });
 
-const ExitTierRef = builder.enumType('ExitLiquidityTierValue', {
+export const ExitTierRef = builder.enumType('ExitLiquidityTierValue', {
   description: 'How large a position can leave cleanly. Spelled as in the v1 contract.',
   values: {
     deep: { value: 'deep', description: '5,000,000 USD leave below the clean limit.' },

@@ -14,7 +14,15 @@ import { createPricesWarmer } from './prices.ts';
 import type { Snapshot } from './refresh.ts';
 import { createSharedLiquidityWarmer } from './shared-liquidity.ts';
 import { createStableIndexWarmer } from './stable-index.ts';
-import { type Cadences, DEFAULT_CADENCES, type ReadBorrowHistory, type RecordSamples, type Warmer } from './types.ts';
+import { createTvlWarmer } from './tvl.ts';
+import {
+  type Cadences,
+  DEFAULT_CADENCES,
+  type ReadBorrowHistory,
+  type ReadPositions,
+  type RecordSamples,
+  type Warmer,
+} from './types.ts';
 
 export * from './runner.ts';
 export * from './types.ts';
@@ -34,6 +42,7 @@ export interface WarmersDeps {
   readonly cadences?: Partial<Cadences>;
   readonly recordSamples: RecordSamples;
   readonly readBorrowHistory: ReadBorrowHistory;
+  readonly readPositions: ReadPositions;
 }
 
 /**
@@ -67,6 +76,7 @@ export function createWarmers(deps: WarmersDeps): readonly Warmer[] {
         ? []
         : [createSharedLiquidityWarmer(deps, chain, upstreams.indexer, cadences.sharedLiquidity)]),
       createBorrowHistoryWarmer(deps, chain, upstreams.indexer, cadences.borrowHistory),
+      createTvlWarmer(deps, chain, cadences.tvl),
     ];
   });
   return [...perChain, createStableIndexWarmer(deps, catalog.chains, upstreams.stableIndex, cadences.slowApy)];

@@ -1,4 +1,5 @@
 import type { FactGroup } from '../domain/facts.ts';
+import type { TvlPosition } from '../domain/tvl/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 
@@ -37,6 +38,7 @@ export interface Cadences {
   readonly exitLiquidity: number;
   readonly sharedLiquidity: number;
   readonly borrowHistory: number;
+  readonly tvl: number;
 }
 
 const MINUTE = 60;
@@ -53,6 +55,7 @@ export const DEFAULT_CADENCES: Cadences = {
   exitLiquidity: 12 * HOUR,
   sharedLiquidity: 5 * MINUTE,
   borrowHistory: 30 * MINUTE,
+  tvl: 5 * MINUTE,
 };
 
 /** What a refresh of a market's state measured, for our own history. Rates are fractions, amounts loan base units. */
@@ -74,5 +77,15 @@ export interface DailyBorrowRate {
   readonly borrowApy: Decimal;
 }
 
+/** The positions of every wallet of a chain, read at one block. */
+export interface PositionsReading {
+  readonly positions: readonly TvlPosition[];
+  /** Time of the block, ms. */
+  readonly asOfMs: number;
+  /** Wallets and proxies that revert when they are read, now and the next time. */
+  readonly unreadable: number;
+}
+
 export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSample[]) => Promise<void>;
+export type ReadPositions = (chainId: ChainId, signal: AbortSignal) => Promise<PositionsReading>;
 export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;

@@ -37,6 +37,7 @@ describe('migrateDatabase', () => {
         "api_keys",
         "gateway_migrations",
         "key_usage",
+        "position_proxies",
         "position_registrations",
         "rate_samples",
       ]

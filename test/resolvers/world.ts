@@ -80,9 +80,23 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       total: totals('150.5', '100.25', 3, 2),
       chains: [{ chainId: 1, asOfMs: NOW_MS - DAY, ...totals('150.5', '100.25', 3, 2) }],
     }),
+    positions: emptyPositions,
     ...overrides,
   };
 }
+
+/** Every wallet can be read, and holds nothing. */
+const emptyPositions: Services['positions'] = {
+  read: async (chainId, wallets) =>
+    new Map(
+      wallets.map((wallet) => {
+        const block = { number: 100n, timestamp: BigInt(NOW_MS / 1_000) };
+        return [wallet, { holdings: { chainId, wallet, block, positions: [], stocks: [] }, tags: new Map() }];
+      }),
+    ),
+  vaultOf: async () => null,
+  page: async () => ({ wallets: [], unreadable: [], totalCount: 0, next: null }),
+};
 
 export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
   return {

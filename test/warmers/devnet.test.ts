@@ -68,6 +68,7 @@ describe('the first round in the local world', () => {
         logger: silentLogger,
         recordSamples: async () => {},
         readBorrowHistory: async () => [],
+        readPositions: async () => ({ positions: [], asOfMs: time.clock.now(), unreadable: 0 }),
       }),
       clock: time.clock,
       timers: time.timers,

@@ -32,6 +32,7 @@ describe('createWarmers', () => {
         "2 exit-liquidity:1 43200",
         "1 shared-liquidity:1 300",
         "2 borrow-history:1 1800",
+        "2 tvl:1 300",
         "0 lending-state:4663 120",
         "1 collateral-apy-aggregator:4663 43200",
         "1 collateral-apy-onchain:4663 600",
@@ -40,6 +41,7 @@ describe('createWarmers', () => {
         "1 prices:4663 300",
         "2 exit-liquidity:4663 43200",
         "2 borrow-history:4663 1800",
+        "2 tvl:4663 300",
         "1 stable-index 43200",
       ]
     `);

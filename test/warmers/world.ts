@@ -7,6 +7,7 @@ import {
   type FailureReason,
   type LendingState,
 } from '../../src/domain/facts.ts';
+import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
@@ -36,6 +37,7 @@ export interface World {
   readonly logs: readonly string[];
   days: readonly DailyBorrowRate[] | Error;
   keepSamples: boolean;
+  positions: ReadonlyMap<ChainId, readonly TvlPosition[]> | Error;
   readonly warmers: readonly Warmer[];
   /** Run one warmer as the runner would. */
   run(name: string, mode?: RunMode, signal?: AbortSignal): Promise<RunReport>;
@@ -145,6 +147,7 @@ export function world(): World {
     logs: logger.messages,
     days: [],
     keepSamples: true,
+    positions: new Map(),
     get warmers() {
       return createWarmers({
         catalog,
@@ -160,6 +163,10 @@ export function world(): World {
         readBorrowHistory: async () => {
           if (state.days instanceof Error) throw state.days;
           return state.days;
+        },
+        readPositions: async (chainId) => {
+          if (state.positions instanceof Error) throw state.positions;
+          return { positions: state.positions.get(chainId) ?? [], asOfMs: time.clock.now(), unreadable: 0 };
         },
       });
     },

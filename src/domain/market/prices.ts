@@ -10,13 +10,16 @@ const PEG_MAX_USD: Decimal = new Decimal('1.1');
 
 export type PriceOrGap = { readonly price: Fact<UsdPrice>; readonly gap?: never } | { readonly gap: Gap };
 
+/** What tells whether a measured price is believed. */
+export type PriceContext = Pick<CompositionContext, 'facts' | 'pegged'>;
+
 /** Say whether a USD price can be believed: above zero, and within 0.9–1.1 for a stablecoin held at one dollar. */
 export function isPlausiblePrice(usd: Decimal, pegged: boolean): boolean {
   return usd.gt(ZERO) && (!pegged || (usd.gte(PEG_MIN_USD) && usd.lte(PEG_MAX_USD)));
 }
 
 /** Find the believed price of the loan token, or why there is none. */
-export function loanPrice(market: Market, context: CompositionContext): PriceOrGap {
+export function loanPrice(market: Market, context: PriceContext): PriceOrGap {
   return measuredPrice(market.loan, 'loan.priceUsd', context) ?? notMeasured(market.loan, 'loan.priceUsd', context);
 }
 
@@ -47,7 +50,7 @@ export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
   return new Decimal(units.toString()).times(usd).shiftedBy(-decimals);
 }
 
-function measuredPrice(token: Token, field: string, context: CompositionContext): PriceOrGap | undefined {
+function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {
   const price = context.facts.groups.price.items.get(token.address);
   if (!price) return undefined;
   if (isPlausiblePrice(price.value.usd, context.pegged.has(token.address))) return { price };
@@ -57,6 +60,6 @@ function measuredPrice(token: Token, field: string, context: CompositionContext)
   return { gap: gap(field, 'IMPLAUSIBLE', message, price.asOfMs) };
 }
 
-function notMeasured(token: Token, field: string, context: CompositionContext): PriceOrGap {
+function notMeasured(token: Token, field: string, context: PriceContext): PriceOrGap {
   return { gap: gapOfGroup(field, context.facts.groups.price, token.address) };
 }

@@ -1,11 +1,9 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
-import { isStale } from '../freshness/stamp.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
 import { usdOf } from '../market/prices.ts';
-import type { ComposedChain, ComposedMarket } from '../market/types.ts';
-import type { ChainTvl, TvlOutcome, TvlPosition, TvlTotal, UnpricedMarket } from './types.ts';
+import type { ChainTvl, TvlAmounts, TvlMarket, TvlMarkets, TvlOutcome, TvlPosition, UnpricedMarket } from './types.ts';
 
 interface MarketSum {
   positions: number;
@@ -19,9 +17,10 @@ interface MarketSum {
  * (rounded down), debt with accrued interest (rounded up), both in USD by the loan token's price.
  */
 export function composeTvl(
-  chain: ComposedChain,
+  chain: TvlMarkets,
   positions: readonly TvlPosition[],
   positionsAsOfMs: number,
+  unreadableWallets = 0,
 ): TvlOutcome {
   const composed = new Map(chain.markets.map((market) => [market.market.id, market] as const));
   const waiting = new Set(chain.excluded.map(({ marketId }) => marketId));
@@ -67,18 +66,16 @@ export function composeTvl(
       users: wallets.size,
       wallets: [...wallets],
       outsideCatalog,
+      unreadableWallets,
     },
   };
 }
 
 /** Add the computed chains up; `undefined` while there is none. A wallet on two chains is one user. */
-export function totalTvl(chains: readonly ChainTvl[], budgetSec: number, nowMs: number): TvlTotal | undefined {
+export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
   if (chains.length === 0) return undefined;
   const sum = (of: (chain: ChainTvl) => Decimal) => chains.reduce((total, chain) => total.plus(of(chain)), ZERO);
-  const asOfMs = Math.min(...chains.map((chain) => chain.asOfMs));
   return {
-    asOfMs,
-    stale: isStale({ asOfMs, staleAfterSec: budgetSec }, nowMs),
     tvlUsd: sum((chain) => chain.tvlUsd),
     grossTvlUsd: sum((chain) => chain.grossTvlUsd),
     borrowedUsd: sum((chain) => chain.borrowedUsd),
@@ -87,7 +84,7 @@ export function totalTvl(chains: readonly ChainTvl[], budgetSec: number, nowMs: 
   };
 }
 
-function add(sums: Map<MarketId, MarketSum>, position: TvlPosition, market: ComposedMarket | undefined): void {
+function add(sums: Map<MarketId, MarketSum>, position: TvlPosition, market: TvlMarket | undefined): void {
   let sum = sums.get(position.marketId);
   if (!sum) {
     sum = { positions: 0, collateralValue: 0n, debt: 0n };
@@ -101,7 +98,7 @@ function add(sums: Map<MarketId, MarketSum>, position: TvlPosition, market: Comp
 
 function unpricedMarkets(
   sums: ReadonlyMap<MarketId, MarketSum>,
-  composed: ReadonlyMap<MarketId, ComposedMarket>,
+  composed: ReadonlyMap<MarketId, TvlMarket>,
 ): readonly UnpricedMarket[] {
   return [...sums].flatMap(([marketId, { positions }]): UnpricedMarket[] => {
     const market = composed.get(marketId);

@@ -1,5 +1,6 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import type { ComposedMarket } from '../market/types.ts';
 
 /** What TVL needs to know of a position. */
 export interface TvlPosition {
@@ -32,6 +33,21 @@ export interface ChainTvl extends TvlAmounts {
   readonly wallets: readonly Address[];
   /** Open positions in markets that the catalog does not list: they cannot be valued and are in none of the numbers. */
   readonly outsideCatalog: number;
+  /** Wallets whose positions revert when they are read: they are in none of the numbers either. */
+  readonly unreadableWallets: number;
+}
+
+/** What TVL needs to know of a market: an APY is not among it, so that a yield source that fails costs no TVL. */
+export type TvlMarket = Pick<
+  ComposedMarket,
+  'market' | 'loanPrice' | 'totalSupplyAssets' | 'totalBorrowAssets' | 'totalSupplyShares' | 'totalBorrowShares'
+> & { readonly facts: Pick<ComposedMarket['facts'], 'lendingState' | 'oracle'> };
+
+export interface TvlMarkets {
+  readonly chainId: ChainId;
+  readonly markets: readonly TvlMarket[];
+  /** Markets of the catalog whose state or oracle value is not known. */
+  readonly excluded: readonly { readonly marketId: string }[];
 }
 
 /** Markets with open positions that cannot be valued yet, and why. */
@@ -48,10 +64,3 @@ export interface UnpricedMarket {
 export type TvlOutcome =
   | { readonly computed: true; readonly tvl: ChainTvl }
   | { readonly computed: false; readonly unpriced: readonly UnpricedMarket[] };
-
-export interface TvlTotal extends TvlAmounts {
-  /** The oldest chain snapshot. */
-  readonly asOfMs: number;
-  /** Whether any chain's snapshot is past its budget. */
-  readonly stale: boolean;
-}

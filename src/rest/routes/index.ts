@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { historyRoutes } from './histories.ts';
+import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
 import type { RouteOptions } from './shared.ts';
@@ -14,5 +15,6 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...appMarketRoutes(),
     ...historyRoutes(),
     ...priceRoutes(options),
+    ...positionRoutes(options),
   ];
 }

@@ -21,3 +21,9 @@ export function noneIn(
 }
 
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
+export const PARTNER_ERRORS = [
+  'bad_request',
+  'unauthorized',
+  'rate_limited',
+  'internal',
+] as const satisfies readonly ErrorCode[];

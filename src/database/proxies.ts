@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import { getAddress } from 'viem';
+import type { Address, ChainId, Hex } from '../shared/ids.ts';
+import type { Database } from './client.ts';
+
+/** Which contract's creations, on which chain. The genesis hash tells chains of one id apart. */
+export interface ProxyScope {
+  readonly chainId: ChainId;
+  readonly factory: Address;
+  readonly genesisHash: Hex;
+}
+
+/** Who owns the contract that was created with a nonce. */
+export interface ResolvedProxy {
+  readonly nonce: number;
+  /** Checksummed; `null` = it has no owner. */
+  readonly owner: Address | null;
+  /** Block at which this owner was first read: near the head a reorganization may still change it. */
+  readonly resolvedBlock: bigint;
+}
+
+export interface ProxyRepository {
+  /** Read everything that is remembered, ordered by nonce, in one statement. */
+  read(scope: ProxyScope): Promise<readonly ResolvedProxy[]>;
+  /** Remember owners, in one statement. A known owner keeps its first block; another owner replaces it. */
+  save(scope: ProxyScope, proxies: readonly ResolvedProxy[]): Promise<void>;
+}
+
+/** Remember the owners of position proxies. Every call may throw `UpstreamUnavailableError`. */
+export function createProxyRepository(db: Database): ProxyRepository {
+  return {
+    read: (scope) => read(db, scope),
+    save: async (scope, proxies) => {
+      if (proxies.length > 0) await upsert(db, scope, proxies);
+    },
+  };
+}
+
+async function read(db: Database, { chainId, factory, genesisHash }: ProxyScope): Promise<readonly ResolvedProxy[]> {
+  const rows = await db
+    .selectFrom('position_proxies')
+    .select(['nonce', 'owner', 'resolved_block'])
+    .where('chain_id', '=', chainId)
+    .where('factory', '=', factory.toLowerCase())
+    .where('genesis_hash', '=', genesisHash)
+    .orderBy('nonce')
+    .execute();
+  const known = new Map<string, Address>();
+  return rows.map(({ nonce, owner, resolved_block }) => ({
+    nonce,
+    owner: owner === null ? null : checksummed(owner, known),
+    resolvedBlock: BigInt(resolved_block),
+  }));
+}
+
+async function upsert(db: Database, scope: ProxyScope, proxies: readonly ResolvedProxy[]): Promise<void> {
+  await sql`
+    insert into position_proxies (chain_id, factory, genesis_hash, nonce, owner, resolved_block)
+    select ${scope.chainId}::integer, ${scope.factory.toLowerCase()}, ${scope.genesisHash}, *
+    from unnest(
+      ${proxies.map(({ nonce }) => nonce)}::integer[],
+      ${proxies.map(({ owner }) => owner?.toLowerCase() ?? null)}::text[],
+      ${proxies.map(({ resolvedBlock }) => resolvedBlock.toString())}::bigint[]
+    )
+    on conflict (chain_id, factory, genesis_hash, nonce) do update set
+      owner = excluded.owner,
+      resolved_block = excluded.resolved_block
+    where position_proxies.owner is distinct from excluded.owner`.execute(db);
+}
+
+/** A checksum costs a hash: once per wallet, not per proxy. */
+function checksummed(owner: string, known: Map<string, Address>): Address {
+  const hit = known.get(owner) ?? getAddress(owner);
+  known.set(owner, hit);
+  return hit;
+}

@@ -1,0 +1,31 @@
+import type { Chain } from '../../catalog/types.ts';
+import type { ChainFacts } from '../facts.ts';
+import { accrue } from '../market/accrue.ts';
+import { loanPrice } from '../market/prices.ts';
+import { peggedTokens } from '../market/statics.ts';
+import type { TvlMarket, TvlMarkets } from './types.ts';
+
+/** Gather what TVL needs of every market of a chain, from one version of its facts. */
+export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
+  const { groups } = facts;
+  const context = { facts, pegged: peggedTokens(chain) };
+  const markets: TvlMarket[] = [];
+  const excluded: { readonly marketId: string }[] = [];
+  for (const market of chain.markets) {
+    const lendingState = groups.lendingState.items.get(market.id);
+    const oracle = groups.oracle.items.get(market.oracle);
+    if (!lendingState || !oracle) {
+      excluded.push({ marketId: market.id });
+      continue;
+    }
+    const loan = loanPrice(market, context);
+    const totals = accrue(lendingState.value);
+    markets.push({
+      market,
+      facts: { lendingState, oracle },
+      ...totals,
+      ...(loan.gap ? {} : { loanPrice: loan.price }),
+    });
+  }
+  return { chainId: chain.chainId, markets, excluded };
+}

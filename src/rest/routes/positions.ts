@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { dropAbsent } from '../absence.ts';
+import type { WalletPositionsQuery } from '../generated/operations.ts';
+import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { equityPositionSchema, positionSchema, walletPositions } from '../schemas/position.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
+
+/** Shape a position as the contract has it: what is not known is left out, what cannot apply is null. */
+function projectPosition(position: WalletData['positions'][number]): unknown {
+  return dropAbsent(positionSchema, position, noneIn(position.gaps));
+}
+
+function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
+  const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, noneIn(position.gaps));
+  return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
+}
+
+export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+  const [defaultChainId = 1] = chainIds;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/partner/positions/{address}',
+      surface: 'Partner',
+      summary: "A wallet's positions",
+      description:
+        'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault stand in the vault and not among the positions. A wallet that never opened anything has empty lists.',
+      operation: 'WalletPositions',
+      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      variables: ({ params }) => params,
+      project: ({ wallet }: WalletPositionsQuery) => {
+        if (!wallet) throw new Error('A wallet without an error must be there.');
+        return {
+          chainId: wallet.chainId,
+          userAddress: wallet.address,
+          positions: wallet.positions.map(projectPosition),
+          equityPositions: wallet.equityPositions.map(projectEquityPosition),
+        };
+      },
+      response: walletPositions,
+      errors: [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'],
+      examples: [
+        {
+          summary: 'Ethereum, the default',
+          params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' },
+        },
+        {
+          summary: 'Robinhood Chain, with an equity vault',
+          params: { address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc' },
+          query: { chainId: '4663' },
+        },
+      ],
+    }),
+  ];
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { addressString, decimalString, freshnessValue, pct } from './common.ts';
+
+const amount = (description: string) => decimalString(`${description} Whole tokens.`);
+const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
+
+/** What is not known is absent; what cannot apply to a position that ended, or to one without debt, is null. */
+export const positionSchema = z
+  .object({
+    id: z.int().describe('Index of the position on chain; what manage/build takes.'),
+    positionId: z.string().describe('{chainId}-{marketId}-{id}.'),
+    chainId: z.int(),
+    strategyId: z.string().describe('Market id of the strategy.'),
+    status: z.enum(['open', 'closed', 'liquidated']),
+    open: z.boolean().describe('Whether it holds collateral.'),
+    liquidated: z.boolean().describe('Whether it was liquidated.'),
+    collateralSymbol: z.string().optional(),
+    loanSymbol: z.string().optional(),
+    amountLeveragedCollateral: amount('All its collateral.').optional(),
+    netCollateral: amount('Collateral less the debt at the oracle price, in collateral tokens.').optional(),
+    amountLoan: amount('Debt with interest.').optional(),
+    ltvPct: pct('Debt over collateral value.').nullable().optional(),
+    liquidationLtvPct: pct('LTV at which it can be liquidated.').optional(),
+    ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
+    currentLeverage: decimalString('Leverage of its LTV, 1 decimal.').nullable().optional(),
+    netValueUsd: usdString('Collateral less debt.').optional(),
+    currentLeverageApyPct: pct('APY at the current leverage and rates, signed.').nullable().optional(),
+    amountDepositedInLoanToken: decimalString('All that was put in, whole loan tokens.').optional(),
+    liquidationPrice: decimalString('Loan tokens per collateral token at which it can be liquidated.')
+      .nullable()
+      .optional(),
+    exitLiquidity: z
+      .object({
+        tier: z.enum(['deep', 'good', 'limited', 'thin']).optional().describe('Grade of the collateral.'),
+        cleanExitSizeUsd: usdString('Largest measured size that sells clean; null = none does.').nullable().optional(),
+        unwindSizeUsd: usdString('What closing would sell.').optional(),
+        exceedsCleanExitSize: z.boolean().optional().describe('Whether closing would sell more than that size.'),
+        noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
+      })
+      .nullable()
+      .optional()
+      .describe('What closing would meet; null on positions that ended.'),
+    freshness: z
+      .object({ borrow: freshnessValue, oracle: freshnessValue, collateralApy: freshnessValue })
+      .optional()
+      .describe('Age of the market values; what the position holds is read live.'),
+  })
+  .describe('One leveraged position.');
+
+export const equityPositionSchema = z
+  .object({
+    strategyId: z.string().describe('Vault id.'),
+    chainId: z.int(),
+    curator: z.string(),
+    stock: z
+      .object({
+        symbol: z.string(),
+        collateral: amount('Stock posted.'),
+        collateralUsd: usdString('Its value.').optional(),
+        priceUsd: usdString('Oracle price.').optional(),
+        debtUsdg: amount('Debt with interest.').optional(),
+        ltvPct: pct('Debt over collateral value.').nullable().optional(),
+        liquidationLtvPct: pct('LTV at which it can be liquidated.'),
+        ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
+        liquidationPriceUsd: usdString('Stock price at which it can be liquidated.').nullable().optional(),
+        priceDropToLiquidationPct: pct('Fall of the stock price until then.').nullable().optional(),
+        borrowApyPct: pct('APY of the debt.').optional(),
+      })
+      .describe("The stock leg: the wallet's own position on the stock market."),
+    yieldLoops: z.array(positionSchema).describe('Loops that are known to belong to the vault, newest first.'),
+    yieldLoopMatch: z
+      .enum(['tagged', 'basis', 'ambiguous', 'none'])
+      .describe('How the loops are known: registered, by their basis, more than one way, or not at all.'),
+    ambiguousYieldLoopIds: z
+      .array(z.int())
+      .optional()
+      .describe('Present when ambiguous: ids among the plain positions that may be its loops.'),
+    netValueUsd: usdString('Stock leg plus loops.').optional(),
+    currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
+    freshness: z.object({ borrow: freshnessValue, oracle: freshnessValue }).optional(),
+  })
+  .describe('An open equity vault.');
+
+export const walletPositions = z
+  .object({
+    chainId: z.int(),
+    userAddress: addressString('The wallet, checksummed.'),
+    positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
+    equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
+  })
+  .describe('What a wallet holds on one chain.');

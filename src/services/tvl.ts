@@ -1,0 +1,29 @@
+import type { Catalog } from '../catalog/types.ts';
+import { TVL_KEY } from '../domain/facts.ts';
+import { totalTvl } from '../domain/tvl/compose.ts';
+import type { ChainTvl } from '../domain/tvl/types.ts';
+import type { TvlSnapshot } from '../resolvers/services.ts';
+import type { SnapshotReader } from '../snapshot/types.ts';
+
+/** Read the latest TVL of all computed chains from the snapshot; `null` until there is one. */
+export function createTvl({
+  catalog,
+  snapshot,
+}: {
+  readonly catalog: Catalog;
+  readonly snapshot: Pick<SnapshotReader, 'facts'>;
+}): () => TvlSnapshot | null {
+  let kept: { readonly of: readonly ChainTvl[]; readonly shown: TvlSnapshot } | null = null;
+  return () => {
+    const chains = catalog.chainIds.flatMap((chainId) => {
+      const fact = snapshot.facts(chainId).groups.tvl.items.get(TVL_KEY);
+      return fact ? [fact.value] : [];
+    });
+    // Adding up means telling wallets of several chains apart: once per measurement, not per request.
+    if (kept?.of.length === chains.length && kept.of.every((chain, i) => chain === chains[i])) return kept.shown;
+    const total = totalTvl(chains);
+    if (!total) return null;
+    kept = { of: chains, shown: { total, chains } };
+    return kept.shown;
+  };
+}

@@ -1,0 +1,99 @@
+import type { Catalog } from '../catalog/types.ts';
+import type { PositionReader, ProxyHead } from '../chain/positions.ts';
+import type { ProxyRepository, ProxyScope, ResolvedProxy } from '../database/proxies.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+
+export interface WalletDirectoryDeps {
+  readonly catalog: Catalog;
+  readonly readers: ReadonlyMap<ChainId, PositionReader>;
+  readonly proxies: ProxyRepository;
+  readonly logger: Logger;
+}
+
+export interface KnownWallets {
+  /** Every wallet that ever opened a position, ordered by address. */
+  readonly wallets: readonly Address[];
+  /** Where to read on, so that everything is of one block. */
+  readonly blockNumber: bigint;
+  /** Contracts whose owner cannot be read: they revert, now and the next time. */
+  readonly unreadable: number;
+}
+
+export interface WalletDirectory {
+  /** Find all wallets of a chain: remembered owners and those of new proxies. At most 4 requests. @throws ChainReadError */
+  find(chainId: ChainId, signal?: AbortSignal): Promise<KnownWallets>;
+}
+
+/** Blocks after which an owner is not read again: a reorganization does not reach that deep. */
+const SETTLED_BLOCKS = 64n;
+/** How a contract fails by itself, now and the next time. Any other failure would leave wallets out that exist. */
+export const OWN_FAILURES: readonly string[] = ['reverted', 'malformed'];
+
+/**
+ * Create the directory of wallets. FlashLeverage creates one proxy per position by plain CREATE, so the nonces below its
+ * transaction count name all of them, without a scan of logs. Owners that were read are remembered in the database; when
+ * that is away everything is read from the chain.
+ */
+export function createWalletDirectory({ catalog, readers, proxies, logger }: WalletDirectoryDeps): WalletDirectory {
+  let remembering = true;
+  const remember = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      const done = await work();
+      if (!remembering) logger.info({}, 'proxy owners remembered again');
+      remembering = true;
+      return done;
+    } catch (error) {
+      if (!(error instanceof UpstreamUnavailableError)) throw error;
+      if (remembering) logger.warn({ details: error.details }, 'proxy owners not remembered');
+      remembering = false;
+      return otherwise;
+    }
+  };
+
+  return {
+    find: async (chainId, signal) => {
+      const chain = catalog.chain(chainId);
+      const reader = readers.get(chainId);
+      if (!chain || !reader) throw new Error(`chain ${chainId} has no reader of positions`);
+      const options = signal ? { signal } : {};
+      const head = await reader.readProxyHead(options);
+      const scope = scopeOf(chainId, chain.contracts.flashLeverage, head);
+      const known = scope ? await remember(() => proxies.read(scope), []) : [];
+      const owners = new Map(known.filter(({ nonce }) => nonce <= head.proxyCount).map((row) => [row.nonce, row]));
+      const wanted = unsettled(owners, head);
+      const read = await reader.readProxyOwners(wanted, head.blockNumber, options);
+      for (const [nonce, reason] of read.failures) {
+        if (!OWN_FAILURES.includes(reason)) throw new UpstreamUnavailableError('chain', reason);
+        owners.delete(nonce);
+      }
+      const resolved = [...read.owners].map(([nonce, owner]) => ({ nonce, owner, resolvedBlock: head.blockNumber }));
+      const changed = resolved.filter(({ nonce, owner }) => owners.get(nonce)?.owner !== owner);
+      if (scope) await remember(() => proxies.save(scope, changed), undefined);
+      for (const row of resolved) owners.set(row.nonce, row);
+      const wallets = new Set([...owners.values()].flatMap(({ owner }) => (owner === null ? [] : [owner])));
+      return { wallets: [...wallets].sort(byAddress), blockNumber: head.blockNumber, unreadable: read.failures.size };
+    },
+  };
+}
+
+/** The order of addresses as numbers: their checksum's capitals do not count. */
+export function byAddress(a: Address, b: Address): number {
+  const [first, second] = [a.toLowerCase(), b.toLowerCase()];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function scopeOf(chainId: ChainId, factory: Address, { genesisHash }: ProxyHead): ProxyScope | null {
+  return genesisHash === null ? null : { chainId, factory, genesisHash };
+}
+
+/** Nonces without a known owner, and those whose owner was first read too close to the head. */
+function unsettled(known: ReadonlyMap<number, ResolvedProxy>, { proxyCount, blockNumber }: ProxyHead): number[] {
+  const wanted: number[] = [];
+  for (let nonce = 1; nonce <= proxyCount; nonce += 1) {
+    const row = known.get(nonce);
+    if (row === undefined || blockNumber - row.resolvedBlock < SETTLED_BLOCKS) wanted.push(nonce);
+  }
+  return wanted;
+}

@@ -1,0 +1,61 @@
+import type { Chain } from '../catalog/types.ts';
+import { CHAIN_SOURCE } from '../chain/errors.ts';
+import { TVL_KEY } from '../domain/facts.ts';
+import { composeTvl } from '../domain/tvl/compose.ts';
+import { tvlMarkets } from '../domain/tvl/markets.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { refreshGroup, type Snapshot } from './refresh.ts';
+import type { ReadPositions, Warmer } from './types.ts';
+
+export interface TvlDeps {
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly readPositions: ReadPositions;
+}
+
+/**
+ * Create the warmer of a chain's TVL: the positions of every wallet, valued with the facts at hand. While a market that
+ * holds positions cannot be valued the last computed value stays, with its age.
+ */
+export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): Warmer {
+  const { snapshot, logger } = deps;
+  const { chainId } = chain;
+  let leftOut = '';
+  return {
+    name: `tvl:${chainId}`,
+    groups: ['tvl'],
+    everySec,
+    phase: 2,
+    run: (signal) =>
+      refreshGroup(deps, {
+        chainId,
+        group: 'tvl',
+        keys: [TVL_KEY],
+        source: CHAIN_SOURCE,
+        signal,
+        ask: async () => {
+          const { positions, asOfMs, unreadable } = await deps.readPositions(chainId, signal);
+          const markets = tvlMarkets(chain, snapshot.facts(chainId));
+          const outcome = composeTvl(markets, positions, asOfMs, unreadable);
+          if (!outcome.computed) {
+            logger.warn({ chainId, unpriced: outcome.unpriced }, 'tvl cannot be computed');
+            return { values: new Map(), failures: new Map([[TVL_KEY, 'missing']]) };
+          }
+          tellLeftOut(outcome.tvl);
+          return { values: new Map([[TVL_KEY, outcome.tvl]]), failures: new Map(), asOfMs };
+        },
+      }),
+  };
+
+  /** What is in none of the numbers, once per change. */
+  function tellLeftOut(counts: { readonly outsideCatalog: number; readonly unreadableWallets: number }): void {
+    const { outsideCatalog, unreadableWallets } = counts;
+    const now = `${outsideCatalog}/${unreadableWallets}`;
+    if (now !== leftOut && (leftOut !== '' || now !== '0/0')) {
+      logger.info({ chainId, outsideCatalog, unreadableWallets }, 'positions left out of the tvl');
+    }
+    leftOut = now;
+  }
+}
