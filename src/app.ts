@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createStatusPages } from './app/pages.ts';
+import { createPositionServices } from './app/positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
 import { openDatabase } from './app/start.ts';
 import { bounded } from './app/stop.ts';
@@ -32,6 +33,7 @@ import { createCandles, createCharts } from './services/charts.ts';
 import { createComposition } from './services/composition.ts';
 import { createHistories } from './services/histories.ts';
 import { createReadiness } from './services/readiness.ts';
+import { createTvl } from './services/tvl.ts';
 import type { Clock } from './shared/clock.ts';
 import { Decimal } from './shared/decimal.ts';
 import type { Logger } from './shared/logger.ts';
@@ -119,6 +121,13 @@ export function createApp(deps: AppDeps): App {
     ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });
+  const positions = createPositionServices({
+    catalog,
+    chains,
+    db,
+    composed: (chainId) => services.composed(chainId),
+    logger,
+  });
   const warmth = createWarmth({
     ...deps,
     catalog,
@@ -126,6 +135,7 @@ export function createApp(deps: AppDeps): App {
     upstreams,
     samples,
     cadences: cadencesOf(config),
+    readPositions: positions.readPositions,
     ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),
   });
   const { snapshot } = warmth;
@@ -161,7 +171,8 @@ export function createApp(deps: AppDeps): App {
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
     changes,
-    tvl: () => null,
+    tvl: createTvl({ catalog, snapshot }),
+    positions: positions.positions,
   };
 
   const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
