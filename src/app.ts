@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createStatusPages } from './app/pages.ts';
 import { createPositionServices } from './app/positions.ts';
+import { createRendered } from './app/rendered.ts';
 import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
 import { openDatabase } from './app/start.ts';
 import { bounded } from './app/stop.ts';
@@ -190,10 +191,12 @@ export function createApp(deps: AppDeps): App {
   const routes = createRoutes({ chainIds: catalog.chainIds });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
+  const rendered = createRendered({ clock, ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }) });
   const graphql = createGraphQLServer({
     schema,
     createContext,
     persisted: persistedOperations(manifest, routes),
+    rendered: rendered.operations,
     plugins: [],
     introspection: env.INTROSPECTION,
     admission: door.admission,
@@ -208,6 +211,8 @@ export function createApp(deps: AppDeps): App {
     admit: door.admitRest,
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
+    rendered: rendered.rows,
+    holdsOf: ({ visit }) => rendered.operations.holdsOf(visit),
   });
   const status = createStatusPages({
     catalog,

@@ -62,13 +62,19 @@ function usedOnce(service: unknown, validity: Collected): unknown {
 const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Collected) => Services[K] } = {
   composed: (services, validity) => (chainId) => {
     const composed = services.composed(chainId);
-    validity.tie(`composed:${chainId}`, () => services.composed(chainId) === composed);
+    validity.tie(
+      `composed:${chainId}`,
+      sameAs(composed, () => services.composed(chainId)),
+    );
     if (composed.recomposeAtMs !== undefined) validity.until(composed.recomposeAtMs);
     return composed;
   },
   facts: (services, validity) => (chainId) => {
     const facts = services.facts(chainId);
-    validity.tie(`facts:${chainId}`, () => services.facts(chainId) === facts);
+    validity.tie(
+      `facts:${chainId}`,
+      sameAs(facts, () => services.facts(chainId)),
+    );
     return facts;
   },
   histories: ({ histories }, validity) => ({
@@ -80,7 +86,18 @@ const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Co
   health: ({ health }) => health,
   tvl: (services, validity) => () => {
     const tvl = services.tvl();
-    validity.tie('tvl', () => services.tvl() === tvl);
+    if (tvl)
+      validity.tie(
+        'tvl',
+        sameAs(tvl, () => services.tvl()),
+      );
+    else validity.once();
     return tvl;
   },
 };
+
+/** Compare with what was read, without keeping old versions in memory for as long as answers made from them are kept. */
+function sameAs<T extends object>(seen: T, read: () => T | null): () => boolean {
+  const reference = new WeakRef(seen);
+  return () => read() === reference.deref();
+}

@@ -4,6 +4,8 @@ import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
 import { parseInput, parseJsonBody, parseQuery } from './input.ts';
+import type { RenderedRows } from './rendered.ts';
+import type { Holds } from './renderings.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
 import type { AdmitPort, AnyRoute, Entry, ExecutePort, RestRequest, RestResponse } from './types.ts';
 
@@ -11,6 +13,10 @@ export interface RestDeps<E extends Entry> {
   readonly routes: readonly AnyRoute[];
   readonly admit: AdmitPort<E>;
   readonly execute: ExecutePort<E>;
+  /** Public rows from bytes; absent: every answer is made anew. */
+  readonly rendered?: RenderedRows;
+  /** How long the answer of an entry's execution holds. */
+  readonly holdsOf?: (entry: E) => Holds | undefined;
   readonly logger: Logger;
 }
 
@@ -25,7 +31,7 @@ export interface RestAdapter {
  * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
  */
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
-  const { routes, admit, execute, logger } = deps;
+  const { routes, admit, execute, rendered, logger } = deps;
   const router = createRouter(routes);
 
   const run = async (request: RestRequest, { route, pathParams }: Match, entry: E): Promise<RestResponse> => {
@@ -53,7 +59,14 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     try {
       if (entry.refusal !== null) throw entry.refusal;
       if (!match.ok) throw match.error;
-      response = await run(request, match.value, entry);
+      const { value } = match;
+      response =
+        rendered && !entry.keyed && value.route.method === 'GET' && value.route.surface === 'Public'
+          ? await rendered.answer(request, async () => ({
+              response: await run(request, value, entry),
+              holds: deps.holdsOf?.(entry),
+            }))
+          : await run(request, value, entry);
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }

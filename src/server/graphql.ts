@@ -18,7 +18,8 @@ import { useFieldLimits } from './use-field-limits.ts';
 import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
 import { useQueryLimits } from './use-query-limits.ts';
-import { budgetHeaders, openVisit, type Visit } from './visit.ts';
+import type { RenderedOperations } from './use-rendered.ts';
+import { openVisit, type Visit } from './visit.ts';
 
 export interface PersistedOperation {
   readonly sha256: string;
@@ -33,6 +34,8 @@ export interface GraphQLServerDeps {
   readonly createContext: (visit: Visit, request: Request | null, trusted: boolean) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
+  /** Answers of repeated operations; absent: every operation is executed. */
+  readonly rendered?: RenderedOperations;
   readonly plugins: readonly Plugin[];
   readonly graphiql:
     | false
@@ -89,6 +92,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useFrontDoor({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
       useQueryLimits({ limits, admission, persistedPoints: (text) => pointsByText.get(text) }),
+      // Before the limits of single fields: no field with such a limit has an answer that is kept.
+      ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       ...plugins,

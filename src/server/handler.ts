@@ -104,7 +104,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
         body: (limit) => readNodeBody(req, limit),
         correlationId: info.correlationId,
         clientIp: info.clientIp,
-      }).then((response) => writeNode(req, res, { ...response, headers: { ...headers, ...response.headers } }));
+      }).then((response) => writeNode(req, res, { ...response, headers: withCommon(headers, response.headers) }));
     },
 
     async fetch(request) {
@@ -138,7 +138,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
         const bodyless = request.method === 'HEAD' || inner.status === 304;
         response = new Response(bodyless ? null : new Uint8Array(Buffer.from(inner.body)), {
           status: inner.status,
-          headers: { ...headersOut, ...inner.headers },
+          headers: withCommon(headersOut, inner.headers),
         });
       }
       done(request.method, url.pathname, response.status, startedMs, info);
@@ -149,17 +149,26 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+type Headers = Readonly<Record<string, string>>;
+
+/** Add the headers of every answer to an answer's own; what an answer varies with adds up. */
+function withCommon(common: Headers, own: Headers): Record<string, string> {
+  const vary = common.vary !== undefined && own.vary !== undefined ? { vary: `${common.vary}, ${own.vary}` } : {};
+  return { ...common, ...own, ...vary };
+}
+
 /** Write a whole answer to a socket. */
 export function writeNode(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
   if (res.destroyed) return;
   const bodyless = req.method === 'GET' || req.method === 'HEAD';
   res.writeHead(response.status, {
+    // What has no body says nothing of its length: a length of zero would speak for the whole answer.
+    ...(response.status === 304 ? {} : { 'content-length': String(Buffer.byteLength(response.body)) }),
     ...response.headers,
-    'content-length': String(Buffer.byteLength(response.body)),
     // An unread body would be taken for the next request on this connection.
     ...(req.complete || bodyless ? {} : { connection: 'close' }),
   });
-  res.end(req.method === 'HEAD' ? undefined : response.body);
+  res.end(req.method === 'HEAD' || response.status === 304 ? undefined : response.body);
 }
 
 export function splitTarget(target: string): { path: string; query: string } {

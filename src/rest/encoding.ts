@@ -1,0 +1,75 @@
+import { promisify } from 'node:util';
+import { type BrotliOptions, brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Content codings that are prepared, best first. */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number] | 'identity';
+
+/** `quick` = the bytes are soon worth nothing. */
+export type Effort = 'thorough' | 'quick';
+
+/** Compresses off the event loop. */
+export type Compress = (body: Buffer, effort: Effort) => Promise<Readonly<Record<(typeof CODINGS)[number], Buffer>>>;
+
+/** Better ones cost ten times the time and save a twentieth of the bytes. */
+const BROTLI_QUALITY = { thorough: 5, quick: 1 } as const;
+const GZIP_LEVEL = { thorough: 6, quick: 1 } as const;
+
+const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
+const gzipAsync = promisify<Buffer, { level: number }, Buffer>(gzip);
+
+/** Compress in the threads that zlib has for it. */
+export const compress: Compress = async (body, effort) => {
+  const params = {
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY[effort],
+    [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+  };
+  const [br, gz] = await Promise.all([brotliAsync(body, { params }), gzipAsync(body, { level: GZIP_LEVEL[effort] })]);
+  return { br, gzip: gz };
+};
+
+/**
+ * Choose among what is ready by an `Accept-Encoding` header: the coding with the highest weight, of equals the smaller
+ * one. Without the header, or when nothing named is ready, the plain bytes.
+ */
+export function chooseCoding(header: string | undefined, ready: (coding: Coding) => boolean): Coding {
+  if (header === undefined) return 'identity';
+  const weights = weightsOf(header);
+  let best: Coding = 'identity';
+  let bestWeight = 0;
+  for (const coding of CODINGS) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > bestWeight && ready(coding)) [best, bestWeight] = [coding, weight];
+  }
+  return (weights.get('identity') ?? 0) > bestWeight ? 'identity' : best;
+}
+
+/** Browsers and libraries send a handful of different headers; what is not among the first ones is parsed each time. */
+const MAX_KNOWN = 100;
+const MAX_CHARS = 200;
+const known = new Map<string, ReadonlyMap<string, number>>();
+
+function weightsOf(header: string): ReadonlyMap<string, number> {
+  const parsed = known.get(header);
+  if (parsed) return parsed;
+  const weights = new Map<string, number>();
+  for (const part of header.slice(0, MAX_CHARS).split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    const weight = quality === undefined ? 1 : Number(quality.slice(2));
+    if (name !== '') weights.set(name === 'x-gzip' ? 'gzip' : name, weight >= 0 && weight <= 1 ? weight : 0);
+  }
+  if (known.size < MAX_KNOWN) known.set(header, weights);
+  return weights;
+}
+
+/** Say whether an `If-None-Match` header names this entity tag. */
+export function namesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  if (header === tag) return true;
+  return header.split(',').some((part) => {
+    const named = part.trim();
+    return named === '*' || named === tag || named === `W/${tag}`;
+  });
+}

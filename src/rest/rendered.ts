@@ -1,0 +1,117 @@
+import { chooseCoding, namesTag } from './encoding.ts';
+import type { Holds, Rendering, Renderings, Variant } from './renderings.ts';
+import type { RestRequest, RestResponse } from './types.ts';
+
+export interface RenderedDeps {
+  readonly renderings: Renderings;
+  readonly now: () => number;
+  /** Told of every look-up, for metrics. */
+  readonly onLookup?: (hit: boolean) => void;
+}
+
+/** An answer that was just made, and how long it holds; without `holds` it is nobody else's. */
+export interface Made {
+  readonly response: RestResponse;
+  readonly holds: Holds | undefined;
+}
+
+export interface RenderedRows {
+  /**
+   * Answer a public GET or HEAD from bytes, or make the answer once, however many ask for it at the same time. Errors and
+   * what does not hold are given as made, to the one who asked.
+   */
+  answer(request: RestRequest, make: () => Promise<Made>): Promise<RestResponse>;
+}
+
+/** What others may keep an answer for without asking, seconds, unless it changes sooner. */
+const MAX_AGE_SEC = 5;
+
+/** Answer public rows from bytes that are made once per version. */
+export function createRenderedRows({ renderings, now, onLookup }: RenderedDeps): RenderedRows {
+  const making = new Map<string, Promise<Rendering | undefined>>();
+  const headersOf = headersPerSecond();
+
+  const respond = (request: RestRequest, rendering: Rendering): RestResponse => {
+    const { variants } = rendering;
+    const coding = chooseCoding(request.headers['accept-encoding'], (name) => variants[name] !== undefined);
+    const variant = variants[coding] ?? variants.identity;
+    const headers = headersOf(rendering, variant, coding, now());
+    if (namesTag(request.headers['if-none-match'], variant.etag)) {
+      return { status: 304, headers: headers.notModified, body: EMPTY };
+    }
+    return { status: 200, headers: headers.full, body: variant.body };
+  };
+
+  return {
+    async answer(request, make) {
+      const key = keyOf(request);
+      const shared = renderings.find(key) ?? (await making.get(key));
+      onLookup?.(shared !== undefined);
+      if (shared) return respond(request, shared);
+      const made = make();
+      const kept = made.then(
+        ({ response, holds }) => keepIfGood(renderings, key, response, holds),
+        () => undefined,
+      );
+      making.set(key, kept);
+      try {
+        const rendering = await kept;
+        return rendering ? respond(request, rendering) : (await made).response;
+      } finally {
+        if (making.get(key) === kept) making.delete(key);
+      }
+    },
+  };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** The same row with the same parameters in the same order; HEAD shares the answer of GET. */
+function keyOf({ path, query }: RestRequest): string {
+  return `${path}?${query}`;
+}
+
+function keepIfGood(
+  renderings: Renderings,
+  key: string,
+  { status, headers, body }: RestResponse,
+  holds: Holds | undefined,
+): Rendering | undefined {
+  const contentType = headers['content-type'];
+  if (status !== 200 || holds === undefined || contentType === undefined || typeof body !== 'string') return undefined;
+  return renderings.keep(key, { contentType, body }, holds);
+}
+
+interface Shown {
+  readonly second: number;
+  readonly full: Readonly<Record<string, string>>;
+  readonly notModified: Readonly<Record<string, string>>;
+}
+
+/** `Age` and `Cache-Control` change once a second, the rest never: a variant's headers are made once for each second. */
+function headersPerSecond() {
+  const shown = new WeakMap<Variant, Shown>();
+  return (rendering: Rendering, variant: Variant, coding: string, nowMs: number): Shown => {
+    const second = Math.floor(nowMs / 1_000);
+    const known = shown.get(variant);
+    if (known?.second === second) return known;
+    const ageSec = Math.max(0, Math.floor((nowMs - rendering.madeAtMs) / 1_000));
+    // Freshness counts from when the bytes were made: what is left of it is added to the age.
+    const leftSec = Math.max(0, Math.min(MAX_AGE_SEC, Math.floor((rendering.untilMs - nowMs) / 1_000)));
+    const notModified = {
+      etag: variant.etag,
+      'cache-control': `public, max-age=${ageSec + leftSec}`,
+      age: String(ageSec),
+      vary: 'accept-encoding',
+    };
+    const full = {
+      'content-type': rendering.contentType,
+      ...notModified,
+      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+      'content-length': variant.length,
+    };
+    const made = { second, full, notModified };
+    shown.set(variant, made);
+    return made;
+  };
+}

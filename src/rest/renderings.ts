@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../shared/clock.ts';
+import { CODINGS, type Coding, type Compress } from './encoding.ts';
+
+/** How long an answer may be given again, told by whoever made it. */
+export interface Holds {
+  /** Exclusive, ms; Infinity without a bound. */
+  readonly untilMs: number;
+  /** Whether it may be given again at all. */
+  readonly reusable: boolean;
+  /** Whether everything it was made from is still the same. */
+  holds(): boolean;
+}
+
+export interface Variant {
+  readonly body: Buffer;
+  /** Strong: from the content, one per coding. */
+  readonly etag: string;
+  /** As it goes on the wire. */
+  readonly length: string;
+}
+
+/** An answer as bytes. The plain ones are there at once, the others as soon as they are compressed. */
+export interface Rendering {
+  readonly contentType: string;
+  readonly madeAtMs: number;
+  readonly untilMs: number;
+  readonly variants: Readonly<Partial<Record<Coding, Variant>>> & { readonly identity: Variant };
+}
+
+export interface RenderingsDeps {
+  readonly clock: Clock;
+  readonly compress: Compress;
+  /** Most bytes kept, keys and all codings included. */
+  readonly maxBytes: number;
+}
+
+export interface Renderings {
+  /** Find a rendering that still holds. */
+  find(key: string): Rendering | undefined;
+  /** Keep an answer, unless what it was made from has changed meanwhile. */
+  keep(
+    key: string,
+    answer: { readonly contentType: string; readonly body: string },
+    holds: Holds,
+  ): Rendering | undefined;
+  /** Resolves when everything kept so far is compressed. */
+  settled(): Promise<void>;
+  /** Bytes kept now. */
+  readonly bytes: number;
+}
+
+interface Kept extends Rendering {
+  readonly holds: Holds;
+  variants: Rendering['variants'];
+}
+
+/** Below it the headers are the larger part. */
+const MIN_COMPRESSED_BYTES = 1_024;
+/** What holds no longer than this is compressed quickly: it is rendered again in a moment. */
+const SHORT_LIVED_MS = 5_000;
+/** What an entry costs beside its bytes, roughly. */
+const OVERHEAD_BYTES = 1_024;
+const TAG_CHARS = 27;
+const SUFFIX: Readonly<Record<Coding, string>> = { identity: '', br: '-br', gzip: '-gz' };
+
+/** Keep answers as bytes for as long as they hold, in bounded memory: what was not asked for longest goes first. */
+export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps): Renderings {
+  const kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const compressing = new Set<Promise<void>>();
+
+  const prepare = async (key: string, rendering: Kept): Promise<void> => {
+    const { body, etag } = rendering.variants.identity;
+    const effort = rendering.untilMs - rendering.madeAtMs < SHORT_LIVED_MS ? 'quick' : 'thorough';
+    const compressed = await compress(body, effort);
+    const hash = etag.slice(1, -1);
+    for (const coding of CODINGS) {
+      const smaller = compressed[coding].length < body.length;
+      if (smaller)
+        rendering.variants = { ...rendering.variants, [coding]: variantOf(compressed[coding], hash, coding) };
+    }
+    if (kept.peek(key) === rendering) kept.set(key, rendering);
+  };
+
+  return {
+    find(key) {
+      const rendering = kept.get(key);
+      if (!rendering) return undefined;
+      if (clock.now() < rendering.untilMs && rendering.holds.holds()) return rendering;
+      kept.delete(key);
+      return undefined;
+    },
+    keep(key, { contentType, body }, holds) {
+      const madeAtMs = clock.now();
+      if (!holds.reusable || madeAtMs >= holds.untilMs || !holds.holds()) return undefined;
+      const bytes = Buffer.from(body);
+      const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, TAG_CHARS);
+      const rendering: Kept = {
+        contentType,
+        madeAtMs,
+        untilMs: holds.untilMs,
+        holds,
+        variants: { identity: variantOf(bytes, hash, 'identity') },
+      };
+      kept.set(key, rendering);
+      if (bytes.length >= MIN_COMPRESSED_BYTES) {
+        // Without the compressed bytes the plain ones are as right.
+        const running = prepare(key, rendering).catch(() => {});
+        compressing.add(running);
+        void running.then(() => compressing.delete(running));
+      }
+      return rendering;
+    },
+    async settled() {
+      while (compressing.size > 0) await Promise.all(compressing);
+    },
+    get bytes() {
+      return kept.calculatedSize;
+    },
+  };
+}
+
+function variantOf(body: Buffer, hash: string, coding: Coding): Variant {
+  return { body, etag: `"${hash}${SUFFIX[coding]}"`, length: String(body.length) };
+}
+
+function sizeOf(rendering: Kept, key: string): number {
+  const bodies = Object.values(rendering.variants).reduce((sum, { body }) => sum + body.length, 0);
+  return bodies + 2 * key.length + OVERHEAD_BYTES;
+}

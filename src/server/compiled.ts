@@ -1,0 +1,80 @@
+import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
+
+export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+
+export interface CompilerDeps {
+  readonly now: () => number;
+  /** Run something when nothing else is to do. */
+  readonly later: (work: () => void) => void;
+}
+
+export interface Compiler {
+  /** The executor of an operation: the compiled one when there is one, else `execute`. */
+  executorOf(args: ExecutionArgs, execute: Execute): Execute;
+  /** Note that an operation was executed, and may be executed twice without harm: one that comes often is compiled. */
+  executed(args: ExecutionArgs): void;
+}
+
+interface Operation {
+  count: number;
+  compiled: CompiledQuery | undefined;
+}
+
+/** Compiling costs some ten executions: an operation has to come back before it is worth it. */
+const MIN_EXECUTIONS = 2;
+/** Least time between two compilations, ms: whoever sends ever new queries gets them interpreted. */
+const PAUSE_MS = 100;
+const MAX_OPERATIONS = 500;
+
+/**
+ * Compile operations that come often into functions. A compiled operation answers what an interpreted one does, except
+ * that its errors do not say where in the document they stand: an answer with errors is made again by the interpreter.
+ */
+export function createCompiler({ now, later }: CompilerDeps): Compiler {
+  const operations = new LRUCache<string, Operation>({ max: MAX_OPERATIONS });
+  const ids = new WeakMap<DocumentNode, number>();
+  let lastId = 0;
+  let readyAtMs = 0;
+
+  const keyOf = ({ document, operationName }: ExecutionArgs): string => {
+    let id = ids.get(document);
+    if (id === undefined) {
+      lastId += 1;
+      id = lastId;
+      ids.set(document, id);
+    }
+    return `${id} ${operationName ?? ''}`;
+  };
+  const compile = (args: ExecutionArgs, operation: Operation): void => {
+    if (operation.compiled || now() < readyAtMs) return;
+    readyAtMs = now() + PAUSE_MS;
+    const compiled = compileQuery(args.schema, args.document, args.operationName ?? undefined, {
+      // What a resolver throws is shown by us, never by its trace.
+      disablingCapturingStackErrors: true,
+    });
+    if (isCompiledQuery(compiled)) operation.compiled = compiled as CompiledQuery;
+    // It cannot be compiled: never try again.
+    else operation.count = Number.NEGATIVE_INFINITY;
+  };
+
+  return {
+    executorOf(args, execute) {
+      const compiled = operations.get(keyOf(args))?.compiled;
+      if (!compiled) return execute;
+      return (given) => {
+        const result = compiled.query(given.rootValue, given.contextValue, given.variableValues);
+        const checked = (made: ExecutionResult) => (made.errors === undefined ? made : execute(given));
+        return result instanceof Promise ? result.then(checked) : checked(result);
+      };
+    },
+    executed(args) {
+      const key = keyOf(args);
+      const operation = operations.get(key) ?? { count: 0, compiled: undefined };
+      operation.count += 1;
+      operations.set(key, operation);
+      if (!operation.compiled && operation.count >= MIN_EXECUTIONS) later(() => compile(args, operation));
+    },
+  };
+}
