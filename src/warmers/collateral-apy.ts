@@ -6,6 +6,7 @@ import type { CollateralApy } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
+import { continueSeries } from './series.ts';
 import type { Warmer } from './types.ts';
 
 export interface CollateralApyDeps {
@@ -82,8 +83,8 @@ function hasMatured(token: Token, nowMs: number): boolean {
   return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
 }
 
-/** A source that tells the rate now and, this time, no history does not take away the history it told before. */
-function keepHistory(fresh: CollateralApy, lastGood: CollateralApy | undefined): CollateralApy {
-  const known = lastGood?.history;
-  return fresh.history === undefined && known !== undefined ? { ...fresh, history: known } : fresh;
+/** The rate is the fresh one; its history continues the known one. */
+export function keepHistory(fresh: CollateralApy, lastGood: CollateralApy | undefined): CollateralApy {
+  const history = continueSeries(fresh.history, lastGood?.history);
+  return history === undefined ? fresh : { ...fresh, history };
 }

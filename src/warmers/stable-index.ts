@@ -3,8 +3,9 @@ import type { StableIndexPool } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
 import type { Batch, StableIndexPort } from '../upstreams/types.ts';
-import { tokensWithSource } from './collateral-apy.ts';
+import { keepHistory, tokensWithSource } from './collateral-apy.ts';
 import { type Answer, refreshGroup, type Snapshot, sumReports } from './refresh.ts';
+import { continueSeries } from './series.ts';
 import type { Warmer } from './types.ts';
 
 export interface StableIndexDeps {
@@ -48,7 +49,7 @@ export function createStableIndexWarmer(
         () => [],
       );
       const keys = [...new Set([...known, ...told])];
-      return refreshGroup(deps, { ...common, group: 'stableIndex', keys, ask: () => fetched, combine: keepHistory });
+      return refreshGroup(deps, { ...common, group: 'stableIndex', keys, ask: () => fetched, combine: continuePool });
     };
     const tokens = tokensWithSource(chain, SOURCE);
     const apys = () =>
@@ -57,14 +58,15 @@ export function createStableIndexWarmer(
         group: 'collateralApy',
         keys: tokens.map((token) => token.address),
         ask: async () => apysOf(tokens, await fetched),
+        combine: keepHistory,
       });
     return tokens.length === 0 ? [list()] : [list(), apys()];
   }
 }
 
-/** A pool listed without its history, this time, keeps the history told before. */
-function keepHistory(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
-  return fresh.history.length === 0 && lastGood !== undefined ? { ...fresh, history: lastGood.history } : fresh;
+/** The 7-day average is the fresh one; the history continues the known one. */
+function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
+  return { ...fresh, history: continueSeries(fresh.history, lastGood?.history) ?? fresh.history };
 }
 
 /** Match tokens to pools: the 7-day average is the APY; a pool that failed fails its token with the same reason. */
