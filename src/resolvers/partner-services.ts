@@ -1,11 +1,19 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
+import type {
+  BuiltDeposit,
+  BuiltExit,
+  DepositInput,
+  ExitInput,
+  PreviewedDeposit,
+} from '../transactions/equity/index.ts';
 import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen } from '../transactions/index.ts';
 
 /** What the keyed partner surface reaches beside the public reads. */
 export interface PartnerServices {
   readonly leverage: LeveragePort;
+  readonly equity: EquityPort;
 }
 
 /**
@@ -20,4 +28,11 @@ export interface LeveragePort {
   exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
   /** USD per whole token where it is believed. */
   usdOf(chainId: ChainId, token: Address): Decimal | undefined;
+}
+
+/** Previews and batches of equity vaults. Expected failures are thrown, as those of `LeveragePort`. */
+export interface EquityPort {
+  preview(input: DepositInput): Promise<PreviewedDeposit>;
+  deposit(input: DepositInput, user: Address): Promise<BuiltDeposit>;
+  exit(input: ExitInput, user: Address): Promise<BuiltExit>;
 }

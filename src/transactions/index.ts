@@ -5,6 +5,7 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SwapQuotePort } from '../upstreams/types.ts';
 import { type BuilderDeps, createNodes, usdPrices, type VaultOf } from './deps.ts';
+import { depositEquity, exitEquity, previewEquity, type ReadWallet } from './equity/index.ts';
 import { exitCost } from './exit-cost.ts';
 import { requireChainOf } from './gate.ts';
 import { managePosition } from './manage/index.ts';
@@ -34,6 +35,8 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly feeReceiver?: BuilderDeps['feeReceiver'];
   readonly appUrl?: BuilderDeps['appUrl'];
   readonly vaultOf?: VaultOf;
+  /** Reads what a wallet holds: exits of equity vaults go by it. */
+  readonly readWallet: ReadWallet;
 }
 
 /** Join what all builders share: one quoter, one reader and simulator per chain, remembered tokens. */
@@ -66,6 +69,11 @@ export function createPartnerServices(deps: PartnerDeps): PartnerServices {
       manage: (input) => managePosition(builder, positions, input),
       exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),
       usdOf: (chainId, token) => usdPrices(builder, requireChainOf(builder.chains, chainId))(token),
+    },
+    equity: {
+      preview: (input) => previewEquity(builder, input),
+      deposit: (input, user) => depositEquity(builder, input, user),
+      exit: (input, user) => exitEquity({ ...builder, readWallet: deps.readWallet }, input, user),
     },
   };
 }

@@ -1,7 +1,9 @@
-import { type AbiParameter, decodeFunctionData, getAbiItem, isHex } from 'viem';
+import { type Abi, type AbiParameter, decodeFunctionData, getAbiItem, isHex } from 'viem';
+import { equityRouterAbi } from '../abi/equity-router.ts';
 import { erc20Abi } from '../abi/erc20.ts';
 import { flashLeverageAbi } from '../abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../abi/flash-leverage-router.ts';
+import { morphoBlueAbi } from '../abi/morpho-blue.ts';
 import type { Address } from '../shared/ids.ts';
 import type { BuiltCall } from './types.ts';
 
@@ -18,7 +20,21 @@ export interface Intent {
   readonly recipient: Address;
 }
 
-const callsAbi = [...erc20Abi, ...flashLeverageAbi, ...flashLeverageRouterAbi];
+const callsAbi: Abi = [
+  ...erc20Abi,
+  ...flashLeverageAbi,
+  ...flashLeverageRouterAbi,
+  ...equityRouterAbi,
+  ...morphoBlueAbi,
+];
+/** Where the minimum of a call's last swap stands. */
+const MINIMUMS = [
+  'params.leverageParams.minTokenOut',
+  'params.minLoanOut',
+  'params.minTokenOut',
+  'leverageParams.minTokenOut',
+  'minTokenOut',
+];
 const MAX_SHOWN_BYTES = 66;
 
 /** Decode a built call for people. The recipient is the signer: nothing here is ever built for anybody else. */
@@ -28,7 +44,7 @@ export function intentOf(call: BuiltCall, signer: Address): Intent {
   const inputs: readonly AbiParameter[] = item && 'inputs' in item ? item.inputs : [];
   const flat = inputs.flatMap((input, i) => flatten(input.name ?? String(i), (args as readonly unknown[])[i]));
   const find = (name: string) => flat.find((entry) => entry.name === name)?.value;
-  const minimum = find('params.minTokenOut') ?? find('leverageParams.minTokenOut') ?? find('minTokenOut');
+  const minimum = MINIMUMS.map(find).find((value) => value !== undefined);
   const spender = find('spender');
   return {
     method,

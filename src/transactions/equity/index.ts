@@ -9,13 +9,19 @@ import { findVault } from './vault.ts';
 import { previewNote } from './words.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
+export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
 export type { WalletReading } from './exit.ts';
+export type { DepositPreview, DepositTerms, ExitTerms } from './types.ts';
+export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */
 export interface VaultInput {
   readonly strategyId: StrategyId;
   readonly chainId?: ChainId | undefined;
 }
+
+export type DepositInput = VaultInput & DepositRequest;
+export type ExitInput = VaultInput & ExitRequest;
 
 export interface PreviewedDeposit {
   readonly terms: DepositTerms;
@@ -24,17 +30,13 @@ export interface PreviewedDeposit {
 }
 
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
-export async function previewEquity(deps: BuilderDeps, input: VaultInput & DepositRequest): Promise<PreviewedDeposit> {
+export async function previewEquity(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const { terms, slippage } = await planDeposit(deps, findVault(deps.chains, input), input);
   return { terms, slippage, note: previewNote(terms.preview, slippage) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */
-export async function depositEquity(
-  deps: BuilderDeps,
-  input: VaultInput & DepositRequest,
-  user: Address,
-): Promise<BuiltDeposit> {
+export async function depositEquity(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
   return buildDeposit(deps, findVault(deps.chains, input), { ...input, user });
 }
 
@@ -44,7 +46,7 @@ export type ReadWallet = (chainId: ChainId, user: Address) => Promise<WalletRead
 /** Build the batch that fully unwinds a vault of the user who signs it. @throws as `findVault` and `buildExit` */
 export async function exitEquity(
   deps: BuilderDeps & { readonly readWallet: ReadWallet },
-  input: VaultInput & ExitRequest,
+  input: ExitInput,
   user: Address,
 ): Promise<BuiltExit> {
   const found = findVault(deps.chains, input);

@@ -1,0 +1,36 @@
+import type { Catalog } from '../catalog/types.ts';
+import { ChainReadError } from '../chain/errors.ts';
+import type { ComposedChain } from '../domain/market/types.ts';
+import { composeWallet } from '../domain/position/wallet.ts';
+import type { PositionsPort } from '../resolvers/position-services.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { VaultOf } from '../transactions/deps.ts';
+import type { ReadWallet } from '../transactions/equity/index.ts';
+
+export interface WalletReadingDeps {
+  readonly catalog: Catalog;
+  readonly positions: PositionsPort;
+  readonly composed: (chainId: ChainId) => ComposedChain;
+}
+
+/** Join what builders ask about a wallet: all that it holds, and which vault one of its loops belongs to. */
+export function createWalletReading({ catalog, positions, composed }: WalletReadingDeps): {
+  readonly readWallet: ReadWallet;
+  readonly vaultOf: VaultOf;
+} {
+  return {
+    readWallet: async (chainId, user) => {
+      const chain = catalog.chain(chainId);
+      const reading = (await positions.read(chainId, [user])).get(user);
+      if (!chain || !reading) throw new ChainReadError('missing');
+      if (reading instanceof Error) throw reading;
+      const { holdings, tags } = reading;
+      return { holdings, composed: composeWallet(chain, composed(chainId), holdings, tags) };
+    },
+    // A candidate of an ambiguous match stands among the plain positions, and is managed as one.
+    vaultOf: async (chainId, user, positionId) => {
+      const attribution = await positions.vaultOf(chainId, user, positionId);
+      return attribution === null || attribution.match === 'ambiguous' ? null : attribution.vaultId;
+    },
+  };
+}
