@@ -82,7 +82,7 @@ function protocolError(
   const known = error.extensions.code;
   const code: ErrorCode =
     typeof known === 'string' && Object.hasOwn(ERROR_CODES, known) ? (known as ErrorCode) : 'bad_request';
-  const { http, ...extensions } = error.extensions;
+  const { http, details, ...extensions } = error.extensions;
   const message = hideSuggestions ? error.message.replace(SUGGESTION, '') : error.message;
   return new GraphQLError(message, {
     ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
@@ -94,7 +94,7 @@ function protocolError(
       code,
       status: ERROR_CODES[code].status,
       retryable: ERROR_CODES[code].retryable,
-      ...(code === 'bad_request' ? { details: { field: 'query' } } : {}),
+      ...(details === undefined && code !== 'bad_request' ? {} : { details: details ?? { field: 'query' } }),
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(http === undefined ? {} : { http }),
     },

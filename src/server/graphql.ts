@@ -9,7 +9,7 @@ import { readFetchBody, readNodeBody } from './body.ts';
 import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint, splitTarget, writeNode } from './handler.ts';
-import { type Limits, WINDOW_SEC } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
 import { currentCorrelationId, runInRequest } from './request-scope.ts';
@@ -107,11 +107,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       const wantsPage = graphiql !== false && request.method === 'GET' && request.headers.accept?.includes('text/html');
       return wantsPage ? {} : { params: await readGraphQL(request, visit, limits) };
     } catch (error) {
-      const shown = formatError(error, visit.correlationId);
-      return graphqlRefusal(shown, request.headers.accept, {
-        ...budgetHeaders(visit, WINDOW_SEC),
-        ...(request.method === 'GET' || request.method === 'POST' ? {} : { allow: 'GET, POST' }),
-      });
+      return graphqlRefusal(formatError(error, visit.correlationId), request.headers.accept, visit);
     }
   };
 

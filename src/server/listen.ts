@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { errorResponse } from '../rest/envelope.ts';
+import { SECURITY_HEADERS } from './headers.ts';
 import { createSlowReaders } from './slow-readers.ts';
 
 /** The address is taken or may not be used; the message names the settings. */
@@ -55,6 +59,7 @@ export async function listen(
       listener(req, res);
     },
   );
+  server.on('clientError', refuseMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
     server.listen({ host, port }, resolve);
@@ -71,6 +76,34 @@ export async function listen(
       return close(server, graceMs).finally(slow.close);
     },
   };
+}
+
+const MALFORMED: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB. Send less.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request did not arrive in time. Send it again.'],
+};
+const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request.'] as const;
+
+/** What the parser refuses never reaches a handler: it gets the error envelope here, and the connection ends. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, reason, message] = MALFORMED[error.code ?? ''] ?? NO_HTTP;
+  const correlationId = randomUUID();
+  const { headers, body } = errorResponse(
+    { code: 'bad_request', status, message, details: { field: 'request' } },
+    correlationId,
+  );
+  const lines = Object.entries({
+    ...SECURITY_HEADERS,
+    ...headers,
+    'x-correlation-id': correlationId,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -13,23 +13,25 @@ export interface QueryTooComplexDetails {
   readonly tier: Tier;
 }
 
-const WAYS_OUT: Readonly<Record<QueryMeasure, string>> = {
-  tokens: 'Split it into several requests',
-  depth: 'Ask for the nested objects by their ids in a second request',
-  fields: 'Ask for fewer fields, or spread fewer fragments',
-  aliases: 'Send the aliased fields as several requests',
-  directives: 'Leave out fields instead of skipping them',
-  cost: 'Lower "first" and page with "after", or ask for fewer fields of lists',
-  batch: 'Send fewer operations per request',
+/** What is measured, and the way out. */
+const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
+  tokens: ['The number of tokens', 'Split it into several requests'],
+  depth: ['The depth', 'Ask for the nested objects by their ids in a second request'],
+  fields: ['The number of fields, fragments expanded,', 'Ask for fewer fields, or spread fewer fragments'],
+  aliases: ['The number of aliases', 'Send the aliased fields as several requests'],
+  directives: ['The number of directives', 'Leave out fields instead of skipping them'],
+  cost: ['The cost', 'Lower "first" and page with "after", or ask for fewer fields of lists'],
+  batch: ['The number of operations', 'Send fewer operations per request'],
 };
 
 export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   constructor(details: QueryTooComplexDetails) {
     const { measure, limit, actual, tier } = details;
     const found = actual === undefined ? `more than ${limit}` : String(actual);
+    const [what, wayOut] = WORDS[measure];
     super(
       'query_too_complex',
-      `The query has ${measure} ${found}; the limit for ${tier} callers is ${limit}. ${WAYS_OUT[measure]}.`,
+      `${what} of the query is ${found}; the limit for ${tier} callers is ${limit}. ${wayOut}.`,
       { details },
     );
   }

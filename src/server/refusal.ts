@@ -1,14 +1,12 @@
 import type { GraphQLError } from 'graphql';
 import type { RestResponse } from '../rest/types.ts';
+import { WINDOW_SEC } from './limits.ts';
+import { budgetExtension, budgetHeaders, type Visit } from './visit.ts';
 
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** Render a refusal of a whole GraphQL request: a well-formed GraphQL answer with the error's own HTTP status. */
-export function graphqlRefusal(
-  error: GraphQLError,
-  accept: string | undefined,
-  headers: Readonly<Record<string, string>> = {},
-): RestResponse {
+export function graphqlRefusal(error: GraphQLError, accept: string | undefined, visit: Visit): RestResponse {
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
   const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';
@@ -19,8 +17,9 @@ export function graphqlRefusal(
       'cache-control': 'no-store',
       ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
       ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...headers,
+      ...budgetHeaders(visit, WINDOW_SEC),
+      ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
     },
-    body: JSON.stringify({ errors: [{ ...error.toJSON(), extensions }] }),
+    body: JSON.stringify({ errors: [{ ...error.toJSON(), extensions }], ...budgetExtension(visit, WINDOW_SEC) }),
   };
 }

@@ -1,11 +1,12 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { isErrorCode } from '../rest/envelope.ts';
 import { AppError, UnauthorizedError } from '../shared/errors.ts';
 import { HTML_SECURITY_HEADERS } from './headers.ts';
 import { WINDOW_SEC } from './limits.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { ServerContext } from './server-context.ts';
-import { budgetHeaders } from './visit.ts';
+import { budgetExtension, budgetHeaders } from './visit.ts';
 
 export interface FrontDoorOptions {
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
@@ -29,9 +30,18 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
       info.standing = null;
       return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
     }
-    if (info.standing === null) return result;
-    return { ...result, extensions: { ...result.extensions, rateLimit: { ...info.standing, windowSec: WINDOW_SEC } } };
+    const { extensions } = budgetExtension(info, WINDOW_SEC);
+    return {
+      ...result,
+      ...(result.errors === undefined
+        ? {}
+        : { errors: result.errors.map((error) => classified(error, info.correlationId)) }),
+      ...(extensions === undefined ? {} : { extensions: { ...result.extensions, ...extensions } }),
+    };
   };
+  /** Errors of validation come here without having been formatted. */
+  const classified = (error: GraphQLError, correlationId: string) =>
+    isErrorCode(error.extensions?.code) ? error : formatError(error, correlationId);
 
   return {
     onRequestParse({ serverContext, setRequestParser }) {
@@ -49,7 +59,7 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
         const error = new AppError('bad_request', 'Accept application/json or application/graphql-response+json.', {
           status: 406,
         });
-        const { body, status, headers } = graphqlRefusal(formatError(error, info.correlationId), undefined);
+        const { body, status, headers } = graphqlRefusal(formatError(error, info.correlationId), undefined, info);
         answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
         setResponse(answer);
       }

@@ -11,9 +11,9 @@ export interface PersistedOptions {
 
 /** Accept persisted operations by `documentId` and by `extensions.persistedQuery.sha256Hash`. */
 export function usePersisted({ operations, anyDocument }: PersistedOptions): Plugin {
-  const refusal = (code: 'bad_request' | 'not_found', message: string) => ({
+  const refusal = (code: 'bad_request' | 'not_found', message: string, details: object) => ({
     message,
-    extensions: { code, http: { status: ERROR_CODES[code].status } },
+    extensions: { code, details, http: { status: ERROR_CODES[code].status } },
   });
   return usePersistedOperations({
     getPersistedOperation: (id) => operations.get(id) ?? null,
@@ -30,16 +30,17 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
     customErrors: {
       notFound: refusal(
         'not_found',
-        'No persisted operation has this id. The ids are listed in src/rest/generated/manifest.json.',
+        'No persisted operation has this id. The ids are the sha256 values of src/rest/generated/manifest.json.',
+        { resource: 'persisted operation', id: 'documentId' },
       ),
       persistedQueryOnly: refusal(
         'bad_request',
-        'Without a key only persisted operations run here. Send documentId, or a key.',
+        'Without a key only persisted operations run here. Send the documentId of one, or a key.',
+        { field: 'query' },
       ),
-      keyNotFound: refusal(
-        'bad_request',
-        'Without a key only persisted operations run here. Send documentId, or a key.',
-      ),
+      keyNotFound: refusal('bad_request', 'Send a GraphQL "query", or the "documentId" of a persisted operation.', {
+        field: 'query',
+      }),
     },
   }) as Plugin;
 }

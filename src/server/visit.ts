@@ -23,6 +23,14 @@ export function openVisit(info: RequestInfo): Visit {
   return { ...info, caller: { kind: 'anonymous' }, standing: null };
 }
 
+/** The same numbers as extensions of a GraphQL answer. */
+export function budgetExtension(
+  { standing }: Visit,
+  windowSec: number,
+): { readonly extensions?: { readonly rateLimit: Standing & { readonly windowSec: number } } } {
+  return standing === null ? {} : { extensions: { rateLimit: { ...standing, windowSec } } };
+}
+
 /** The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP". */
 export function budgetHeaders({ standing }: Visit, windowSec: number): Record<string, string> {
   if (standing === null) return {};
