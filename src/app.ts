@@ -8,6 +8,7 @@ import { openDatabase } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createTelemetry } from './app/telemetry.ts';
 import type { Tracing } from './app/tracing.ts';
+import { createWalletReading } from './app/wallet-reading.ts';
 import { closedGraphQL, notServedHere } from './app/warmer-only.ts';
 import { createWarmth } from './app/warmth.ts';
 import { type Catalog, createCatalog, curatedChains } from './catalog/index.ts';
@@ -39,6 +40,7 @@ import type { Clock } from './shared/clock.ts';
 import { Decimal } from './shared/decimal.ts';
 import type { Logger } from './shared/logger.ts';
 import type { Timers } from './shared/timers.ts';
+import { createPartnerServices } from './transactions/index.ts';
 import { createUpstreams } from './upstreams/index.ts';
 import type { Sleep } from './upstreams/sleep.ts';
 import type { WarmerRunner } from './warmers/runner.ts';
@@ -174,6 +176,23 @@ export function createApp(deps: AppDeps): App {
     changes,
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,
+    ...createPartnerServices({
+      catalog,
+      clients: chains,
+      quotes: upstreams.quotes,
+      timers: deps.timers,
+      clock,
+      budgets,
+      facts: (chainId) => snapshot.facts(chainId),
+      composed: (chainId) => services.composed(chainId),
+      feeReceiver: config.feeReceiver,
+      appUrl: env.APP_URL,
+      ...createWalletReading({
+        catalog,
+        positions: positions.positions,
+        composed: (chainId) => services.composed(chainId),
+      }),
+    }),
   };
 
   const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({

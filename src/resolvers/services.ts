@@ -5,6 +5,7 @@ import type { HistorySource } from '../loaders/history.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { ChangesPort } from './changes.ts';
+import type { PartnerServices } from './partner-services.ts';
 import type { PositionServices } from './position-services.ts';
 
 /**
@@ -30,7 +31,7 @@ export interface ReadServices {
   readonly changes: ChangesPort;
 }
 
-export type Services = ReadServices & PositionServices;
+export type Services = ReadServices & PositionServices & PartnerServices;
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];

@@ -81,8 +81,14 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       chains: [{ chainId: 1, asOfMs: NOW_MS - DAY, ...totals('150.5', '100.25', 3, 2) }],
     }),
     positions: emptyPositions,
+    leverage: { preview: unused, open: unused, manage: unused, exitCost: unused, usdOf: unused },
+    equity: { preview: unused, deposit: unused, exit: unused },
     ...overrides,
   };
+}
+
+function unused(): never {
+  throw new Error('nothing is built here');
 }
 
 /** Every wallet can be read, and holds nothing. */

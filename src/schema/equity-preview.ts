@@ -1,0 +1,145 @@
+import { strategyOf } from '../resolvers/positions.ts';
+import type { DepositPreview } from '../transactions/equity/index.ts';
+import { builder } from './builder.ts';
+import { StrategyRef } from './strategy.ts';
+
+const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('EquityDepositToken').implement({
+  description: 'The token that a vault takes.',
+  fields: (t) => ({
+    address: t.expose('address', { type: 'Address', description: 'Its contract.' }),
+    symbol: t.exposeString('symbol', { description: 'Its symbol.' }),
+    decimals: t.exposeInt('decimals', { description: 'Decimals of its base unit.' }),
+  }),
+});
+
+const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLegPreview').implement({
+  description:
+    'The stock leg of a deposit: the stock that is bought and posted, and what is borrowed on it. Its LTV is that of the expected fill.',
+  fields: (t) => ({
+    symbol: t.exposeString('symbol', { description: 'The stock token.' }),
+    address: t.expose('address', { type: 'Address', description: 'Its contract.' }),
+    priceUsd: t.expose('priceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Oracle price in USD, which liquidation goes by; `null` = the USD price of the deposit token is not known.',
+    }),
+    expectedReceived: t.expose('expectedReceived', {
+      type: 'Decimal',
+      description: 'Stock that the swap is quoted to give, whole tokens.',
+    }),
+    minReceived: t.expose('minReceived', {
+      type: 'Decimal',
+      description: 'Stock that the swap gives at least, whole tokens: the borrow is sized on it.',
+    }),
+    requestedLtvPct: t.expose('requestedLtvPct', {
+      type: 'Decimal',
+      description: 'LTV that was asked for, percent: reached in the worst fill, never exceeded.',
+    }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    maxLtvPct: t.expose('maxLtvPct', {
+      type: 'Decimal',
+      description: 'Highest LTV that may be asked for: 88 % of the liquidation LTV, percent.',
+    }),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      description: 'LTV at which the stock leg can be liquidated, percent.',
+    }),
+    liquidationPriceUsd: t.expose('liquidationPriceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Stock price at which that happens, USD; `null` = the USD price of the deposit token is not known.',
+    }),
+    priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
+      type: 'Decimal',
+      description: 'Fall of the stock price until then, percent with 2 places.',
+    }),
+    borrowUsdg: t.expose('borrowUsdg', {
+      type: 'Decimal',
+      description: 'What is borrowed on the stock and looped, whole deposit tokens.',
+    }),
+    borrowApyPct: t.expose('borrowApyPct', {
+      type: 'Decimal',
+      description: 'APY of that debt, percent with 2 places.',
+    }),
+    swapSource: t.exposeString('swapSource', { description: 'Venue of the swap, as the v1 contract names it.' }),
+    priceImpactPct: t.expose('priceImpactPct', {
+      type: 'Decimal',
+      description: "Share of the swap's value at the oracle's price that it loses, percent; negative = gains.",
+    }),
+  }),
+});
+
+const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLegPreview').implement({
+  description: 'The yield leg of a deposit: the loop that is opened with what the stock leg borrows.',
+  fields: (t) => ({
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy that it is a loop of.' }),
+    collateralSymbol: t.exposeString('collateralSymbol', { description: 'Its collateral.' }),
+    collateralIn: t.expose('collateralIn', {
+      type: 'Decimal',
+      description: 'Collateral that the borrowed tokens are quoted to buy, whole tokens.',
+    }),
+    minCollateralIn: t.expose('minCollateralIn', {
+      type: 'Decimal',
+      description: 'The same in the worst fill: the flash loan is sized on it.',
+    }),
+    leverage: t.expose('leverage', { type: 'Decimal', description: 'Leverage after the expected fill, 1 place.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      description: 'LTV at which the loop can be liquidated, percent.',
+    }),
+    amountFlashLoan: t.expose('amountFlashLoan', {
+      type: 'Decimal',
+      description: 'Its flash loan, which becomes its debt, whole deposit tokens.',
+    }),
+    leverageApyPct: t.expose('leverageApyPct', {
+      type: 'Decimal',
+      description: 'APY at that leverage and the rates of now, percent with 2 places, signed.',
+    }),
+    swapSource: t.exposeString('swapSource', { description: 'Venue of the swap inside the flash loan.' }),
+    priceImpactPct: t.expose('priceImpactPct', {
+      type: 'Decimal',
+      description: 'Share of their value that both swaps of the leg lose together, percent; negative = gains.',
+    }),
+  }),
+});
+
+const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositFees').implement({
+  description: 'Referral fees of the swaps; 0 where nobody receives them. Exits take none.',
+  fields: (t) => ({
+    stockLegBps: t.exposeInt('stockLegBps', { description: 'Of the swap into the stock, basis points of its input.' }),
+    yieldLegBps: t.exposeInt('yieldLegBps', {
+      description: 'Of both swaps of the yield leg, basis points of their input.',
+    }),
+    estimatedFeeUsd: t.expose('estimatedFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'All of them together, USD with 2 places; `null` = the USD price of the deposit token is not known.',
+    }),
+  }),
+});
+
+export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDepositPreview').implement({
+  description: 'What a deposit into an equity vault will be once its swaps have given what they are quoted at.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain of the vault.' }),
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'Id of the vault.' }),
+    strategy: t.field({
+      type: StrategyRef,
+      nullable: true,
+      description: 'That strategy; `null` while it is not measured.',
+      resolve: (preview, _args, ctx) => strategyOf(preview, ctx),
+    }),
+    depositToken: t.expose('depositToken', { type: DepositTokenRef, description: 'What is paid with.' }),
+    depositAmount: t.expose('depositAmount', { type: 'Decimal', description: 'How much of it, whole tokens.' }),
+    stock: t.expose('stock', { type: StockLegRef, description: 'The stock leg.' }),
+    yieldLeg: t.expose('yieldLeg', { type: YieldLegRef, description: 'The yield leg.' }),
+    netApyPct: t.expose('netApyPct', {
+      type: 'Decimal',
+      description: 'LTV x (APY of the yield leg - borrow APY of the stock leg), percent with 2 places, signed.',
+    }),
+    fees: t.expose('fees', { type: DepositFeesRef, description: 'What the swaps cost in referral fees.' }),
+    slippage: t.expose('slippage', { type: 'Decimal', description: 'Slippage in force: a ratio, capped at 0.01.' }),
+  }),
+});
