@@ -29,6 +29,8 @@ export interface ScriptedNode {
   broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
   /** Calls that the node refuses with an error of its own, as one that runs out of gas. */
   refuses: (data: Hex) => boolean;
+  /** Further methods that the node knows, and their results. */
+  readonly methods: Map<string, (params: readonly unknown[]) => unknown>;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,8 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
   };
   const answer = ({ method, params }: RpcRequest): unknown => {
     if (method === 'eth_blockNumber') return numberToHex(node.blockNumber);
+    const scripted = node.methods.get(method);
+    if (scripted) return scripted(params ?? []);
     if (method !== 'eth_call') throw new Error(method);
     const [call, block] = params as [{ to: Address; data: Hex }, string];
     if (call.to.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
@@ -99,6 +103,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     requests: 0,
     blocks: new Set(),
     unknown: [],
+    methods: new Map(),
     blockNumber: 100n,
     timestamp: 1_700_000_000n,
     chainId: 1,

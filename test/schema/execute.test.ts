@@ -31,6 +31,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   IncentiveHistory: { id: market.id },
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
+  WalletPositions: { address: market.loan.address, chainId: 1 },
   Ohlcv: { chainId: 1, token: market.loan.address, timeframe: 'hour', aggregate: 1, limit: 168 },
 };
 
@@ -44,7 +45,8 @@ describe('examples', () => {
 
 describe('persisted operations', () => {
   it.each(Object.keys(manifest))('default: %s', async (name) => {
-    const trusted = { ...ctx, maxPageSize: Number.POSITIVE_INFINITY };
+    const caller = { kind: 'key', keyId: 'test', tier: 'ops' } as const;
+    const trusted = { ...ctx, caller, maxPageSize: Number.POSITIVE_INFINITY };
     const result = await run(manifest[name]?.document ?? '', VARIABLES[name], trusted);
     expect(result.errors).toBeUndefined();
   });
