@@ -1,7 +1,7 @@
 import type { Chain } from '../catalog/types.ts';
 import type { SharedLiquidity } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { LendingIndexerPort } from '../upstreams/types.ts';
+import type { Batch, LendingIndexerPort } from '../upstreams/types.ts';
 import { type EmptinessRule, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
@@ -38,8 +38,36 @@ export function createSharedLiquidityWarmer(
         keys,
         source: INDEXER_SOURCE,
         signal,
-        ask: () => port.sharedLiquidity(chain, keys, { signal }),
+        ask: async () => believed(await port.sharedLiquidity(chain, keys, { signal }), chain, deps.snapshot),
         emptiness: EMPTINESS,
       }),
+  };
+}
+
+/** The indexer may have seen a supply that our latest reading of the chain has not. */
+const GROWTH_PCT = 110n;
+/** More whole loan tokens than any market holds: where the market to withdraw from is not one of ours. */
+const MAX_TOKENS = 100_000_000_000n;
+
+/** Nobody can bring more than the market that it comes from holds: the chain knows that better than an indexer. */
+function believed(
+  { values, failures }: Batch<SharedLiquidity>,
+  chain: Chain,
+  snapshot: Pick<Snapshot, 'facts'>,
+): Batch<SharedLiquidity> {
+  const { items } = snapshot.facts(chain.chainId).groups.lendingState;
+  const isHeld = (decimals: number) => (source: SharedLiquidity['sources'][number]) => {
+    const held = items.get(source.withdrawMarketId)?.value.totalSupplyAssets;
+    const limit = held === undefined ? MAX_TOKENS * 10n ** BigInt(decimals) : (held * GROWTH_PCT) / 100n;
+    return source.assets <= limit;
+  };
+  const implausible = chain.markets.flatMap(({ id, loan }) =>
+    values.get(id)?.sources.every(isHeld(loan.decimals)) === false ? [id] : [],
+  );
+  if (implausible.length === 0) return { values, failures };
+  const refused = new Set<string>(implausible);
+  return {
+    values: new Map([...values].filter(([id]) => !refused.has(id))),
+    failures: new Map([...failures, ...implausible.map((id) => [id, 'implausible'] as const)]),
   };
 }
