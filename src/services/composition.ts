@@ -1,48 +1,114 @@
-import type { Catalog } from '../catalog/types.ts';
-import { type ComposeParams, composeChain } from '../domain/compose.ts';
+import type { Catalog, Market } from '../catalog/types.ts';
+import { type ComposeParams, composeChainSteps } from '../domain/compose.ts';
+import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
+import { betweenEvents, runInSlices, type Slicing } from './slices.ts';
 
 export interface CompositionDeps {
   readonly catalog: Catalog;
   readonly snapshot: SnapshotReader;
   readonly clock: Clock;
   readonly params: Omit<ComposeParams, 'nowMs'>;
+  /** How long work is done in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
   /** Told of every call, for metrics. */
   readonly onLookup?: (hit: boolean) => void;
 }
 
+export interface Composition {
+  /** The newest composed version of a chain: the same object until there is a newer one. */
+  (chainId: ChainId): ComposedChain;
+  /** Resolves when nothing is being composed any more. */
+  settled(): Promise<void>;
+}
+
+/** Chains up to this size are composed in one go when they are asked for, in a few milliseconds. */
+const AT_ONCE_MARKETS = 100;
+
 /**
- * Compose each chain once per version of its facts, when somebody first asks for it; the same object is handed out until
- * the next version, or until time alone changes what is composed (a maturity, the end of a campaign).
+ * Compose each chain once per version of its facts, and again when time alone changes it (a maturity, the end of a
+ * campaign). It is begun after every publish. A small chain is always composed from the newest facts; of a large one the
+ * newest finished composition is handed out while the next is made in pieces, so that nothing waits for it.
  */
-export function createComposition({
-  catalog,
-  snapshot,
-  clock,
-  params,
-  onLookup,
-}: CompositionDeps): (chainId: ChainId) => ComposedChain {
+export function createComposition(deps: CompositionDeps): Composition {
+  const { catalog, snapshot, clock, slicing = betweenEvents, onLookup } = deps;
   const kept = new Map<ChainId, ComposedChain>();
-  return (chainId) => {
+  const running = new Map<ChainId, Promise<void>>();
+
+  const chainOf = (chainId: ChainId) => {
     const chain = catalog.chain(chainId);
     if (!chain) throw new Error(`chain ${chainId} is not in the catalog`);
-    const facts = snapshot.facts(chainId);
-    const previous = kept.get(chainId);
-    const nowMs = clock.now();
-    if (
-      previous &&
-      previous.version === facts.version &&
-      nowMs < (previous.recomposeAtMs ?? Number.POSITIVE_INFINITY)
-    ) {
-      onLookup?.(true);
-      return previous;
+    return chain;
+  };
+  const steps = (facts: ChainFacts) =>
+    composeChainSteps(chainOf(facts.chainId), facts, { ...deps.params, nowMs: clock.now() });
+  const current = (chainId: ChainId): ComposedChain | undefined => {
+    const composed = kept.get(chainId);
+    if (composed?.version !== snapshot.facts(chainId).version) return undefined;
+    return clock.now() < (composed.recomposeAtMs ?? Number.POSITIVE_INFINITY) ? composed : undefined;
+  };
+  const composeNow = (chainId: ChainId): ComposedChain => {
+    const making = steps(snapshot.facts(chainId));
+    let step = making.next();
+    while (!step.done) step = making.next();
+    kept.set(chainId, step.value);
+    return step.value;
+  };
+  const catchUp = async (chainId: ChainId): Promise<void> => {
+    for (;;) {
+      await slicing.pause();
+      if (current(chainId)) return;
+      const made = await runInSlices(steps(snapshot.facts(chainId)), slicing);
+      // Somebody who asked for a small chain may have been faster: what was handed out stays the same object.
+      if (!current(chainId) && (kept.get(chainId)?.version ?? 0) <= made.version) kept.set(chainId, made);
     }
-    onLookup?.(false);
-    const composed = composeChain(chain, facts, { ...params, nowMs });
-    kept.set(chainId, composed);
-    return composed;
+  };
+  const begin = (chainId: ChainId): Promise<void> => {
+    const begun = running.get(chainId);
+    if (begun) return begun;
+    const work = catchUp(chainId).finally(() => running.delete(chainId));
+    running.set(chainId, work);
+    // Who asks for the chain is told; nobody waits here.
+    work.catch(() => {});
+    return work;
+  };
+
+  snapshot.subscribe(({ chainId }) => {
+    if (catalog.chain(chainId)) begin(chainId);
+  });
+
+  const composed = (chainId: ChainId): ComposedChain => {
+    const chain = chainOf(chainId);
+    const found = current(chainId);
+    onLookup?.(found !== undefined);
+    if (found) return found;
+    if (chain.markets.length <= AT_ONCE_MARKETS) return composeNow(chainId);
+    void begin(chainId);
+    return kept.get(chainId) ?? notYet(chainId, snapshot.facts(chainId), chain.markets);
+  };
+  return Object.assign(composed, {
+    async settled() {
+      while (running.size > 0) await Promise.all(running.values());
+    },
+  });
+}
+
+/** What a chain shows before its first composition is finished: that everything is waited for. */
+function notYet(chainId: ChainId, facts: ChainFacts, markets: readonly Market[]): ComposedChain {
+  const waitingFor = [{ group: 'composition', reason: 'running' }];
+  return {
+    chainId,
+    version: facts.version,
+    asOfMs: facts.publishedMs,
+    markets: [],
+    strategies: [],
+    excluded: markets.map(({ id, collateral, loan }) => ({
+      marketId: id,
+      symbol: `${collateral.displaySymbol}/${loan.symbol}`,
+      waitingFor,
+    })),
   };
 }

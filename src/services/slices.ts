@@ -1,0 +1,31 @@
+export interface Slicing {
+  /** Milliseconds, for measuring slices only. */
+  readonly now: () => number;
+  /** Let other work run, then go on. */
+  readonly pause: () => Promise<void>;
+  /** Longest run without a pause, ms. */
+  readonly sliceMs: number;
+}
+
+/** Well below what a waiting request would notice, well above what a pause costs. */
+const SLICE_MS = 3;
+
+/** Pause until what has happened meanwhile was handled. */
+export const betweenEvents: Slicing = {
+  now: () => performance.now(),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+  sliceMs: SLICE_MS,
+};
+
+/** Run steps to their end, pausing whenever a slice of time is used up. */
+export async function runInSlices<T>(steps: Generator<unknown, T, void>, slicing: Slicing): Promise<T> {
+  const { now, pause, sliceMs } = slicing;
+  let sinceMs = now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (now() - sinceMs < sliceMs) continue;
+    await pause();
+    sinceMs = now();
+  }
+}
