@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import { createDocsPages } from './app/docs.ts';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createStatusPages } from './app/pages.ts';
 import { createPositionServices } from './app/positions.ts';
@@ -241,13 +242,15 @@ export function createApp(deps: AppDeps): App {
     place: snapshot.place,
     stopping: () => stopped !== undefined,
   });
-  const routeNames = new Set([...status.paths, GRAPHQL_PATH]);
+  const docs = createDocsPages({ routes });
+  const routeNames = new Set([...status.paths, ...docs.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
-      status.answer(request) ?? (isPublic ? rest.answer(request) : notServedHere(request.correlationId)),
+      status.answer(request) ??
+      (isPublic ? (docs.answer(request) ?? rest.answer(request)) : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,

@@ -2,6 +2,9 @@ import type { ExecutionResult } from 'graphql';
 import type { z } from 'zod';
 import type { ErrorCode } from '../shared/errors.ts';
 
+/** Version that the interface description carries. */
+export const INTERFACE_VERSION = '0.1.0';
+
 /** A request as every transport hands it over. Header names are lower case. */
 export interface RestRequest {
   readonly method: string;

@@ -127,7 +127,7 @@ export const appMarketSchema = z
       exitLiquidity: freshnessValue,
     }),
   })
-  .describe('One market at full precision.');
+  .meta({ id: 'AppMarket', description: 'One market at full precision.' });
 
 export const appMarketsEnvelope = z
   .object({
@@ -135,4 +135,4 @@ export const appMarketsEnvelope = z
     count: z.int(),
     markets: z.array(appMarketSchema),
   })
-  .describe('All markets of all chains, listed or not.');
+  .meta({ id: 'AppMarkets', description: 'All markets of all chains, listed or not.' });

@@ -20,7 +20,7 @@ export const stableApyEnvelope = z
       }),
     ),
   })
-  .describe('Stablecoin yield index: snapshot and history.');
+  .meta({ id: 'StableApy', description: 'Stablecoin yield index: snapshot and history.' });
 
 const totals = {
   tvlUsd: usd('Net user equity: collateral minus debt.'),
@@ -39,7 +39,7 @@ export const tvlEnvelope = z
       z.object({ chainId: z.int(), asOf: dateTime('When the chain was computed.'), stale: z.boolean(), ...totals }),
     ),
   })
-  .describe('Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.');
+  .meta({ id: 'Tvl', description: 'Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.' });
 
 const borrowPoints = z
   .array(z.object({ x: z.int().describe('Unix seconds.'), y: z.number().describe('Borrow APY, fraction.') }))
@@ -65,11 +65,26 @@ const allHistories = <P extends z.ZodType>(points: P) =>
     histories: z.record(z.string(), points).describe('By market id.'),
   });
 
-export const borrowApyHistory = oneHistory(borrowPoints).describe('Borrow-APY history of one market.');
-export const borrowApyHistories = allHistories(borrowPoints).describe('Borrow-APY histories of all markets.');
-export const collateralApyHistory = oneHistory(apyPoints).describe('Collateral-APY history of one market.');
-export const collateralApyHistories = allHistories(apyPoints).describe('Collateral-APY histories of all markets.');
-export const incentiveHistory = oneHistory(aprPoints).describe('Borrow-incentive APR history of one market.');
+export const borrowApyHistory = oneHistory(borrowPoints).meta({
+  id: 'BorrowApyHistory',
+  description: 'Borrow-APY history of one market.',
+});
+export const borrowApyHistories = allHistories(borrowPoints).meta({
+  id: 'BorrowApyHistories',
+  description: 'Borrow-APY histories of all markets.',
+});
+export const collateralApyHistory = oneHistory(apyPoints).meta({
+  id: 'CollateralApyHistory',
+  description: 'Collateral-APY history of one market.',
+});
+export const collateralApyHistories = allHistories(apyPoints).meta({
+  id: 'CollateralApyHistories',
+  description: 'Collateral-APY histories of all markets.',
+});
+export const incentiveHistory = oneHistory(aprPoints).meta({
+  id: 'IncentiveHistory',
+  description: 'Borrow-incentive APR history of one market.',
+});
 
 export const pricesEnvelope = z
   .object({
@@ -79,12 +94,12 @@ export const pricesEnvelope = z
       .record(z.string(), z.number())
       .describe('USD per token by checksummed token address; unknown prices are left out.'),
   })
-  .describe('Latest token and loan USD prices of one chain.');
+  .meta({ id: 'Prices', description: 'Latest token and loan USD prices of one chain.' });
 
 const chartPoints = z.array(z.tuple([z.number(), z.number()])).describe('[unix ms, value], oldest first.');
 export const priceChart = z
   .object({ prices: chartPoints, market_caps: chartPoints, total_volumes: chartPoints })
-  .describe('Price chart as the provider gives it.');
+  .meta({ id: 'PriceChart', description: 'Price chart as the provider gives it.' });
 
 export const ohlcvEnvelope = z
   .object({
@@ -114,4 +129,4 @@ export const ohlcvEnvelope = z
       )
       .describe('Oldest first.'),
   })
-  .describe('USD candles of the deepest DEX pool holding the token.');
+  .meta({ id: 'Candles', description: 'USD candles of the deepest DEX pool holding the token.' });

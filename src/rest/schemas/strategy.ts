@@ -8,7 +8,7 @@ const ladderEntry = z
     ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
     leverageApyPct: pct('APY at this leverage: collateral APY x L - net borrow APY x (L - 1).'),
   })
-  .describe('One step of the leverage ladder.');
+  .meta({ id: 'LadderEntry', description: 'One step of the leverage ladder.' });
 
 const incentive = z.object({
   aprPct: pct('Sum of the running campaigns.'),
@@ -147,7 +147,10 @@ export const strategySchema = z
       .optional()
       .describe('Present only on equity vaults.'),
   })
-  .describe('One leverage strategy: raw facts; the only verdicts stand under spiralHints.');
+  .meta({
+    id: 'Strategy',
+    description: 'One leverage strategy: raw facts; the only verdicts stand under spiralHints.',
+  });
 
 export const strategiesEnvelope = z
   .object({
@@ -156,4 +159,4 @@ export const strategiesEnvelope = z
     count: z.int().describe('How many strategies follow.'),
     strategies: z.array(strategySchema),
   })
-  .describe('The listed strategies of one chain.');
+  .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });

@@ -1,0 +1,82 @@
+import type { AnyRoute } from '../types.ts';
+import { createSchemaCollector, type JsonSchema } from './json-schema.ts';
+import { operationOf } from './operation.ts';
+import { statusPaths } from './status.ts';
+
+export interface OpenApiOptions {
+  readonly routes: readonly AnyRoute[];
+  /** Version of the interface, not of the software. */
+  readonly version: string;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly components: Readonly<Record<string, unknown>> & { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly [section: string]: unknown;
+}
+
+const DESCRIPTION = `Composed lending-market data for leveraged yield positions, and unsigned transactions for them.
+
+Numbers are composed from warm caches. When a source is stale or has failed, the last good value is served with its visible age. Unknown is absent, never zero.
+
+**Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` tell where it stands, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
+
+**Errors.** One envelope with a stable \`code\` and the \`correlationId\` of the header \`x-correlation-id\`.`;
+
+const TAGS = [
+  { name: 'Public', description: 'Reads. No key.' },
+  { name: 'Partner', description: 'Previews and unsigned transactions. Any key. Nothing is ever signed or sent here.' },
+  { name: 'Ops', description: 'Internal monitoring. A key on the `ops` tier.' },
+  { name: 'Status', description: 'Liveness and readiness. No key, no limits.' },
+];
+
+const HEADERS = {
+  'RateLimit-Policy': {
+    description: 'The budget: name of the tier, `q` = cost points per window, `w` = window in seconds.',
+    schema: { type: 'string', examples: ['"partner";q=3000;w=60'] },
+  },
+  RateLimit: {
+    description: 'Where it stands: `r` = points that remain, `t` = seconds until the window ends.',
+    schema: { type: 'string', examples: ['"partner";r=2990;t=42'] },
+  },
+  'Retry-After': { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer', minimum: 0 } },
+  'x-correlation-id': {
+    description: 'Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ -',
+    schema: { type: 'string' },
+  },
+};
+
+/** Describe the whole REST interface from the table that serves it. */
+export function createOpenApi({ routes, version }: OpenApiOptions): OpenApiDocument {
+  const schemas = createSchemaCollector();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, schemas) };
+  }
+  const status = statusPaths(schemas) as typeof paths;
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Leveraged-Strategy Read, Partner and Ops Interface',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    tags: TAGS,
+    paths: { ...paths, ...status },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: `Authorization: Bearer <API_KEY>`. Ops paths need a key on the `ops` tier.',
+        },
+      },
+      headers: HEADERS,
+      schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}

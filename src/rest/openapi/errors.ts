@@ -1,0 +1,48 @@
+import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+import type { AnyRoute } from '../types.ts';
+
+/** What each code means to a caller, in one sentence. `docs/errors.md` says what to do about it. */
+export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'A parameter or the body is not valid; `details.field` names it.',
+  unauthorized: 'The key is missing, or not valid for this surface.',
+  not_found: 'There is nothing with this id or at this path.',
+  method_not_allowed: 'The path takes other methods; `Allow` lists them.',
+  payload_too_large: 'The body is larger than `details.limitBytes`.',
+  unsupported_media_type: 'The body is not JSON in UTF-8.',
+  query_too_complex: 'The GraphQL query is over a limit; `details` names it.',
+  rate_limited: 'The budget of cost points, or the calls of one field, are used up; `Retry-After` says for how long.',
+  not_ready: 'Required data is not primed yet; `details.waitingFor` names it.',
+  upstream_unavailable: 'A provider gave no usable answer; `details.provider` names it.',
+  stale_data: 'Market state is past its freshness budget: nothing is built on it.',
+  no_route: 'No plausible swap route was found.',
+  insufficient_liquidity: 'The market cannot lend that much at once.',
+  simulation_reverted: 'The built transaction would revert; `details` carries the decoded reason.',
+  internal: 'Something went wrong on our side; it is logged under the `correlationId`.',
+};
+
+/** What any row can answer beside its own errors, because the front door and the adapter stand before it. */
+function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
+  return [
+    'bad_request',
+    'unauthorized',
+    'rate_limited',
+    'internal',
+    ...(surface === 'Public' ? [] : (['upstream_unavailable'] as const)),
+    ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
+  ];
+}
+
+/** The codes of a row by HTTP status. A code with its own status per case is listed under each of them. */
+export function errorsByStatus(route: AnyRoute): ReadonlyMap<number, readonly ErrorCode[]> {
+  const codes = new Set<ErrorCode>([...route.errors, ...commonErrors(route)]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    for (const status of [ERROR_CODES[code].status, ...(EITHER[code] ?? [])]) {
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}
+
+/** Codes that come with a second status: a revert that a fresh quote may cure is worth a retry. */
+const EITHER: Partial<Record<ErrorCode, readonly number[]>> = { simulation_reverted: [503] };

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+import { errorEnvelope } from '../schemas/common.ts';
+import type { AnyRoute, RouteExample } from '../types.ts';
+import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
+import type { JsonSchema, SchemaCollector } from './json-schema.ts';
+
+type OpenApiObject = Record<string, unknown>;
+
+/** Describe one row of the table as an OpenAPI operation. */
+export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
+  return {
+    operationId: `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`,
+    tags: [route.surface],
+    summary: route.summary,
+    description: route.description,
+    security: route.surface === 'Public' ? [] : [{ apiKey: [] }],
+    ...parametersOf(route, schemas),
+    ...(route.body === undefined ? {} : { requestBody: bodyOf(route, route.body, schemas) }),
+    responses: {
+      200: {
+        description: schemaDescription(route.response) ?? 'The answer.',
+        headers: headerRefs('RateLimit-Policy', 'RateLimit', 'x-correlation-id'),
+        content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
+      },
+      ...Object.fromEntries([...errorsByStatus(route)].map(([status, codes]) => [status, errorOf(codes, schemas)])),
+    },
+  };
+}
+
+function schemaDescription(schema: z.ZodType): string | undefined {
+  return z.globalRegistry.get(schema)?.description;
+}
+
+function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
+  const retryable = codes.some((code) => ERROR_CODES[code].retryable);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
+    headers: headerRefs('x-correlation-id', ...(retryable ? ['Retry-After'] : [])),
+    content: { 'application/json': { schema: schemas.convert(errorEnvelope, 'output') } },
+  };
+}
+
+export function headerRefs(...names: readonly string[]): OpenApiObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function parametersOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
+  if (!(route.params instanceof z.ZodObject)) throw new Error(`${route.path}: params is not an object schema.`);
+  const { properties = {}, required = [] } = schemas.convert(route.params, 'input') as {
+    properties?: Record<string, JsonSchema>;
+    required?: readonly string[];
+  };
+  const parameters = Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = property;
+    const inPath = route.path.includes(`{${name}}`);
+    const examples = route.examples.flatMap((example) => {
+      const value = (inPath ? example.params : example.query)?.[name];
+      return value === undefined
+        ? []
+        : [[exampleName(example), { summary: example.summary, value: typed(value, schema) }]];
+    });
+    return {
+      name,
+      in: inPath ? 'path' : 'query',
+      required: inPath || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+      ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+    };
+  });
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): OpenApiObject {
+  const examples = route.examples.flatMap((example) =>
+    example.body === undefined ? [] : [[exampleName(example), { summary: example.summary, value: example.body }]],
+  );
+  return {
+    required: true,
+    description: schemaDescription(body) ?? 'JSON, at most 64 KiB.',
+    content: {
+      'application/json': {
+        schema: schemas.convert(body, 'input'),
+        ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+      },
+    },
+  };
+}
+
+/** The same name in every place of an operation: values of one name belong together. */
+export function exampleName({ summary }: RouteExample): string {
+  return summary.replace(/[^A-Za-z0-9]+(.?)/g, (_all, next: string) => next.toUpperCase());
+}
+
+function typed(value: string, schema: JsonSchema): unknown {
+  return schema.type === 'integer' || schema.type === 'number' ? Number(value) : value;
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { dateTime } from './common.ts';
+
+const readyChain = z.object({
+  chainId: z.int().describe('Chain id.'),
+  ready: z.boolean().describe('Whether market state and oracle values are primed and not far past their budgets.'),
+  waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
+});
+
+export const readyBody = z
+  .object({
+    ready: z.boolean().describe('Whether every chain is ready.'),
+    stopping: z.literal(true).optional().describe('Present while the process stops.'),
+    chains: z.array(readyChain),
+  })
+  .meta({ id: 'Ready', description: 'Readiness by chain.' });
+
+export const healthBody = z
+  .looseObject({
+    status: z.literal('ok').describe('The process answers.'),
+    now: dateTime('Time of the process.'),
+    chains: z.array(
+      z.looseObject({
+        chainId: z.int().describe('Chain id.'),
+        version: z.int().describe('Version of the facts; grows with every refresh.'),
+        ready: z.boolean(),
+        markets: z.int().describe('Markets composed.'),
+        strategies: z.int().describe('Strategies composed.'),
+        listed: z.int().describe('Strategies listed.'),
+        groups: z
+          .array(
+            z.looseObject({
+              group: z.string().describe('Group of facts.'),
+              source: z.string().optional().describe('Source of the group, where there are several.'),
+              status: z.string().describe('State of the group.'),
+              ageSec: z.number().nullable().describe('Age of its oldest item, seconds.'),
+              budgetSec: z.int().describe('Freshness budget, seconds.'),
+              lastSuccess: dateTime('Last successful refresh; null before the first.').nullable(),
+              items: z.int().describe('Items known.'),
+              itemsAtLastGood: z.int().describe('Items served at their last good value.'),
+            }),
+          )
+          .describe('Freshness by group of facts.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Health', description: 'Liveness, with diagnostics of the caches.' });
