@@ -1,0 +1,87 @@
+import type { Json, TestService } from '../support/service.ts';
+
+/** What stands in an answer, leaf by leaf: items of lists are found by their id, whatever place they have. */
+export type Leaves = ReadonlyMap<string, unknown>;
+
+export interface GroupRow {
+  readonly group: string;
+  readonly apySource: string | null;
+  readonly status: string;
+  readonly ageSec: number | null;
+  readonly asOf: string | null;
+  readonly items: number;
+  readonly itemsAtLastGood: number;
+  readonly failing: readonly { readonly key: string; readonly reason: string; readonly lastGood: string | null }[];
+}
+
+export interface Observation {
+  readonly leaves: Leaves;
+  readonly texts: readonly string[];
+  readonly statuses: readonly number[];
+  /** By chain and group, and by APY source where there is one: `1 collateralApy stableindex`. */
+  readonly groups: ReadonlyMap<string, GroupRow>;
+}
+
+const FRESHNESS = `{ freshness { chain { chainId } groups {
+  group apySource status ageSec asOf items itemsAtLastGood failing { key reason lastGood }
+} } }`;
+
+/** Read how fresh every group of every chain is. */
+export async function observeGroups(service: TestService): Promise<ReadonlyMap<string, GroupRow>> {
+  const { body } = await service.graphql(FRESHNESS);
+  if (body.errors) throw new Error(JSON.stringify(body.errors));
+  return new Map(
+    body.data.freshness.flatMap(({ chain, groups }: Json) =>
+      groups.map((row: GroupRow) => [
+        [chain.chainId, row.group, ...(row.apySource === null ? [] : [row.apySource])].join(' '),
+        row,
+      ]),
+    ),
+  );
+}
+
+/** Read these paths and the freshness of everything. */
+export async function observe(service: TestService, paths: readonly string[]): Promise<Observation> {
+  const answers = await Promise.all(paths.map((path) => service.get(path)));
+  const leaves = new Map<string, unknown>();
+  for (const [i, path] of paths.entries()) flatten(answers[i]?.body, path, leaves);
+  return {
+    leaves,
+    texts: answers.map(({ text }) => text),
+    statuses: answers.map(({ status }) => status),
+    groups: await observeGroups(service),
+  };
+}
+
+/** Ages and the time of publishing say when somebody looked, not what is known. */
+const ABOUT_NOW = /\.(staleForSec|ageSec|stale|maturityDaysLeft)$|^[^.]*\.asOf$/;
+
+function flatten(value: Json, path: string, into: Map<string, unknown>): void {
+  if (Array.isArray(value)) {
+    value.forEach((item, i) => {
+      flatten(item, `${path}[${keyOf(item) ?? i}]`, into);
+    });
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) flatten(item, `${path}.${key}`, into);
+  } else if (!ABOUT_NOW.test(path)) {
+    into.set(path, value);
+  }
+}
+
+function keyOf(item: Json): string | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  const key = item.id ?? item.timestamp ?? item.ts ?? item.x ?? item.leverage ?? item.vault;
+  return key === undefined ? undefined : String(key);
+}
+
+/** Say where two readings differ, at most some lines. */
+export function differences(a: Leaves, b: Leaves): string[] {
+  const paths = new Set([...a.keys(), ...b.keys()]);
+  return [...paths].flatMap((path) =>
+    a.get(path) === b.get(path) && a.has(path) === b.has(path) ? [] : [`${path}: ${show(a, path)} → ${show(b, path)}`],
+  );
+}
+
+function show(leaves: Leaves, path: string): string {
+  return leaves.has(path) ? JSON.stringify(leaves.get(path)) : 'absent';
+}
