@@ -16,7 +16,9 @@ import './ohlcv.ts';
 import './tvl.ts';
 import './position.ts';
 import './equity-position.ts';
+import './equity.ts';
 import './wallet.ts';
+import './leverage.ts';
 import './subscription.ts';
 
 /** Build the executable schema, sorted by name. */

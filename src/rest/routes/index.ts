@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { historyRoutes } from './histories.ts';
+import { leverageRoutes } from './leverage.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -15,6 +16,7 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...appMarketRoutes(),
     ...historyRoutes(),
     ...priceRoutes(options),
+    ...leverageRoutes(options),
     ...positionRoutes(options),
   ];
 }

@@ -1,0 +1,208 @@
+import type { Chain, Market } from '../catalog/types.ts';
+import { type Decimal, formatUnitsPlain, fromUnits } from '../shared/decimal.ts';
+import type { Address, ChainId, StrategyId } from '../shared/ids.ts';
+import {
+  type BeforeAfter,
+  borrowApyChange,
+  breakEvenDays,
+  type Cost,
+  feeNotes,
+  type Issue,
+  type Liquidation,
+  liquidationOf,
+  type ManageAction,
+  type OpenTerms,
+  openCosts,
+  type Plan,
+  type PositionPreview,
+  type PreparedOpen,
+  slippageNote,
+  swapNote,
+  totalUsd,
+} from '../transactions/index.ts';
+import type { AppContext } from './context.ts';
+
+type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+export type LeverageArgs = {
+  readonly strategyId: StrategyId;
+  readonly payToken: Address;
+  readonly amount: Decimal;
+} & Loose<{ leverage: Decimal; desiredLtv: Decimal; slippage: Decimal; chainId: ChainId }>;
+
+export type OpenArgs = LeverageArgs & { readonly userAddress: Address };
+
+export type ManageArgs = { readonly userAddress: Address; readonly id: number; readonly action: ManageAction } & Loose<{
+  amount: Decimal;
+  payToken: Address;
+  full: boolean;
+  leverage: Decimal;
+  desiredLtv: Decimal;
+  slippage: Decimal;
+  chainId: ChainId;
+}>;
+
+/** A previewed position with what its derived fields are made of. */
+export interface ShownPosition {
+  readonly chain: Chain;
+  readonly market: Market;
+  readonly preview: PositionPreview;
+  readonly live: PreparedOpen['live'];
+  /** What the action borrows and what it moves into the market, loan base units. */
+  readonly borrowed: bigint;
+  readonly moved: bigint;
+  /** Absent on everything but an open. */
+  readonly terms?: OpenTerms;
+}
+
+export interface ShownPreview {
+  readonly terms: OpenTerms;
+  readonly position: ShownPosition;
+  readonly note: string;
+  readonly issues: readonly Issue[];
+}
+
+/** Preview an open without a wallet. @throws the refusals of the builders */
+export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Promise<ShownPreview> {
+  const prepared = await ctx.services.leverage.preview(openInput(input, ctx));
+  const { terms, slippage, issues } = prepared;
+  const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
+  const note = [
+    'A preview on current prices; building takes fresh quotes.',
+    ...swaps.map(swapNote),
+    ...slippageNote(slippage),
+    ...feeNotes(prepared),
+    ...issues.map(({ message }) => message),
+  ].join(' ');
+  return { terms, position: positionOfOpen(prepared), note, issues };
+}
+
+/** Build an open. @throws the refusals of the builders */
+export function openPosition({ userAddress, ...input }: OpenArgs, ctx: AppContext): Promise<Plan> {
+  return ctx.services.leverage.open(openInput(input, ctx), userAddress);
+}
+
+/** Build a manage or close transaction. @throws the refusals of the builders */
+export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan> {
+  const { userAddress: user, id, action } = input;
+  return ctx.services.leverage.manage({
+    chainId: chainIdOf(input.chainId, ctx),
+    user,
+    id,
+    action,
+    amount: input.amount ?? undefined,
+    payToken: input.payToken ?? undefined,
+    full: input.full ?? undefined,
+    leverage: input.leverage ?? undefined,
+    desiredLtvPct: input.desiredLtv ?? undefined,
+    slippage: input.slippage ?? undefined,
+  });
+}
+
+/** The position that a plan leads to; `null` when none is left. */
+export function positionOfPlan(plan: Plan): ShownPosition | null {
+  const { chain, market, preview, live, terms, action } = plan;
+  if (!preview) return null;
+  const held = action === 'open_leverage' || action === 'increase_leverage' ? (plan.amountFlashLoan ?? 0n) : 0n;
+  const borrowed =
+    plan.tx.action.type === 'borrow' ? (plan.tx.action.args as { amountBorrow: bigint }).amountBorrow : held;
+  const moved = terms ? movedBy(terms) : 0n;
+  return { chain, market, preview, live, borrowed, moved, ...(terms ? { terms } : {}) };
+}
+
+/** Whole loan tokens. */
+export function loanAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+  return formatUnitsPlain(units, market.loan.decimals);
+}
+
+/** Whole collateral tokens. */
+export function collateralAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+  return formatUnitsPlain(units, market.collateral.decimals);
+}
+
+export function borrowApyOf({ live, borrowed, moved }: ShownPosition): BeforeAfter {
+  return borrowApyChange(live, borrowed, moved);
+}
+
+export function liquidationOfPosition({ market, preview, live }: ShownPosition): Liquidation | null {
+  return liquidationOf(market, preview.after, live.price) ?? null;
+}
+
+/** What the action costs at once, by kind; `null` on actions that only move what is there. */
+export function costsOf({ chain, market, live, terms }: ShownPosition, ctx: AppContext): Cost[] | null {
+  if (!terms) return null;
+  const { chainId } = chain;
+  const { usdOf } = ctx.services.leverage;
+  const { symbol, decimals, address } = chain.native;
+  return [
+    ...openCosts({
+      market,
+      price: live.price,
+      terms,
+      native: { symbol, decimals, usd: usdOf(chainId, address) },
+      payUsd: usdOf(chainId, terms.payToken.address),
+      loanUsd: usdOf(chainId, market.loan.address),
+    }),
+  ];
+}
+
+export interface ShownExit {
+  /** Whole loan tokens; `null` = no venue could be asked or none has a route. */
+  readonly lostLoan: Decimal | null;
+  readonly lostUsd: Decimal | null;
+  readonly source: 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket' | null;
+  /** Stable code of what stands against it. */
+  readonly reason: string | null;
+  /** `null` = never, or one of the prices is not known. */
+  readonly breakEvenDays: Decimal | null;
+}
+
+/** Quote selling everything again at once, and how long the yield takes to earn both ways. */
+export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
+  const { chain, market, preview, live } = position;
+  const exit = await ctx.services.leverage.exitCost(chain, market, preview.after.collateral, live.price);
+  if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEvenDays: null };
+  const loanUsd = ctx.services.leverage.usdOf(chain.chainId, market.loan.address);
+  const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
+  const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
+  const entryUsd = totalUsd(costsOf(position, ctx) ?? []);
+  const apy = preview.expectedLeverageApyPct;
+  const equityUsd = loanUsd && equityOf(position).times(loanUsd);
+  const days =
+    lostUsd && entryUsd && apy && equityUsd ? breakEvenDays(entryUsd.plus(lostUsd), equityUsd, apy) : undefined;
+  return { lostLoan, lostUsd, source: exit.source, reason: null, breakEvenDays: days ?? null };
+}
+
+/** Collateral less debt, whole loan tokens. */
+export function equityOf({ market, preview, live }: ShownPosition): Decimal {
+  const value = live.sdk.getCollateralValue(preview.after.collateral) ?? 0n;
+  return fromUnits(value - preview.after.debt, market.loan.decimals);
+}
+
+function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
+  const { chain, market } = request;
+  return { chain, market, preview: terms.preview, live, borrowed: terms.amountFlashLoan, moved, terms };
+}
+
+function movedBy({ reallocations }: OpenTerms): bigint {
+  return reallocations.flatMap(({ withdrawals }) => withdrawals).reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function openInput(input: LeverageArgs, ctx: AppContext) {
+  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, chainId } = input;
+  return {
+    chainId: chainIdOf(chainId, ctx),
+    strategyId,
+    payToken,
+    amount,
+    leverage: leverage ?? undefined,
+    desiredLtvPct: desiredLtv ?? undefined,
+    slippage: slippage ?? undefined,
+  };
+}
+
+/** The first chain of the catalog is the default of the contract. */
+function chainIdOf(chainId: ChainId | null | undefined, ctx: AppContext): ChainId {
+  const [first] = ctx.services.catalog.chainIds;
+  return chainId ?? first ?? 1;
+}

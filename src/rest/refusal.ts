@@ -1,0 +1,51 @@
+import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
+import { isErrorCode } from './envelope.ts';
+import type { RefusalFieldsFragment } from './generated/operations.ts';
+
+/** Seconds after which a refused build may be tried again: market state is refreshed, quotes change. */
+const RETRY_AFTER_SEC = 5;
+
+/** Turn a builder's refusal into the error that the envelope is made of. */
+export function refusalError(refusal: RefusalFieldsFragment): AppError {
+  const code: ErrorCode = isErrorCode(refusal.code) ? refusal.code : 'internal';
+  return new AppError(code, refusal.message, {
+    status: refusal.status || ERROR_CODES[code].status,
+    retryable: refusal.retryable,
+    details: detailsOf(refusal),
+    ...(refusal.retryable ? { retryAfterSec: RETRY_AFTER_SEC } : {}),
+  });
+}
+
+/** Whether an answer of a builder is a refusal: all of them carry a code. */
+export function isRefusal<T extends { readonly __typename: string }>(
+  answer: T,
+): answer is Extract<T, RefusalFieldsFragment> {
+  return 'code' in answer;
+}
+
+function detailsOf(refusal: RefusalFieldsFragment): unknown {
+  switch (refusal.__typename) {
+    case 'StaleDataRefusal': {
+      const { group, asOf, staleAfterSec, staleForSec } = refusal;
+      return { group, asOf, staleAfterSec, staleForSec };
+    }
+    case 'NoRouteRefusal': {
+      const { tokenIn, tokenOut, amountIn, venues } = refusal;
+      return { tokenIn, tokenOut, amountIn, venues };
+    }
+    case 'InsufficientLiquidityRefusal': {
+      const { needed, available, symbol } = refusal;
+      return { needed, available, symbol };
+    }
+    case 'LimitExceededRefusal': {
+      const limit = Object.fromEntries(refusal.limits.map(({ name, value }) => [name, value]));
+      return { field: `body.${refusal.field}`, value: refusal.value, limit };
+    }
+    case 'SimulationRevertedRefusal': {
+      const args = Object.fromEntries(refusal.args.map(({ name, value }) => [name, value]));
+      return { reason: refusal.reason, args, callIndex: refusal.callIndex };
+    }
+    case 'NotEligibleRefusal':
+      return { reason: refusal.ineligibility, ...(refusal.pointer === null ? {} : { pointer: refusal.pointer }) };
+  }
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { dropAbsent } from '../absence.ts';
+import type {
+  LeverageBuildQuery,
+  LeverageSimulateQuery,
+  ManageBuildQuery,
+  PlanFieldsFragment,
+} from '../generated/operations.ts';
+import { isRefusal, refusalError } from '../refusal.ts';
+import {
+  addressText,
+  amountText,
+  chainIdField,
+  leverageSimulation,
+  MANAGE_ACTIONS,
+  plainNumber,
+  strategyIdText,
+  transactionBundle,
+} from '../schemas/transactions.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+const BUILD_ERRORS = [
+  ...PARTNER_ERRORS,
+  'not_ready',
+  'stale_data',
+  'no_route',
+  'insufficient_liquidity',
+  'upstream_unavailable',
+] as const;
+
+const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
+const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+
+/** What opening takes, as the contract names it. */
+const openBody = ({ chainIds }: RouteOptions) => ({
+  strategyId: strategyIdText('Market id from the strategies list.'),
+  payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
+  amount: amountText('How much of it, whole tokens. Never rounded.'),
+  leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
+  desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
+  slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+  chainId: chainIdField(chainIds, chainIds[0] ?? 1),
+});
+
+/** The three leverage rows of the partner surface. */
+export function leverageRoutes(options: RouteOptions): AnyRoute[] {
+  const open = openBody(options);
+  const user = addressText('The wallet that will sign; approvals and the position are for it.');
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/leverage/simulate',
+      surface: 'Partner',
+      summary: 'Preview opening a leveraged position',
+      description: 'What an open would be at current prices. Needs no wallet, builds nothing.',
+      operation: 'LeverageSimulate',
+      params: z.object({}),
+      body: z.strictObject(open),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
+        const preview = answered(answer);
+        if (isRefusal(preview)) throw refusalError(preview);
+        const { __typename, position, slippage, ...rest } = preview;
+        return dropAbsent(
+          leverageSimulation,
+          { ...rest, positionPreview: position, slippage: Number(slippage) },
+          () => true,
+        );
+      },
+      response: leverageSimulation,
+      errors: BUILD_ERRORS,
+      examples: [
+        {
+          summary: 'Five times sUSDe with USDT',
+          body: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', leverage: 5 },
+        },
+      ],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/leverage/build',
+      surface: 'Partner',
+      summary: 'Build the transaction that opens a leveraged position',
+      description:
+        'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet that lacks the funds still gets them and is told. Nothing is signed or sent here.',
+      operation: 'LeverageBuild',
+      params: z.object({}),
+      body: z.strictObject({ ...open, userAddress: user }),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ openLeverage: answer }: LeverageBuildQuery) => {
+        const plan = answered(answer);
+        if (isRefusal(plan)) throw refusalError(plan);
+        return projectPlan(plan);
+      },
+      response: transactionBundle,
+      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      examples: [
+        {
+          summary: 'sUSDe at an LTV of 80 %',
+          body: { strategyId: SUSDE_PYUSD, payToken: SUSDE, amount: '500', desiredLtv: '80', userAddress: USER },
+        },
+      ],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/manage/build',
+      surface: 'Partner',
+      summary: 'Build the transaction that manages or closes a position',
+      description:
+        'Takes per action: close nothing; increase_leverage leverage or desiredLtv; add_collateral amount and payToken; remove_collateral amount (of the collateral); repay payToken and amount, or full: true; borrow amount (of the loan token). A field that the action does not take is refused.',
+      operation: 'ManageBuild',
+      params: z.object({}),
+      body: z.strictObject({
+        userAddress: addressText('The wallet that owns the position and will sign.'),
+        id: z
+          .int()
+          .min(0)
+          .max(1_000_000)
+          .describe('Index of the position on chain, as the positions endpoint lists it.'),
+        action: z.enum(MANAGE_ACTIONS).describe('What to do.'),
+        amount: amountText('How much, whole tokens of what the action names.').optional(),
+        payToken: addressText('What is paid with; ETH is the zero address.').optional(),
+        full: z.boolean().optional().describe('repay only: clear the entire remaining debt.'),
+        desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
+        leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
+        slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+        chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
+      }),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ managePosition: answer }: ManageBuildQuery) => {
+        const plan = answered(answer);
+        if (isRefusal(plan)) throw refusalError(plan);
+        return projectPlan(plan);
+      },
+      response: transactionBundle,
+      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      examples: [{ summary: 'Close', body: { userAddress: USER, id: 0, action: 'close' } }],
+    }),
+  ];
+}
+
+/** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
+function projectPlan(plan: PlanFieldsFragment): unknown {
+  const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
+  const { amountFlashLoan, minTokenOut, expiresAt, signingUrl, instructions } = meta;
+  const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
+  const body = {
+    chainId,
+    action,
+    path,
+    approvals: approvals.map(call),
+    tx: call(tx),
+    meta: {
+      positionPreview: position,
+      amountFlashLoan,
+      minTokenOut,
+      slippage: Number(slippage),
+      expiresAt,
+      signingUrl,
+      instructions,
+    },
+  };
+  return dropAbsent(transactionBundle, body, () => false);
+}
+
+/** A builder answers with data or with an error; nothing at all is a fault of ours. */
+function answered<T>(answer: T | null): T {
+  if (answer === null) throw new Error('the builder answered nothing');
+  return answer;
+}

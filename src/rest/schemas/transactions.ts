@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { Decimal } from '../../shared/decimal.ts';
+import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import { addressString, dateTime, decimalString, pct } from './common.ts';
+
+const PATHS = [
+  'leverage',
+  'swapAndLeverage',
+  'reallocateAndLeverage',
+  'reallocateSwapAndLeverage',
+  'deleverage',
+  'increaseLeverage',
+  'supplyCollateral',
+  'swapAndSupplyCollateral',
+  'repay',
+  'swapAndRepay',
+  'withdrawCollateral',
+  'borrow',
+] as const;
+const SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
+export const MANAGE_ACTIONS = [
+  'close',
+  'increase_leverage',
+  'add_collateral',
+  'remove_collateral',
+  'repay',
+  'borrow',
+] as const;
+
+/** A positive amount as text: no sign, no exponent. */
+export const amountText = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,40}(\.\d{1,40})?$/, 'expected a plain decimal such as "1250.5", without sign or exponent')
+    .describe(description);
+
+/** A JSON number, handed on as the decimal digits it was written with. */
+export const plainNumber = (description: string) =>
+  z
+    .number()
+    .transform((value) => new Decimal(String(value)).toFixed())
+    .meta({ type: 'number', description });
+
+export const addressText = (description: string) =>
+  z.string().regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters').describe(description);
+
+export const strategyIdText = (description: string) =>
+  z
+    .string()
+    .regex(STRATEGY_ID_PATTERN, 'expected an id from the strategies list: 0x followed by 64 hex characters')
+    .describe(description);
+
+/** `chainId` in a body: a JSON number. */
+export const chainIdField = (chainIds: readonly number[], defaultChainId: number) =>
+  z
+    .int()
+    .refine((value) => chainIds.includes(value), { error: `expected a supported chain id: ${chainIds.join(' or ')}` })
+    .default(defaultChainId)
+    .meta({ type: 'integer', enum: [...chainIds], description: `Chain id; ${defaultChainId} when left out.` });
+
+export const positionPreview = z
+  .object({
+    leverage: decimalString('Leverage after the expected fill, 1 decimal.').optional(),
+    requestedLtv: pct('The LTV asked for.').optional(),
+    effectiveLtv: pct('The LTV after the expected fill.').optional(),
+    amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
+    expectedLeverageApy: pct('Expected APY on the equity.').optional(),
+    priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.').optional(),
+    swapSource: z.enum(SOURCES).describe('Venue of the swap.').optional(),
+  })
+  .meta({ id: 'PositionPreview', description: 'The position after the expected fill. What does not apply is absent.' });
+
+export const unsignedCall = z
+  .object({
+    to: addressString('The contract.'),
+    data: z
+      .string()
+      .regex(/^0x([0-9a-f]{2})*$/)
+      .describe('Calldata.'),
+    value: z.string().regex(/^\d+$/).optional().describe('Native value in wei; absent when there is none.'),
+  })
+  .meta({ id: 'Call', description: 'One unsigned call.' });
+
+export const leverageSimulation = z
+  .object({
+    path: z.enum(PATHS).describe('The path that a build takes.'),
+    isDirect: z.boolean().describe('Whether the pay token is the collateral.'),
+    isReallocate: z.boolean().describe('Whether liquidity has to be brought into the market first.'),
+    positionPreview,
+    amountFlashLoan: decimalString('What is borrowed, whole loan tokens.'),
+    minTokenOut: decimalString('Least collateral that the flash loan is swapped into, whole tokens.'),
+    reallocationFeeWei: z
+      .string()
+      .regex(/^\d+$/)
+      .nullable()
+      .describe('Fee of the reallocation in wei; null = none is needed.'),
+    slippage: z.number().describe('The slippage that counts, a ratio.'),
+    note: z.string().describe('The same in sentences.'),
+  })
+  .meta({ id: 'LeverageSimulation', description: 'Preview of opening a position.' });
+
+export const transactionBundle = z
+  .object({
+    chainId: z.int().describe('The chain.'),
+    action: z.enum(['open_leverage', ...MANAGE_ACTIONS]).describe('What it does.'),
+    path: z.enum(PATHS).describe('Which contract function the transaction runs.'),
+    approvals: z.array(unsignedCall).describe('Sign these first, in order.'),
+    tx: unsignedCall.describe('Sign after the approvals.'),
+    meta: z
+      .object({
+        positionPreview: positionPreview.optional(),
+        amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
+        minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
+        slippage: z.number().optional().describe('The slippage that counts, a ratio.'),
+        expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.').optional(),
+        signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
+        instructions: z.string().optional().describe('What to do with it, in sentences.'),
+      })
+      .describe('About the bundle. What does not apply is absent.'),
+  })
+  .meta({ id: 'TransactionBundle', description: 'Unsigned calls for one wallet.' });

@@ -1,0 +1,201 @@
+import {
+  borrowApyOf,
+  collateralAmount,
+  costsOf,
+  equityOf,
+  exitOf,
+  liquidationOfPosition,
+  loanAmount,
+  type ShownExit,
+  type ShownPosition,
+} from '../resolvers/leverage.ts';
+import { formatPct, toFixedHalfUp } from '../shared/decimal.ts';
+import { type BeforeAfter, type Cost, type CostKind, type Liquidation, leverageOf } from '../transactions/index.ts';
+import { builder } from './builder.ts';
+import { SwapSourceRef } from './transaction.ts';
+
+const ChangeRef = builder.objectRef<BeforeAfter>('RateChange').implement({
+  description: 'A rate before and after the action.',
+  fields: (t) => ({
+    before: t.field({ type: 'Decimal', description: 'Now, percent.', resolve: ({ before }) => formatPct(before, 4) }),
+    after: t.field({ type: 'Decimal', description: 'After it, percent.', resolve: ({ after }) => formatPct(after, 4) }),
+  }),
+});
+
+const LiquidationRef = builder.objectRef<Liquidation>('LiquidationPoint').implement({
+  description: 'Where the position could be liquidated.',
+  fields: (t) => ({
+    price: t.field({
+      type: 'Decimal',
+      description: 'Oracle price, loan tokens per collateral token.',
+      resolve: ({ price }) => price.precision(12).toFixed(),
+    }),
+    dropPct: t.field({
+      type: 'Decimal',
+      description: 'How far the price may fall until then, percent.',
+      resolve: ({ dropPct }) => formatPct(dropPct),
+    }),
+  }),
+});
+
+const COST_DESCRIPTIONS: Record<CostKind, string> = {
+  ENTRY_SWAP: 'What the swap of the pay token loses at the reference price.',
+  LEVERAGE_SWAP: 'What the swap of the flash loan loses at the oracle price.',
+  REFERRAL_FEE: 'Referral fee inside a swap.',
+  REALLOCATION_FEE: 'What vaults ask for moving liquidity into the market.',
+};
+
+const CostKindRef = builder.enumType('CostKind', {
+  description: 'What a cost is for.',
+  values: Object.fromEntries(
+    Object.entries(COST_DESCRIPTIONS).map(([kind, description]) => [kind, { value: kind, description }]),
+  ) as { [K in CostKind]: { value: K; description: string } },
+});
+
+const CostRef = builder.objectRef<Cost>('Cost').implement({
+  description: 'One cost, paid at once. Negative = gained.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: CostKindRef, description: 'What it is for.' }),
+    symbol: t.exposeString('symbol', { description: 'Token in which it is counted.' }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'Whole tokens.',
+      resolve: ({ amount }) => amount.decimalPlaces(18).toFixed(),
+    }),
+    usd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'USD with 2 places; `null` = the token has no price.',
+      resolve: ({ usd }) => (usd ? toFixedHalfUp(usd, 2) : null),
+    }),
+  }),
+});
+
+const ExitRef = builder.objectRef<ShownExit>('ExitNow').implement({
+  description: 'What selling all collateral again at once would cost, quoted live.',
+  fields: (t) => ({
+    lossLoan: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Lost against the oracle price, whole loan tokens; `null` = see `reason`.',
+      resolve: ({ lostLoan }) => lostLoan?.toFixed() ?? null,
+    }),
+    lossUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'The same in USD with 2 places; `null` = see `reason`, or the loan token has no price.',
+      resolve: ({ lostUsd }) => (lostUsd ? toFixedHalfUp(lostUsd, 2) : null),
+    }),
+    source: t.expose('source', {
+      type: SwapSourceRef,
+      nullable: true,
+      description: 'The venue; `null` = see `reason`.',
+    }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why there is no quote; `null` = there is one.' }),
+    breakEvenDays: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Days until the expected yield has earned the costs of entry and exit, 1 place; `null` = never, or something of it is not known.',
+      resolve: ({ breakEvenDays }) => (breakEvenDays ? toFixedHalfUp(breakEvenDays, 1) : null),
+    }),
+  }),
+});
+
+export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPreview').implement({
+  description: 'The position after the expected fill.',
+  fields: (t) => ({
+    leverage: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Leverage as it is shown, 1 place; `null` = from an LTV of 100 % on it has none.',
+      resolve: ({ preview }) => {
+        const leverage = leverageOf(preview);
+        return leverage ? toFixedHalfUp(leverage, 1) : null;
+      },
+    }),
+    exactLeverage: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'The same with 6 places.',
+      resolve: ({ preview }) => {
+        const leverage = leverageOf(preview);
+        return leverage ? toFixedHalfUp(leverage, 6) : null;
+      },
+    }),
+    requestedLtv: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'The LTV asked for, percent with 2 places; `null` = the action has no target.',
+      resolve: ({ preview }) => (preview.requestedLtvPct ? formatPct(preview.requestedLtvPct) : null),
+    }),
+    effectiveLtv: t.field({
+      type: 'Decimal',
+      description: 'The LTV after the expected fill, percent with 2 places.',
+      resolve: ({ preview }) => formatPct(preview.effectiveLtvPct),
+    }),
+    worstCaseLtv: t.field({
+      type: 'Decimal',
+      description: 'The LTV when every swap gives its minimum only, percent with 2 places.',
+      resolve: ({ preview }) => formatPct(preview.worstLtvPct),
+    }),
+    amountLeveragedCollateral: t.field({
+      type: 'Decimal',
+      description: 'All collateral, whole tokens.',
+      resolve: (position) => collateralAmount(position, position.preview.after.collateral),
+    }),
+    amountDebt: t.field({
+      type: 'Decimal',
+      description: 'All debt, whole loan tokens.',
+      resolve: (position) => loanAmount(position, position.preview.after.debt),
+    }),
+    equity: t.field({
+      type: 'Decimal',
+      description: 'Collateral less debt at the oracle price, whole loan tokens.',
+      resolve: (position) => equityOf(position).toFixed(),
+    }),
+    expectedLeverageApy: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Expected APY on the equity, percent with 2 places; `null` = the rates are not measured.',
+      resolve: ({ preview }) => (preview.expectedLeverageApyPct ? formatPct(preview.expectedLeverageApyPct) : null),
+    }),
+    priceImpactPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What the swap loses against the oracle price, percent with 2 places, negative = gains; `null` = nothing is swapped, or nothing prices the pair.',
+      resolve: ({ preview }) => (preview.priceImpactPct ? formatPct(preview.priceImpactPct) : null),
+    }),
+    swapSource: t.field({
+      type: SwapSourceRef,
+      nullable: true,
+      description: 'Venue of the swap; `null` = nothing is swapped.',
+      resolve: ({ preview }) => preview.swapSource ?? null,
+    }),
+    borrowApyPct: t.field({
+      type: ChangeRef,
+      description: 'Borrow APY of the market before and after: what is borrowed here moves it.',
+      resolve: (position) => borrowApyOf(position),
+    }),
+    liquidation: t.field({
+      type: LiquidationRef,
+      nullable: true,
+      description: 'Where it could be liquidated; `null` = it owes nothing.',
+      resolve: (position) => liquidationOfPosition(position),
+    }),
+    costs: t.field({
+      type: [CostRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 4 },
+      description: 'What the open costs at once, by kind; `null` on other actions.',
+      resolve: (position, _args, ctx) => costsOf(position, ctx),
+    }),
+    exitNow: t.field({
+      type: ExitRef,
+      complexity: 20,
+      description: 'What leaving again at once would cost. Asks the swap venues.',
+      resolve: (position, _args, ctx) => exitOf(position, ctx),
+    }),
+  }),
+});

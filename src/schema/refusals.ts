@@ -1,0 +1,199 @@
+import type { AppError } from '../shared/errors.ts';
+import {
+  INELIGIBILITIES,
+  InsufficientLiquidityError,
+  LimitExceededError,
+  NoRouteError,
+  NotEligibleError,
+  SimulationRevertedError,
+  StaleDataError,
+  type VenueAnswer,
+} from '../transactions/index.ts';
+import { builder } from './builder.ts';
+import { NamedValueRef, SwapSourceRef } from './transaction.ts';
+
+export const RefusalRef = builder.interfaceRef<AppError<unknown>>('Refusal').implement({
+  description:
+    'Why nothing was built. An expected answer, not an error: say the message to a person, decide on the type and on `retryable`.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'Stable code, the one that the REST envelope carries.' }),
+    message: t.exposeString('message', { description: 'The value, the limit, and the next step.' }),
+    retryable: t.exposeBoolean('retryable', { description: 'Whether the same request may pass later.' }),
+    status: t.exposeInt('status', { description: 'HTTP status with which REST answers the same.' }),
+  }),
+});
+
+/** Details are set by every class below: the base type alone leaves them open. */
+export function detailsOf<D>(error: AppError<D>): D {
+  if (error.details === undefined) throw new Error(`${error.name} carries no details`);
+  return error.details;
+}
+
+builder.objectType(StaleDataError, {
+  name: 'StaleDataRefusal',
+  interfaces: [RefusalRef],
+  description: 'Market state or the oracle value is past its freshness budget: nothing is built on it. Reads go on.',
+  fields: (t) => ({
+    group: t.string({ description: 'Group of facts that is too old.', resolve: (error) => detailsOf(error).group }),
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'When it was measured.',
+      resolve: (error) => detailsOf(error).asOf,
+    }),
+    staleAfterSec: t.int({
+      description: 'Freshness budget in seconds.',
+      resolve: (error) => detailsOf(error).staleAfterSec,
+    }),
+    staleForSec: t.int({
+      description: 'Seconds past the budget.',
+      resolve: (error) => detailsOf(error).staleForSec,
+    }),
+  }),
+});
+
+const VenueAnswerRef = builder.objectRef<VenueAnswer>('VenueAnswer').implement({
+  description: 'What one swap venue said.',
+  fields: (t) => ({
+    source: t.expose('source', { type: SwapSourceRef, description: 'The venue.' }),
+    answer: t.exposeString('reason', {
+      description: '`no_route`, `implausible` when its quote was not believed, or the reason of its failure.',
+    }),
+  }),
+});
+
+builder.objectType(NoRouteError, {
+  name: 'NoRouteRefusal',
+  interfaces: [RefusalRef],
+  description: 'No venue has a believable route for the pair at this size.',
+  fields: (t) => ({
+    tokenIn: t.field({ type: 'Address', description: 'What was to be sold.', resolve: (e) => detailsOf(e).tokenIn }),
+    tokenOut: t.field({
+      type: 'Address',
+      description: 'What was to be bought.',
+      resolve: (e) => detailsOf(e).tokenOut,
+    }),
+    amountIn: t.field({
+      type: 'BigInteger',
+      description: 'How much, base units of `tokenIn`.',
+      resolve: (error) => BigInt(detailsOf(error).amountIn),
+    }),
+    venues: t.field({
+      type: [VenueAnswerRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Every venue that was asked.',
+      resolve: (error) => [...detailsOf(error).venues],
+    }),
+  }),
+});
+
+builder.objectType(InsufficientLiquidityError, {
+  name: 'InsufficientLiquidityRefusal',
+  interfaces: [RefusalRef],
+  description: 'The market cannot lend what this borrows, not even with what the public allocator could bring.',
+  fields: (t) => ({
+    needed: t.field({
+      type: 'Decimal',
+      description: 'What would be borrowed, whole loan tokens.',
+      resolve: (error) => detailsOf(error).needed,
+    }),
+    available: t.field({
+      type: 'Decimal',
+      description: 'What can be borrowed now, whole loan tokens.',
+      resolve: (error) => detailsOf(error).available,
+    }),
+    symbol: t.string({ description: 'The loan token.', resolve: (error) => detailsOf(error).symbol }),
+    marketId: t.field({
+      type: 'MarketId',
+      nullable: true,
+      description: 'Which market, where more than one lends: the legs of an equity vault; `null` elsewhere.',
+      resolve: (error) => detailsOf(error).marketId ?? null,
+    }),
+  }),
+});
+
+builder.objectType(LimitExceededError, {
+  name: 'LimitExceededRefusal',
+  interfaces: [RefusalRef],
+  description: 'What was asked for lies above a limit. It is refused and never lowered.',
+  fields: (t) => ({
+    field: t.string({ description: 'The input that broke it.', resolve: (error) => detailsOf(error).field }),
+    value: t.string({ description: 'What was asked for.', resolve: (error) => detailsOf(error).value }),
+    limits: t.field({
+      type: [NamedValueRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'The limits by name, e.g. `maxLeverage`, `maxLtvPct`, `maxAmount`.',
+      resolve: (error) => Object.entries(detailsOf(error).limit).map(([name, value]) => ({ name, value })),
+    }),
+  }),
+});
+
+builder.objectType(SimulationRevertedError, {
+  name: 'SimulationRevertedRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'The calls were executed on the newest state and their own logic reverted. `retryable` when a fresh quote may cure it.',
+  fields: (t) => ({
+    reason: t.string({
+      description: 'Name of the contract error, e.g. `InsufficientOutput`; `unknown` when nothing decodes it.',
+      resolve: (error) => detailsOf(error).reason,
+    }),
+    args: t.field({
+      type: [NamedValueRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Its arguments.',
+      resolve: (error) => [...detailsOf(error).args],
+    }),
+    callIndex: t.int({
+      description: 'Which call reverted, counted from 0: the approvals first, the transaction last.',
+      resolve: (error) => detailsOf(error).callIndex,
+    }),
+  }),
+});
+
+const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], string> = {
+  matured: 'The principal token has matured.',
+  near_maturity: 'The principal token matures too soon.',
+  no_swap_route: 'The collateral has no swap route.',
+  not_listed: 'The strategy is not offered.',
+  not_equity_vault: 'The strategy is no equity vault.',
+  market_closed: 'The stock market is closed to it.',
+  equity_vault: 'The loop belongs to an equity vault and is unwound with it.',
+  position_closed: 'The position is closed.',
+  position_liquidated: 'The position was liquidated.',
+  nothing_to_do: 'The position is there already, or owes nothing.',
+};
+
+const IneligibilityRef = builder.enumType('Ineligibility', {
+  description: 'Why a strategy or position does not take an action.',
+  values: Object.fromEntries(
+    INELIGIBILITIES.map((reason) => [reason, { value: reason, description: INELIGIBILITY_DESCRIPTIONS[reason] }]),
+  ) as { [I in (typeof INELIGIBILITIES)[number]]: { value: I; description: string } },
+});
+
+builder.objectType(NotEligibleError, {
+  name: 'NotEligibleRefusal',
+  interfaces: [RefusalRef],
+  description: 'The strategy or position does not take this action.',
+  fields: (t) => ({
+    ineligibility: t.field({
+      type: IneligibilityRef,
+      description: 'Why.',
+      resolve: (error) => detailsOf(error).reason,
+    }),
+    pointer: t.string({
+      nullable: true,
+      description: 'Where to go instead; `null` = nowhere.',
+      resolve: (error) => detailsOf(error).pointer ?? null,
+    }),
+  }),
+});
+
+/** Every refusal a builder may answer with, for the unions of the builders. */
+export const REFUSALS = [
+  StaleDataError,
+  NoRouteError,
+  InsufficientLiquidityError,
+  LimitExceededError,
+  SimulationRevertedError,
+  NotEligibleError,
+];
