@@ -49,8 +49,8 @@ interface Entry {
   failedInRow: number;
 }
 
-/** A taken lease is asked for again after this part of its time: a dead holder is replaced within one lease. */
-const STANDBY_SHARE = 0.5;
+/** A taken lease is asked for again after this part of its time: a dead holder is replaced when its lease is over, hardly later. */
+const STANDBY_SHARE = 0.1;
 
 /**
  * Create the runner: one run of a warmer at a time in all processes together, jittered cadences, backoff after failure

@@ -18,6 +18,8 @@ export type Env = Readonly<Record<string, string>>;
 export interface Cluster {
   readonly world: World;
   readonly redis: TestRedis;
+  /** Where services without Redis keep their facts. */
+  readonly snapshotFile: string;
   /** Start a service in this process. */
   launch(env?: Env, logger?: Logger): Promise<App>;
   /** Start a service as a process of its own, through `src/main.ts`. */
@@ -58,6 +60,7 @@ export async function startCluster({ redis: wanted = true }: { readonly redis?: 
   return {
     world,
     redis,
+    snapshotFile: join(folder, 'snapshot.json'),
     async launch(env = {}, logger = silentLogger) {
       const app = createApp({
         config: createConfig(settings(env), world.overrides),
