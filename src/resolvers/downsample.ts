@@ -71,6 +71,12 @@ function newest(rates: readonly Decimal[]): Decimal {
   return rates.at(-1) ?? ZERO;
 }
 
+/** A quotient need not end: as many places as the rates themselves are measured with. */
+const MEAN_PLACES = 18;
+
 function mean(rates: readonly Decimal[]): Decimal {
-  return rates.reduce((sum, rate) => sum.plus(rate), new Decimal(0)).div(rates.length);
+  return rates
+    .reduce((sum, rate) => sum.plus(rate), new Decimal(0))
+    .div(rates.length)
+    .decimalPlaces(MEAN_PLACES);
 }
