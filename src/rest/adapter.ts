@@ -35,9 +35,11 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   const router = createRouter(routes);
 
   const run = async (request: RestRequest, { route, pathParams }: Match, entry: E): Promise<RestResponse> => {
-    const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, 'query');
+    const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, (name) =>
+      name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
+    );
     const body: unknown =
-      route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), 'body');
+      route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), () => 'body');
     const { operation } = route;
     const result = await execute({ operation, variables: route.variables({ params, body }), entry });
     const [error] = result.errors ?? [];

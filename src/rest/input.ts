@@ -55,16 +55,20 @@ export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES
 }
 
 /** Parse with a schema; every issue is named with its field, the received value and what was expected. */
-export function parseInput<T>(schema: z.ZodType<T>, value: unknown, where: 'query' | 'body'): T {
+export function parseInput<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  whereIs: (name: string | undefined) => 'path' | 'query' | 'body',
+): T {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => ({
-    field: [where, ...issue.path.map(String)].join('.'),
+    field: [whereIs(issue.path[0]?.toString()), ...issue.path.map(String)].join('.'),
     message: issue.message,
     input: issue.input,
   }));
   const [first] = issues;
-  if (!first) throw new BadRequestError('The input is not valid.', { field: where });
+  if (!first) throw new BadRequestError('The input is not valid.', { field: whereIs(undefined) });
   const got = first.input === undefined ? 'it is missing' : `got "${shownValue(first.input)}"`;
   throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
     field: first.field,
