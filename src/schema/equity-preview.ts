@@ -2,6 +2,7 @@ import { strategyOf } from '../resolvers/positions.ts';
 import type { DepositPreview } from '../transactions/equity/index.ts';
 import { builder } from './builder.ts';
 import { StrategyRef } from './strategy.ts';
+import { SwapSourceRef } from './transaction.ts';
 
 const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('EquityDepositToken').implement({
   description: 'The token that a vault takes.',
@@ -62,7 +63,10 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLegPr
       type: 'Decimal',
       description: 'APY of that debt, percent with 2 places.',
     }),
-    swapSource: t.exposeString('swapSource', { description: 'Venue of the swap, as the v1 contract names it.' }),
+    swapSource: t.expose('swapSource', {
+      type: SwapSourceRef,
+      description: 'Venue of the swap, as the v1 contract names it.',
+    }),
     priceImpactPct: t.expose('priceImpactPct', {
       type: 'Decimal',
       description: "Share of the swap's value at the oracle's price that it loses, percent; negative = gains.",
@@ -97,7 +101,10 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
       type: 'Decimal',
       description: 'APY at that leverage and the rates of now, percent with 2 places, signed.',
     }),
-    swapSource: t.exposeString('swapSource', { description: 'Venue of the swap inside the flash loan.' }),
+    swapSource: t.expose('swapSource', {
+      type: SwapSourceRef,
+      description: 'Venue of the swap inside the flash loan.',
+    }),
     priceImpactPct: t.expose('priceImpactPct', {
       type: 'Decimal',
       description: 'Share of their value that both swaps of the leg lose together, percent; negative = gains.',
