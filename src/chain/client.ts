@@ -44,11 +44,22 @@ export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHoo
       batch: batch ? { batchSize: BATCH_SIZE, wait: 0 } : false,
       timeout: timeoutMs,
       retryCount,
-      ...(hooks.fetchOf === undefined ? {} : { fetchFn: hooks.fetchOf(chainId) }),
+      fetchFn: impatient(hooks.fetchOf?.(chainId) ?? fetch, timeoutMs),
       // No return value: the client would take it for a replacement of the request.
       onFetchRequest: () => {
         hooks.onRequest?.(chainId);
       },
     }),
   });
+}
+
+/**
+ * End a request after `timeoutMs`, body included. The transport's own timeout holds neither while the body is read nor for
+ * a request that can be aborted from outside: a node that falls silent would hold a warmer for ever.
+ */
+function impatient(send: typeof fetch, timeoutMs: number): typeof fetch {
+  return (input, init) => {
+    const late = AbortSignal.timeout(timeoutMs);
+    return send(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, late]) : late });
+  };
 }

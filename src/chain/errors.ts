@@ -22,6 +22,7 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
   if (!(error instanceof BaseError)) return new ChainReadError('unreachable');
   const status = error.walk((cause) => cause instanceof HttpRequestError);
   if (status instanceof HttpRequestError) {
+    if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
     return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.headers));
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');

@@ -169,6 +169,9 @@ describe('readLendingState', () => {
     const client = createChainClient({ chainId: 1, rpcUrl: node.url, timeoutMs: 50, retryCount: 0 });
     const impatient = createChainReader({ client, chain });
     await expect(impatient.readLendingState(markets(1))).rejects.toMatchObject({ reason: 'timeout' });
+    // Also when the caller could abort it, as every warmer can.
+    const { signal } = new AbortController();
+    await expect(impatient.readLendingState(markets(1), { signal })).rejects.toMatchObject({ reason: 'timeout' });
   });
 
   test('behavior: a chunk that the node refuses fails its own items, and the rest of the round stands', async () => {
