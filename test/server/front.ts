@@ -1,0 +1,127 @@
+import { createFrontDoor, persistedOperations } from '../../src/app/front-door.ts';
+import { curatedChains } from '../../src/catalog/index.ts';
+import { createConfig } from '../../src/config/config.ts';
+import type { AppContext } from '../../src/resolvers/context.ts';
+import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
+import { createRestAdapter } from '../../src/rest/adapter.ts';
+import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
+import { createRoutes } from '../../src/rest/routes/index.ts';
+import { buildSchema } from '../../src/schema/index.ts';
+import { createGraphQLServer } from '../../src/server/graphql.ts';
+import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
+import { listen } from '../../src/server/listen.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { NOW_MS } from '../domain/world.ts';
+import { completeContext } from '../resolvers/world.ts';
+import { captureLogs } from '../support/log-capture.ts';
+import type { Answer, Json } from '../support/service.ts';
+
+export const PARTNER_KEY = { authorization: 'Bearer front-partner' };
+export const OPS_KEY = { authorization: 'Bearer front-ops' };
+const KEYS: Readonly<Record<string, { keyId: string; tier: 'partner' | 'ops'; label: string }>> = {
+  [PARTNER_KEY.authorization]: { keyId: 'key-partner', tier: 'partner', label: 'partner' },
+  [OPS_KEY.authorization]: { keyId: 'key-ops', tier: 'ops', label: 'ops' },
+};
+
+export interface FrontOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Replace services, e.g. by ones that throw. */
+  readonly services?: Partial<AppContext['services']>;
+  readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
+}
+
+export interface Front {
+  readonly url: string;
+  readonly schema: ReturnType<typeof buildSchema>;
+  readonly routes: ReturnType<typeof createRoutes>;
+  readonly clock: { now(): number; advance(ms: number): void };
+  readonly logs: ReturnType<typeof captureLogs>;
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** The whole front of the service over HTTP, with complete facts behind it and no world: everything but what feeds it. */
+export async function startFront(options: FrontOptions = {}): Promise<Front> {
+  const env = { NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...options.env };
+  const config = createConfig(env);
+  let nowMs = NOW_MS;
+  const clock = {
+    now: () => nowMs,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+  const logs = captureLogs();
+  const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
+  const door = createFrontDoor({ config, keys: { verify }, clock, logger: logs.logger });
+  const schema = buildSchema();
+  const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId) });
+  const complete = completeContext();
+  const services = { ...complete.services, ...options.services };
+  const graphql = createGraphQLServer({
+    schema,
+    createContext: (visit, request, trusted) => ({
+      ...complete,
+      services,
+      request,
+      caller: visit.caller,
+      correlationId: visit.correlationId,
+      logger: silentLogger,
+      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+    }),
+    persisted: persistedOperations(manifest, routes),
+    plugins: [],
+    graphiql: config.env.GRAPHIQL ? { tabs: [] } : false,
+    introspection: config.env.INTROSPECTION,
+    anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
+    admission: door.admission,
+    limits: door.limits,
+    logger: logs.logger,
+  });
+  const rest = createRestAdapter({
+    routes,
+    logger: logs.logger,
+    admit: door.admitRest,
+    execute: ({ operation, variables, entry }) =>
+      graphql.executePersisted({ operation, variables, visit: entry.visit }),
+  });
+  const handler = createHandler({
+    graphql,
+    pages: (request) => rest.answer(request),
+    routeName: (path) => (path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched')),
+    cors: { origins: config.corsOrigins },
+    trustedProxies: config.env.TRUSTED_PROXIES,
+    clock,
+    logger: logs.logger,
+  });
+  const listening = await listen(handler.node, { host: '127.0.0.1', port: 0 });
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`${listening.url}${path}`, init);
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') ?? false;
+    const body = (json && text !== '' ? JSON.parse(text) : text) as Json;
+    return { status: response.status, headers: response.headers, text, body };
+  };
+  return {
+    url: listening.url,
+    schema,
+    routes,
+    clock,
+    logs,
+    send,
+    graphql: (query, { variables, headers } = {}) =>
+      send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ query, ...(variables === undefined ? {} : { variables }) }),
+      }),
+    async stop() {
+      await listening.close(1_000);
+      await door.close();
+    },
+  };
+}
+
+/** Settings that leave room for tests that ask a lot. */
+export const UNLIMITED = { RATE_LIMIT_ANONYMOUS: '0', RATE_LIMIT_PARTNER: '0', RATE_LIMIT_OPS: '0' };
