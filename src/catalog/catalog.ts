@@ -180,6 +180,11 @@ function buildMarket(chainId: ChainId, kind: Market['kind'], row: MarketRow): Ma
     irm: getAddress(row.irm),
     lltv: BigInt(row.lltv),
   };
+  if (row.collateral.description === undefined) {
+    throw new CatalogError(
+      `Catalog chain ${chainId}, token ${row.collateral.symbol}: it is the collateral of market ${row.id} and needs a description, one or two plain sentences on what it is and how it earns.`,
+    );
+  }
   const computed = computeMarketId(params);
   if (computed !== row.id.toLowerCase()) {
     throw new CatalogError(

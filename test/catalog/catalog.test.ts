@@ -171,6 +171,10 @@ describe('overlay', () => {
       [{ chainId: 1, tokens: [token], markets: [{ ...market, id: flipped(market.id) }] }],
     ],
     ['a market whose token nobody lists', [{ chainId: 1, markets: [market] }]],
+    [
+      'a collateral that nobody described',
+      [{ chainId: 1, tokens: [(({ description: _, ...rest }) => rest)(token)], markets: [market] }],
+    ],
     ['a curated token again', [{ chainId: 1, tokens: [base as TokenRow] }]],
     ['a curated market again', [{ chainId: 1, markets: [ethereum.markets[0] as MarketRow] }]],
     ['a field that it may not have', [{ chainId: 1, contracts: {} }]],
