@@ -1,0 +1,164 @@
+import { keccak256 } from 'viem';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ChainReadError } from '../../src/chain/errors.ts';
+import { createDatabase, type Database } from '../../src/database/client.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+import { createProxyRepository, type ProxyRepository } from '../../src/database/proxies.ts';
+import { readAllPositions } from '../../src/services/positions.ts';
+import { createWalletDirectory, type WalletDirectory } from '../../src/services/wallets.ts';
+import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
+import { rememberingLogger } from '../snapshot/logs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+let db: Database;
+let statements: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrateDatabase(database.url);
+  db = createDatabase(
+    { url: database.url, poolSize: 2, statementTimeoutMs: 20_000 },
+    { onQuery: (query) => statements.push(query.sql) },
+  );
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+let world: PositionWorld;
+let logger: ReturnType<typeof rememberingLogger>;
+let directory: WalletDirectory;
+const directoryOver = (proxies: ProxyRepository): WalletDirectory =>
+  createWalletDirectory({ catalog, readers: new Map([[1, world.reader]]), proxies, logger });
+beforeEach(async () => {
+  world = await startPositionWorld();
+  logger = rememberingLogger();
+  directory = directoryOver(createProxyRepository(db));
+  statements = [];
+});
+afterEach(async () => {
+  expect(world.node.unknown).toEqual([]);
+  await world.node.close();
+  await db.deleteFrom('position_proxies').execute();
+});
+
+/** Settle what is known: far behind the head nothing is reorganized. */
+function settle(): void {
+  world.node.blockNumber += 64n;
+  world.ownersAsked = 0;
+  world.requests = 0;
+}
+
+describe('find', () => {
+  test('default: every owner once, ordered by address, without the implementation', async () => {
+    for (const n of [3, 1, 3, 2]) world.open(walletOf(n));
+    const found = await directory.find(1);
+    expect(found).toEqual({ wallets: [1, 2, 3].map(walletOf), blockNumber: 100n, unreadable: 0 });
+    expect(world.requests).toBe(3);
+    expect(statements).toHaveLength(2);
+  });
+
+  test('behavior: what is resolved is not read again; only new nonces are', async () => {
+    for (let n = 0; n < 300; n += 1) world.open(walletOf(n % 40));
+    await directory.find(1);
+    settle();
+    expect((await directory.find(1)).wallets).toHaveLength(40);
+    expect([world.ownersAsked, world.requests]).toEqual([0, 2]);
+    world.open(walletOf(77));
+    expect((await directory.find(1)).wallets).toContain(walletOf(77));
+    expect(world.ownersAsked).toBe(1);
+    settle();
+    // Another process starts with what this one remembered.
+    expect((await directoryOver(createProxyRepository(db)).find(1)).wallets).toHaveLength(41);
+    expect(world.ownersAsked).toBe(0);
+  });
+
+  test('behavior: near the head an owner is read again, because a reorganization may change it', async () => {
+    world.open(walletOf(1));
+    await directory.find(1);
+    world.reorganize(2, walletOf(2));
+    world.node.blockNumber += 10n;
+    expect((await directory.find(1)).wallets).toEqual([walletOf(2)]);
+    world.node.blockNumber += 60n;
+    world.ownersAsked = 0;
+    await directory.find(1);
+    expect(world.ownersAsked).toBe(1); // the new owner was first read 60 blocks ago
+    settle();
+    await directory.find(1);
+    expect(world.ownersAsked).toBe(0);
+  });
+
+  test('behavior: a chain that was started anew inherits nothing', async () => {
+    world.open(walletOf(1));
+    await directory.find(1);
+    settle();
+    world.genesisHash = keccak256('0x02');
+    world.reorganize(2, walletOf(9));
+    expect((await directory.find(1)).wallets).toEqual([walletOf(9)]);
+  });
+
+  test('behavior: a node without the first block is read whole each time, and nothing is remembered', async () => {
+    world.node.methods.set('eth_getBlockByNumber', () => null);
+    world.open(walletOf(1));
+    await directory.find(1);
+    settle();
+    expect((await directory.find(1)).wallets).toEqual([walletOf(1)]);
+    expect([world.ownersAsked, statements.length]).toEqual([2, 0]);
+  });
+
+  test('behavior: without the database everything is read from the chain, and that is told once', async () => {
+    const gone = () => Promise.reject(new UpstreamUnavailableError('database', 'unreachable'));
+    const alone = directoryOver({ read: gone, save: gone });
+    world.open(walletOf(1));
+    expect((await alone.find(1)).wallets).toEqual([walletOf(1)]);
+    settle();
+    expect((await alone.find(1)).wallets).toEqual([walletOf(1)]);
+    expect(logger.messages.filter((message) => message.includes('proxy owners not remembered'))).toHaveLength(1);
+  });
+
+  test('error: UpstreamUnavailableError when owners are missing for a reason that may pass: a short list would lie', async () => {
+    for (let n = 0; n < 700; n += 1) world.open(walletOf(n));
+    let multicalls = 0;
+    world.node.refuses = () => {
+      multicalls += 1;
+      return multicalls > 1; // all but the first
+    };
+    await expect(directory.find(1)).rejects.toBeInstanceOf(UpstreamUnavailableError);
+  });
+});
+
+describe('readAllPositions', () => {
+  const readers = () => new Map([[1, world.reader]]);
+
+  test('default: 1,000 wallets with 5,000 positions from nothing take 5 requests, at one block', async () => {
+    for (let n = 0; n < 5_000; n += 1) world.open(walletOf(n % 1_000), { collateral: BigInt(n + 1) });
+    const { signal } = new AbortController();
+    const read = await readAllPositions({ directory, readers: readers() }, 1, signal);
+    expect(world.requests).toBe(5);
+    expect([...world.node.blocks]).toEqual(['0x64']);
+    expect(read).toMatchObject({ asOfMs: 1_700_000_000_000, unreadable: 0 });
+    expect(read.positions).toHaveLength(5_000);
+    expect(new Set(read.positions.map(({ wallet }) => wallet)).size).toBe(1_000);
+    const sum = read.positions.reduce((total, { collateral }) => total + collateral, 0n);
+    expect(sum).toBe((5_000n * 5_001n) / 2n);
+    settle();
+    await readAllPositions({ directory, readers: readers() }, 1, signal);
+    expect(world.requests).toBe(4);
+  });
+
+  test('behavior: a wallet that reverts is counted and takes nobody with it', async () => {
+    for (const n of [1, 2, 3]) world.open(walletOf(n));
+    world.poison(walletOf(2), 'revert');
+    const read = await readAllPositions({ directory, readers: readers() }, 1, new AbortController().signal);
+    expect(read.unreadable).toBe(1);
+    expect(read.positions.map(({ wallet }) => wallet)).toEqual([walletOf(1), walletOf(3)]);
+  });
+
+  test('error: ChainReadError when the chain gives nothing', async () => {
+    world.node.broken = { status: 503 };
+    const reading = readAllPositions({ directory, readers: readers() }, 1, new AbortController().signal);
+    await expect(reading).rejects.toBeInstanceOf(ChainReadError);
+  });
+});
