@@ -71,14 +71,18 @@ export function ratesOf(composed: ComposedMarket | undefined): MarketRates | und
   return { collateralApyPct, netBorrowApyPct };
 }
 
-/** USD prices of a chain, as far as they are believed. */
+/** USD prices of a chain, as far as they are believed. The native token is worth what its wrapped form is. */
 export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
   const { items } = deps.facts(chain.chainId).groups.price;
   const pegged = peggedTokens(chain);
   return (token) => {
-    const usd = items.get(token)?.value.usd;
+    const usd = items.get(token)?.value.usd ?? items.get(priced(chain, token))?.value.usd;
     return usd && isPlausiblePrice(usd, pegged.has(token)) ? usd : undefined;
   };
+}
+
+function priced({ native, wrappedNative }: Chain, token: Address): Address {
+  return token === native.address && wrappedNative ? wrappedNative.address : token;
 }
 
 /** Referral fee of swaps into a position, basis points. */

@@ -51,7 +51,7 @@ export async function managePosition(
   const [binding, given, vault] = await Promise.all([
     positions.bind(chain, user, id),
     input.payToken === undefined ? undefined : deps.tokens.find(chain, input.payToken),
-    deps.vaultOf(chain.chainId, user, id),
+    chain.equityVaults.length === 0 ? null : deps.vaultOf(chain.chainId, user, id),
   ]);
   if (vault !== null) {
     throw new NotEligibleError(
