@@ -38,6 +38,8 @@ export interface World {
   days: readonly DailyBorrowRate[] | Error;
   keepSamples: boolean;
   positions: ReadonlyMap<ChainId, readonly TvlPosition[]> | Error;
+  /** How far behind the clock the block of the positions is. */
+  positionsLagMs: number;
   readonly warmers: readonly Warmer[];
   /** Run one warmer as the runner would. */
   run(name: string, mode?: RunMode, signal?: AbortSignal): Promise<RunReport>;
@@ -148,6 +150,7 @@ export function world(): World {
     days: [],
     keepSamples: true,
     positions: new Map(),
+    positionsLagMs: 0,
     get warmers() {
       return createWarmers({
         catalog,
@@ -166,7 +169,11 @@ export function world(): World {
         },
         readPositions: async (chainId) => {
           if (state.positions instanceof Error) throw state.positions;
-          return { positions: state.positions.get(chainId) ?? [], asOfMs: time.clock.now(), unreadable: 0 };
+          return {
+            positions: state.positions.get(chainId) ?? [],
+            asOfMs: time.clock.now() - state.positionsLagMs,
+            unreadable: 0,
+          };
         },
       });
     },

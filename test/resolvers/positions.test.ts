@@ -1,0 +1,146 @@
+import { type ExecutionResult, graphql } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { ChainReadError } from '../../src/chain/errors.ts';
+import type { AppContext } from '../../src/resolvers/context.ts';
+import type { PositionsPort, WalletReading } from '../../src/resolvers/position-services.ts';
+import { listPositions, MAX_WALLETS, readWallet, readWallets } from '../../src/resolvers/positions.ts';
+import { buildSchema } from '../../src/schema/index.ts';
+import { appErrorBehind } from '../../src/schema/input-errors.ts';
+import { BadRequestError, NotReadyError } from '../../src/shared/errors.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { walletOf } from '../chain/position-world.ts';
+import { BLOCK, held } from '../domain/position-world.ts';
+import { chainOf, completeFacts } from '../domain/world.ts';
+import { CHAIN_IDS, contextOf, halfContext, servicesOf } from './world.ts';
+
+const [market] = chainOf(1).markets;
+if (!market) throw new Error('a market expected');
+const broken = walletOf(13);
+
+/** Every wallet has an open position, a closed one and a liquidated one; one wallet cannot be read. */
+function world(caller: AppContext['caller'] = { kind: 'key', keyId: 'k', tier: 'partner' }) {
+  const reads: (readonly Address[])[] = [];
+  const positions: PositionsPort = {
+    read: async (chainId, wallets) => {
+      reads.push(wallets);
+      return new Map<Address, WalletReading | Error>(
+        wallets.map((wallet) => {
+          if (wallet === broken) return [wallet, new ChainReadError('reverted')];
+          const array = [
+            held(market?.id as never, { id: 0, open: false }),
+            held(market?.id as never, { id: 1, collateral: 10n ** 21n, borrowShares: 7n * 10n ** 14n }),
+            held(market?.id as never, { id: 2 }),
+          ];
+          return [
+            wallet,
+            { holdings: { chainId, wallet, block: BLOCK, positions: array, stocks: [] }, tags: new Map() },
+          ];
+        }),
+      );
+    },
+    vaultOf: async () => null,
+    page: async () => ({ wallets: [], unreadable: [], totalCount: 0, next: null }),
+  };
+  const services = servicesOf(
+    CHAIN_IDS.map((chainId) => completeFacts(chainOf(chainId))),
+    { positions },
+  );
+  return { reads, ctx: { ...contextOf(services), caller } };
+}
+
+const schema = buildSchema();
+const run = (source: string, contextValue: AppContext, variableValues: Record<string, unknown> = {}) =>
+  graphql({ schema, source, variableValues, contextValue });
+const codeOf = (result: ExecutionResult) => {
+  const error = result.errors?.[0];
+  return error && appErrorBehind(error)?.code;
+};
+
+describe('readWallet', () => {
+  it('default: newest first', async () => {
+    const { ctx } = world();
+    const found = await readWallet({ address: walletOf(1), chainId: 1 }, ctx);
+    expect(found.positions.map(({ id, status }) => `${id} ${status}`)).toEqual(['2 liquidated', '1 open', '0 closed']);
+    expect(found).toMatchObject({ wallet: walletOf(1), block: BLOCK, equityPositions: [] });
+  });
+
+  it('error: BadRequestError, NotReadyError, ChainReadError', async () => {
+    const { ctx } = world();
+    await expect(readWallet({ address: walletOf(1), chainId: 2 }, ctx)).rejects.toThrow(BadRequestError);
+    await expect(readWallet({ address: broken, chainId: 1 }, ctx)).rejects.toThrow(ChainReadError);
+    await expect(readWallet({ address: walletOf(1), chainId: 4663 }, halfContext())).rejects.toThrow(NotReadyError);
+  });
+});
+
+describe('readWallets', () => {
+  it.each([0, MAX_WALLETS + 1])('error: BadRequestError for %i addresses', (count) => {
+    const addresses = Array.from({ length: count }, (_, i) => walletOf(i));
+    expect(() => readWallets({ addresses, chainId: 1 }, world().ctx)).toThrow(BadRequestError);
+  });
+});
+
+describe('listPositions', () => {
+  it('behavior: only with the asked status, each wallet once', async () => {
+    const args = { addresses: [walletOf(1), walletOf(2), walletOf(1)], chainId: 1, status: ['open'] as const };
+    const found = await listPositions(args, world().ctx);
+    expect(found.map(({ wallet, id }) => `${wallet} ${id}`)).toEqual([1, 2].map((n) => `${walletOf(n)} 1`));
+  });
+
+  it('error: ChainReadError when one wallet cannot be read', async () => {
+    const addresses = [walletOf(1), broken];
+    await expect(listPositions({ addresses, chainId: 1 }, world().ctx)).rejects.toThrow(ChainReadError);
+  });
+});
+
+describe('wallets, positions', () => {
+  const addresses = Array.from({ length: 20 }, (_, i) => walletOf(i));
+
+  it('behavior: all wallets of a document are one read per chain', async () => {
+    const { ctx, reads } = world();
+    const query = `query($a: [Address!]!, $one: Address!) {
+      wallets(addresses: $a, chainId: 1) { address positions(status: [open]) { id strategy { id } } }
+      again: wallets(addresses: $a, chainId: 1) { blockNumber asOf }
+      wallet(address: $one, chainId: 1) { equityPositions { strategyId } }
+      elsewhere: wallet(address: $one, chainId: 4663) { address }
+    }`;
+    const given = addresses.filter((address) => address !== broken);
+    const { data, errors } = await run(query, ctx, { a: given, one: walletOf(99) });
+    expect(errors).toBeUndefined();
+    expect(reads.map((wallets) => wallets.length)).toEqual([given.length + 1, 1]);
+    expect(data?.wallets).toHaveProperty('0', {
+      address: given[0],
+      positions: [{ id: 1, strategy: { id: market.id } }],
+    });
+  });
+
+  it('behavior: a wallet that cannot be read is null with its error; the others answer', async () => {
+    const result = await run('query($a: [Address!]!) { wallets(addresses: $a, chainId: 1) { address } }', world().ctx, {
+      a: [walletOf(1), broken, walletOf(2)],
+    });
+    expect(result.data?.wallets).toEqual([{ address: walletOf(1) }, null, { address: walletOf(2) }]);
+    expect(result.errors?.map(({ path }) => path)).toEqual([['wallets', 1]]);
+    expect(codeOf(result)).toBe('upstream_unavailable');
+  });
+
+  it.each([
+    'wallet(address: $a, chainId: 1) { address }',
+    'wallets(addresses: [$a], chainId: 1) { address }',
+    'positions(addresses: [$a], chainId: 1) { id }',
+  ])('error: unauthorized without a key: %s', async (field) => {
+    const { ctx, reads } = world({ kind: 'anonymous' });
+    const result = await run(`query($a: Address!) { ${field} chains { chainId } }`, ctx, { a: walletOf(1) });
+    expect(codeOf(result)).toBe('unauthorized');
+    expect(result.data).toMatchObject({ chains: [{ chainId: 1 }, { chainId: 4663 }] });
+    expect(reads).toEqual([]);
+  });
+
+  it('behavior: what cannot apply is null with its reason', async () => {
+    const { data } = await run(
+      'query($a: Address!) { wallet(address: $a, chainId: 1) { positions(status: [closed]) { ltvPct gaps { field reason } } } }',
+      world().ctx,
+      { a: walletOf(1) },
+    );
+    const gaps = expect.arrayContaining([{ field: 'ltvPct', reason: 'NOT_APPLICABLE' }]);
+    expect(data?.wallet).toEqual({ positions: [{ ltvPct: null, gaps }] });
+  });
+});

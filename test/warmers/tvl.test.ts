@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { ChainReadError } from '../../src/chain/errors.ts';
+import { TVL_KEY } from '../../src/domain/facts.ts';
+import type { TvlPosition } from '../../src/domain/tvl/types.ts';
+import { createTvl } from '../../src/services/tvl.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { catalog, ethereum, fails, NOW_MS, type World, world } from './world.ts';
+
+const [market] = ethereum.markets;
+if (!market) throw new Error('no market');
+const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
+/** Worth 200 loan tokens less 90: the oracle says one to one, and the state 1e6 shares per base unit. */
+const position = (n: number, over: Partial<TvlPosition> = {}): TvlPosition => ({
+  wallet: wallet(n),
+  marketId: market.id,
+  collateral: 200n * 10n ** BigInt(market.collateral.decimals),
+  borrowShares: 90n * 10n ** 12n,
+  open: true,
+  ...over,
+});
+
+async function warmed(): Promise<World> {
+  const w = world();
+  await w.run('lending-state:1');
+  await w.run('prices:1');
+  return w;
+}
+const tvlOf = (w: World, chainId = 1) => w.facts(chainId).groups.tvl.items.get(TVL_KEY)?.value;
+
+describe('tvl', () => {
+  test('default', async () => {
+    const w = await warmed();
+    w.positions = new Map([[1, [position(1), position(1), position(2), position(3, { open: false })]]]);
+    expect(await w.run('tvl:1')).toEqual({ items: 1, failures: 0, retryable: 0 });
+    expect(tvlOf(w)).toMatchObject({ chainId: 1, positions: 3, users: 2, asOfMs: NOW_MS, unreadableWallets: 0 });
+    expect(tvlOf(w)?.grossTvlUsd.toFixed(2)).toBe('600.00');
+    expect(tvlOf(w)?.borrowedUsd.toFixed(2)).toBe('270.00');
+    expect(tvlOf(w)?.tvlUsd.toFixed(2)).toBe('330.00');
+  });
+
+  test('behavior: a chain without positions is computed as zero', async () => {
+    const w = await warmed();
+    await w.run('tvl:1');
+    expect(tvlOf(w)).toMatchObject({ positions: 0, users: 0 });
+  });
+
+  test('behavior: as old as its oldest input, however new the positions are', async () => {
+    const w = await warmed();
+    w.positions = new Map([[1, [position(1)]]]);
+    await w.time.advance(200_000);
+    await w.run('tvl:1');
+    expect(tvlOf(w)?.asOfMs).toBe(NOW_MS);
+    expect(w.facts().groups.tvl.items.get(TVL_KEY)?.asOfMs).toBe(NOW_MS + 200_000);
+  });
+
+  test('behavior: a yield source that fails costs no TVL', async () => {
+    const w = world();
+    w.ports.aggregator.apys = fails('server_error');
+    await w.run('lending-state:1');
+    await w.run('prices:1');
+    w.positions = new Map([[1, ethereum.markets.map((each) => position(1, { marketId: each.id, borrowShares: 0n }))]]);
+    await w.run('tvl:1');
+    expect(tvlOf(w)).toMatchObject({ positions: ethereum.markets.length });
+  });
+
+  test('behavior: when the chain fails the last value stays, with its age', async () => {
+    const w = await warmed();
+    w.positions = new Map([[1, [position(1)]]]);
+    await w.run('tvl:1');
+    w.positions = new ChainReadError('timeout');
+    await w.time.advance(60_000);
+    await expect(w.run('tvl:1')).rejects.toBeInstanceOf(ChainReadError);
+    const { items, failures } = w.facts().groups.tvl;
+    expect(items.get(TVL_KEY)).toMatchObject({ asOfMs: NOW_MS, value: { positions: 1 } });
+    expect(failures.get(TVL_KEY)).toMatchObject({ reason: 'timeout', source: 'chain' });
+  });
+
+  test('behavior: a market that cannot be valued stops the sum: a fall that did not happen is not shown', async () => {
+    const w = world();
+    await w.run('lending-state:1');
+    w.positions = new Map([[1, [position(1)]]]);
+    expect(await w.run('tvl:1')).toEqual({ items: 0, failures: 1, retryable: 1 });
+    expect(tvlOf(w)).toBeUndefined();
+    expect(w.logs).toContain('tvl cannot be computed');
+    await w.run('prices:1');
+    await w.run('tvl:1');
+    expect(tvlOf(w)).toMatchObject({ positions: 1 });
+  });
+
+  test('behavior: an older block than the one known is not taken', async () => {
+    const w = await warmed();
+    w.positions = new Map([[1, [position(1)]]]);
+    await w.run('tvl:1');
+    w.positionsLagMs = 30_000;
+    w.positions = new Map([[1, []]]);
+    await w.run('tvl:1');
+    expect(tvlOf(w)).toMatchObject({ positions: 1 });
+  });
+});
+
+describe('createTvl', () => {
+  test('default: computed chains only; a wallet on both is one user; the same object until one changes', async () => {
+    const w = await warmed();
+    const tvl = createTvl({ catalog, snapshot: w.snapshot });
+    expect(tvl()).toBeNull();
+    w.positions = new Map([[1, [position(1), position(2)]]]);
+    await w.run('tvl:1');
+    expect(tvl()?.chains.map(({ chainId }) => chainId)).toEqual([1]);
+    const [other] = catalog.chain(4663)?.markets ?? [];
+    if (!other) throw new Error('no market');
+    await w.run('lending-state:4663');
+    await w.run('prices:4663');
+    w.positions = new Map([[4663, [position(2, { marketId: other.id })]]]);
+    await w.run('tvl:4663');
+    const both = tvl();
+    expect(both).toMatchObject({ total: { positions: 3, users: 2 }, chains: [{ chainId: 1 }, { chainId: 4663 }] });
+    const sum = both?.chains.reduce((total, chain) => total.plus(chain.tvlUsd), both.total.tvlUsd.times(0));
+    expect(sum?.eq(both?.total.tvlUsd ?? 'NaN')).toBe(true);
+    expect(tvl()).toBe(both);
+  });
+});
