@@ -41,6 +41,7 @@ import type { Clock } from './shared/clock.ts';
 import { Decimal } from './shared/decimal.ts';
 import type { Logger } from './shared/logger.ts';
 import type { Timers } from './shared/timers.ts';
+import { equityChainIds } from './transactions/equity/index.ts';
 import { createPartnerServices } from './transactions/index.ts';
 import { createUpstreams } from './upstreams/index.ts';
 import type { Sleep } from './upstreams/sleep.ts';
@@ -208,7 +209,7 @@ export function createApp(deps: AppDeps): App {
   });
 
   const door = createFrontDoor({ config, keys, clock, logger });
-  const routes = createRoutes({ chainIds: catalog.chainIds });
+  const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
   const rendered = createRendered({ clock, ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }) });

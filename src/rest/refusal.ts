@@ -34,8 +34,8 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
       return { tokenIn, tokenOut, amountIn, venues };
     }
     case 'InsufficientLiquidityRefusal': {
-      const { needed, available, symbol } = refusal;
-      return { needed, available, symbol };
+      const { needed, available, symbol, marketId } = refusal;
+      return { needed, available, symbol, ...(marketId === null ? {} : { marketId }) };
     }
     case 'LimitExceededRefusal': {
       const limit = Object.fromEntries(refusal.limits.map(({ name, value }) => [name, value]));
@@ -45,6 +45,8 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
       const args = Object.fromEntries(refusal.args.map(({ name, value }) => [name, value]));
       return { reason: refusal.reason, args, callIndex: refusal.callIndex };
     }
+    case 'AmbiguousYieldLoopsRefusal':
+      return { field: `body.${refusal.field}`, vaultId: refusal.vaultId, candidates: refusal.candidates };
     case 'NotEligibleRefusal':
       return { reason: refusal.ineligibility, ...(refusal.pointer === null ? {} : { pointer: refusal.pointer }) };
   }

@@ -56,7 +56,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
   const door = createFrontDoor({ config, keys: { verify }, clock, logger: logs.logger });
   const schema = buildSchema();
-  const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId) });
+  const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
   const services = { ...complete.services, ...options.services };
   const graphql = createGraphQLServer({

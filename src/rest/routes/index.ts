@@ -1,5 +1,6 @@
 import type { AnyRoute } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
+import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
 import { positionRoutes } from './positions.ts';
@@ -17,6 +18,7 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...historyRoutes(),
     ...priceRoutes(options),
     ...leverageRoutes(options),
+    ...equityRoutes(options),
     ...positionRoutes(options),
   ];
 }

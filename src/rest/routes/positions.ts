@@ -13,7 +13,8 @@ function projectPosition(position: WalletData['positions'][number]): unknown {
   return dropAbsent(positionSchema, position, noneIn(position.gaps));
 }
 
-function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
+/** Shape a vault in the same way, its loops by their own gaps. */
+export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
   const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, noneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
 }

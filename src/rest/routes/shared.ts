@@ -3,6 +3,8 @@ import type { ErrorCode } from '../../shared/errors.ts';
 export interface RouteOptions {
   /** Supported chain ids; the first is the default. */
   readonly chainIds: readonly number[];
+  /** Those of them that have equity vaults. */
+  readonly equityChainIds: readonly number[];
 }
 
 /** Numbers that the contract shows as JSON numbers come as exact decimal strings and are shown rounded by JSON alone. */

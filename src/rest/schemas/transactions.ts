@@ -17,7 +17,7 @@ const PATHS = [
   'withdrawCollateral',
   'borrow',
 ] as const;
-const SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
+export const SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
 export const MANAGE_ACTIONS = [
   'close',
   'increase_leverage',

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { EQUITY_PREFIX } from '../../shared/ids.ts';
+import { dropAbsent } from '../absence.ts';
+import type {
+  DepositPreviewFieldsFragment,
+  EquityBatchFieldsFragment,
+  EquityDepositBuildQuery,
+  EquityExitBuildQuery,
+  EquitySimulateQuery,
+} from '../generated/operations.ts';
+import { isRefusal, refusalError } from '../refusal.ts';
+import { depositPreview, equityBatch, equitySimulation } from '../schemas/equity.ts';
+import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { projectEquityPosition } from './positions.ts';
+import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+const BUILD_ERRORS = [
+  ...PARTNER_ERRORS,
+  'not_ready',
+  'stale_data',
+  'no_route',
+  'insufficient_liquidity',
+  'upstream_unavailable',
+] as const;
+
+const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
+const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
+/** More loops than anybody stacks; keeps one batch within a block. */
+const MAX_LOOPS = 20;
+
+const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`);
+const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
+
+/** `chainId` of vaults: only chains that have some. Left out, the vault says it. */
+const equityChainId = (chainIds: readonly number[]) =>
+  z
+    .int()
+    .refine((value) => chainIds.includes(value), {
+      error: `expected a chain with equity vaults: ${chainIds.join(' or ')}`,
+    })
+    .optional()
+    .meta({ type: 'integer', enum: [...chainIds], description: `Chain id: ${chainIds.join(' or ')} only.` });
+
+/** The three equity rows of the partner surface. */
+export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
+  const chainId = equityChainId(equityChainIds);
+  const deposit = {
+    strategyId: vaultId,
+    amount: amountText("How much of the vault's deposit token, whole tokens. Never rounded."),
+    stockLtvPct: amountText(
+      "LTV of the stock leg in percent; the vault's target when left out. Above 88 % of the liquidation LTV it is refused.",
+    ).optional(),
+    slippage,
+    chainId,
+  };
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/equity/simulate',
+      surface: 'Partner',
+      summary: 'Preview a deposit into an equity vault',
+      description:
+        'What a deposit would be at current prices: the stock leg, the yield leg and the net APY. Needs no wallet, builds nothing.',
+      operation: 'EquitySimulate',
+      params: z.object({}),
+      body: z.strictObject(deposit),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ equityPreview: answer }: EquitySimulateQuery) => {
+        const simulation = answered(answer);
+        if (isRefusal(simulation)) throw refusalError(simulation);
+        const { __typename, preview, ...rest } = simulation;
+        return { ...rest, preview: projectPreview(preview) };
+      },
+      response: equitySimulation,
+      errors: BUILD_ERRORS,
+      examples: [
+        { summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000' } },
+        {
+          summary: 'At an LTV of 40 %',
+          body: { strategyId: SPY_VAULT, amount: '5000', stockLtvPct: '40', slippage: 0.005, chainId: 4663 },
+        },
+      ],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/equity/deposit/build',
+      surface: 'Partner',
+      summary: 'Build the batch of a deposit into an equity vault',
+      description:
+        'Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet that lacks the funds still gets it and is told. A wallet that cannot batch sends the calls in order and always sends the last one.',
+      operation: 'EquityDepositBuild',
+      params: z.object({}),
+      body: z.strictObject({
+        ...deposit,
+        userAddress: addressText('The wallet that will sign; the stock leg and the yield loop are opened for it.'),
+      }),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ depositEquity: answer }: EquityDepositBuildQuery) => {
+        const batch = answered(answer);
+        if (isRefusal(batch)) throw refusalError(batch);
+        return projectBatch(batch, { preview: projectPreview(batch.preview) });
+      },
+      response: equityBatch,
+      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/partner/equity/exit/build',
+      surface: 'Partner',
+      summary: 'Build the batch that fully unwinds an equity vault',
+      description:
+        'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. Closed are the loops of yieldPositionIds, else those that are known to be the vault’s; never anything else. When the match is ambiguous the request is refused with the candidates.',
+      operation: 'EquityExitBuild',
+      params: z.object({}),
+      body: z.strictObject({
+        strategyId: vaultId,
+        userAddress: addressText('The wallet that owns the vault and will sign.'),
+        yieldPositionIds: z
+          .array(z.int().min(0).max(1_000_000))
+          .max(MAX_LOOPS)
+          .optional()
+          .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
+        slippage,
+        chainId,
+      }),
+      variables: ({ body }) => ({ input: body }),
+      project: ({ exitEquity: answer }: EquityExitBuildQuery) => {
+        const batch = answered(answer);
+        if (isRefusal(batch)) throw refusalError(batch);
+        return projectBatch(batch, { position: projectEquityPosition(batch.position) });
+      },
+      response: equityBatch,
+      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
+    }),
+  ];
+}
+
+/** Shape a preview as the contract has it: what needs an unknown USD price is left out. */
+function projectPreview(preview: DepositPreviewFieldsFragment): unknown {
+  return dropAbsent(depositPreview, { ...preview, slippage: Number(preview.slippage) }, () => false);
+}
+
+/** Shape a batch: no value where there is none. */
+function projectBatch(
+  batch: EquityBatchFieldsFragment & { readonly action: string },
+  about: Readonly<Record<string, unknown>>,
+): unknown {
+  const { chainId, strategyId, action, atomic, calls, slippage: ratio, expiresAt, signingUrl, instructions } = batch;
+  return {
+    chainId,
+    strategyId,
+    action,
+    calls: calls.map(({ to, data, value }) => ({ to, data, ...(value === '0' ? {} : { value }) })),
+    atomic,
+    meta: {
+      ...about,
+      slippage: Number(ratio),
+      expiresAt,
+      ...(signingUrl === null ? {} : { signingUrl }),
+      instructions,
+    },
+  };
+}
+
+/** A builder answers with data or with an error; nothing at all is a fault of ours. */
+function answered<T>(answer: T | null): T {
+  if (answer === null) throw new Error('the builder answered nothing');
+  return answer;
+}

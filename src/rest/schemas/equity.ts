@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { addressString, dateTime, decimalString, pct } from './common.ts';
+import { equityPositionSchema } from './position.ts';
+import { SOURCES, unsignedCall } from './transactions.ts';
+
+const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
+const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
+
+export const depositPreview = z
+  .object({
+    depositToken: z.object({ address: addressString('Its contract.'), symbol: z.string(), decimals: z.int() }),
+    depositAmount: tokens('What is paid.'),
+    stock: z
+      .object({
+        symbol: z.string(),
+        address: addressString('The stock token.'),
+        priceUsd: usdText('Oracle price; absent while the USD price of the deposit token is not known.').optional(),
+        minReceived: tokens('Stock that the swap gives at least: the borrow is sized on it.'),
+        expectedReceived: tokens('Stock that the swap is quoted to give.'),
+        requestedLtvPct: pct('LTV asked for: reached in the worst fill, never exceeded.'),
+        ltvPct: pct('LTV after the expected fill.'),
+        maxLtvPct: pct('Highest LTV that may be asked for: 88 % of the liquidation LTV.'),
+        liquidationLtvPct: pct('LTV at which the stock leg can be liquidated.'),
+        liquidationPriceUsd: usdText('Stock price at which that happens; absent without priceUsd.').optional(),
+        priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
+        borrowUsdg: tokens('What is borrowed on the stock and looped.'),
+        borrowApyPct: pct('APY of that debt.'),
+        swapSource: z.enum(SOURCES).describe('Venue of the swap.'),
+        priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.'),
+      })
+      .describe('The stock leg.'),
+    yieldLeg: z
+      .object({
+        strategyId: z.string().describe('Market id of the strategy that it is a loop of.'),
+        collateralSymbol: z.string(),
+        collateralIn: tokens('Collateral that the borrowed tokens are quoted to buy.'),
+        minCollateralIn: tokens('The same in the worst fill: the flash loan is sized on it.'),
+        leverage: decimalString('Leverage after the expected fill, 1 decimal.'),
+        ltvPct: pct('LTV after the expected fill.'),
+        liquidationLtvPct: pct('LTV at which the loop can be liquidated.'),
+        amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
+        leverageApyPct: pct('APY at that leverage and the rates of now, signed.'),
+        swapSource: z.enum(SOURCES).describe('Venue of the swap inside the flash loan.'),
+        priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
+      })
+      .describe('The yield leg.'),
+    netApyPct: pct('LTV x (APY of the yield leg - borrow APY of the stock leg), signed.'),
+    fees: z
+      .object({
+        stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),
+        yieldLegBps: z.int().describe('Referral fee of both swaps of the yield leg, basis points of their input.'),
+        estimatedFeeUsd: usdText('All of them together; absent while no USD price is known.').optional(),
+      })
+      .describe('Referral fees; 0 where nobody receives them.'),
+    slippage: z.number().describe('The slippage that counts, a ratio.'),
+  })
+  .meta({
+    id: 'EquityDepositPreview',
+    description: 'What a deposit will be once its swaps have given what they are quoted at.',
+  });
+
+const frame = {
+  chainId: z.int().describe('The chain.'),
+  strategyId: z.string().describe('Vault id.'),
+};
+
+export const equitySimulation = z
+  .object({
+    ...frame,
+    action: z.enum(['equity_deposit']),
+    preview: depositPreview,
+    note: z.string().describe('What it assumes, in sentences.'),
+  })
+  .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
+
+export const equityBatch = z
+  .object({
+    ...frame,
+    action: z.enum(['equity_deposit', 'equity_exit']),
+    calls: z.array(unsignedCall).describe('In order; the last one revokes what one before it grants.'),
+    atomic: z
+      .literal(true)
+      .describe('A wallet that cannot batch sends the calls in order, and the last one in any case.'),
+    meta: z
+      .object({
+        preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
+        position: equityPositionSchema.optional().describe('Exits: the vault that is unwound, as it stands.'),
+        slippage: z.number().describe('The slippage that counts, a ratio.'),
+        expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.'),
+        signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
+        instructions: z.string().describe('What to do with it, in sentences.'),
+      })
+      .describe('About the batch.'),
+  })
+  .meta({ id: 'EquityCallBatch', description: 'Unsigned calls for one wallet, submitted in order and atomically.' });
