@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startWorld, type World } from '../../devnet/index.ts';
+import { type EmbeddedPostgres, SERVICE_DATABASE, startPostgres } from '../../devnet/postgres.ts';
+import { createDatabase } from '../../src/database/client.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+import { createKeyAdmin } from '../../src/keys/admin.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
+import { type Env, type ServiceProcess, spawnService } from '../../test/support/process.ts';
+import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
+
+/** Everything around the service on one machine, each part of which can be taken away. */
+export interface Lab {
+  readonly folder: string;
+  readonly world: World;
+  readonly redis: TestRedis;
+  readonly nodes: Readonly<Record<1 | 4663, RpcProxy>>;
+  /** A key of the partner tier. */
+  readonly partnerKey: string;
+  stopPostgres(): Promise<void>;
+  startPostgres(): Promise<void>;
+  spawn(env: Env): Promise<ServiceProcess>;
+  stop(): Promise<void>;
+}
+
+/** Start the local world, Postgres and Redis, with a proxy before each chain's node. */
+export async function startLab(): Promise<Lab> {
+  const folder = join(tmpdir(), `spiral-gateway-lab-${randomUUID()}`);
+  const port = await freePort();
+  const openPostgres = () => startPostgres({ dataDir: join(folder, 'postgres'), port, logger: silentLogger });
+  let postgres: EmbeddedPostgres | null = await openPostgres();
+  const databaseUrl = await postgres.createDatabase(SERVICE_DATABASE);
+  const partnerKey = await issueKey(databaseUrl);
+  const redis = await startRedis();
+  const world = await startWorld({ dataDir: folder, mining: 'interval', databaseUrl, logger: silentLogger });
+  const nodes = {
+    1: await startRpcProxy(world.chains.on(1).rpcUrl),
+    4663: await startRpcProxy(world.chains.on(4663).rpcUrl),
+  };
+  const services: ServiceProcess[] = [];
+  const common: Env = {
+    ...world.overrides.env,
+    RPC_URL_1: nodes[1].url,
+    RPC_URL_4663: nodes[4663].url,
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+  };
+  return {
+    folder,
+    world,
+    redis,
+    nodes,
+    partnerKey,
+    async stopPostgres() {
+      await postgres?.stop();
+      postgres = null;
+    },
+    async startPostgres() {
+      postgres ??= await openPostgres();
+    },
+    async spawn(env) {
+      const service = await spawnService({ ...common, ...env });
+      services.push(service);
+      return service;
+    },
+    async stop() {
+      await Promise.all(services.map((service) => service.end('SIGKILL')));
+      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redis.close()]);
+      await world.stop();
+      await postgres?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function issueKey(databaseUrl: string): Promise<string> {
+  await migrateDatabase(databaseUrl);
+  const db = createDatabase({ url: databaseUrl, poolSize: 1, statementTimeoutMs: 5_000 });
+  const { text } = await createKeyAdmin({ db, clock: systemClock }).issue({ tier: 'partner', label: 'reliability' });
+  await db.destroy();
+  return text;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
