@@ -39,8 +39,8 @@ export const COST_PER_POINT = 100;
 /** Points of one request to a /v1 path, and of the persisted operation behind it, by surface. */
 export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as const;
 
-/** Public rows that ask an upstream on demand cost more than those that are answered from memory. */
-export const OPERATION_POINTS: Readonly<Record<string, number>> = { PriceChart: 5, Ohlcv: 5 };
+/** Public root fields that ask an upstream on demand cost more than those that are answered from memory. */
+export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, ohlcv: 5 };
 
 /** Points that a request costs before anything of it is known: what is refused early is not free. */
 export const DOOR_POINTS = 1;
@@ -90,9 +90,9 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   };
 }
 
-/** Points of a persisted operation. */
+/** Points of a persisted operation: its name is that of its root field. */
 export function pointsOf(operation: string, surface: keyof typeof SURFACE_POINTS): number {
-  return OPERATION_POINTS[operation] ?? SURFACE_POINTS[surface];
+  return ON_DEMAND_POINTS[`${operation.charAt(0).toLowerCase()}${operation.slice(1)}`] ?? SURFACE_POINTS[surface];
 }
 
 export function tierOf(caller: Caller): Tier {

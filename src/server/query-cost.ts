@@ -1,5 +1,15 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { needsKey } from './field-scopes.ts';
+import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
 
 export interface CostedOperation {
   readonly schema: GraphQLSchema;
@@ -13,7 +23,8 @@ export interface CostedOperation {
 const INTROSPECTION_COST = 100;
 
 /**
- * Compute the cost of the operation that will run: one per field, times the list sizes above it.
+ * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
+ * ask an upstream or a chain what the same costs on REST.
  * @returns `null` when there is none to run or its variables do not fit, which execution refuses by itself.
  */
 export function costOf({ schema, document, operationName, variables, context }: CostedOperation): number | null {
@@ -22,13 +33,33 @@ export function costOf({ schema, document, operationName, variables, context }: 
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   // The library costs the first operation of a document: the one that runs has to be it.
   const one: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
-  const introspections = operation.selectionSet.selections.filter(
-    (node) => node.kind === Kind.FIELD && (node.name.value === '__schema' || node.name.value === '__type'),
-  ).length;
+  const root = schema.getRootType(operation.operation)?.getFields() ?? {};
+  let extra = 0;
+  for (const { name } of rootFields(operation.selectionSet, fragments)) {
+    const field = root[name.value];
+    if (name.value === '__schema' || name.value === '__type') extra += INTROSPECTION_COST;
+    else if (field)
+      extra += COST_PER_POINT * (ON_DEMAND_POINTS[name.value] ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
+  }
   try {
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
-    return complexity + introspections * INTROSPECTION_COST;
+    return complexity + extra;
   } catch {
     return null;
+  }
+}
+
+/** The fields of the root, wherever fragments hide them. The document is valid: fragments have no cycles. */
+function* rootFields(
+  set: SelectionSetNode,
+  fragments: readonly FragmentDefinitionNode[],
+): Generator<FieldNode, void, undefined> {
+  for (const node of set.selections) {
+    if (node.kind === Kind.FIELD) yield node;
+    else if (node.kind === Kind.INLINE_FRAGMENT) yield* rootFields(node.selectionSet, fragments);
+    else {
+      const fragment = fragments.find(({ name }) => name.value === node.name.value);
+      if (fragment) yield* rootFields(fragment.selectionSet, fragments);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, parse, type Source } from 'graphql';
+import { type DocumentNode, type ExecutionArgs, GraphQLError, parse, type Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Admission } from './admission.ts';
@@ -22,6 +22,13 @@ interface Known {
   readonly points: number | undefined;
   /** Whether validation has found nothing; the schema never changes. */
   valid: boolean;
+}
+
+/** What an answer tells of its cost; persisted operations have only their points. */
+interface CostExtension {
+  readonly cost?: number;
+  readonly limit?: number;
+  readonly points: number;
 }
 
 /** Characters of text whose documents are kept parsed. */
@@ -48,6 +55,27 @@ export function useQueryLimits({ limits, admission, persistedPoints }: QueryLimi
     texts.set(text, known);
     documents.set(document, known);
     return known;
+  };
+
+  const charge = async (args: ExecutionArgs): Promise<CostExtension> => {
+    const context = args.contextValue as ServerContext;
+    const tier = tierOf(context.info.caller);
+    const limit = limits[tier].cost;
+    const persistedCost = documents.get(args.document)?.points;
+    const cost =
+      persistedCost === undefined
+        ? costOf({
+            schema: args.schema,
+            document: args.document,
+            operationName: args.operationName,
+            variables: args.variableValues ?? {},
+            context,
+          })
+        : null;
+    if (cost !== null && cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
+    const points = persistedCost ?? Math.max(DOOR_POINTS, Math.ceil((cost ?? 0) / COST_PER_POINT));
+    if (points > DOOR_POINTS) await admission.charge(context.info, points - DOOR_POINTS);
+    return { ...(cost === null ? {} : { cost, limit }), points };
   };
 
   return {
@@ -83,36 +111,15 @@ export function useQueryLimits({ limits, admission, persistedPoints }: QueryLimi
     async onExecute({ args }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
-      const visit = context.info;
-      const tier = tierOf(visit.caller);
-      const persistedCost = documents.get(args.document)?.points;
-      const cost =
-        persistedCost === undefined
-          ? costOf({
-              schema: args.schema,
-              document: args.document,
-              operationName: args.operationName,
-              variables: args.variableValues ?? {},
-              context,
-            })
-          : null;
-      if (cost !== null && cost > limits[tier].cost) {
-        throw new QueryTooComplexError({ measure: 'cost', limit: limits[tier].cost, actual: cost, tier });
-      }
-      const points = persistedCost ?? Math.max(DOOR_POINTS, Math.ceil((cost ?? 0) / COST_PER_POINT));
-      if (points > DOOR_POINTS) await admission.charge(visit, points - DOOR_POINTS);
+      const cost = await charge(args as ExecutionArgs);
       return {
         onExecuteDone({ result, setResult }) {
-          if (Symbol.asyncIterator in result) return;
-          setResult({
-            ...result,
-            extensions: {
-              ...result.extensions,
-              cost: { ...(cost === null ? {} : { cost, limit: limits[tier].cost }), points },
-            },
-          });
+          if (!(Symbol.asyncIterator in result)) setResult({ ...result, extensions: { ...result.extensions, cost } });
         },
       };
+    },
+    async onSubscribe({ args }) {
+      await charge(args as unknown as ExecutionArgs);
     },
   };
 }
