@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** A process of a benchmark: told what to do once, asked for its cost as often as wanted. */
+export interface Child {
+  readonly url: string;
+  /** What it said beside its URL. */
+  readonly said: Readonly<Record<string, unknown>>;
+  cost(): Promise<Cost>;
+  stop(): Promise<void>;
+}
+
+export interface Cost {
+  /** CPU time of the process so far, microseconds. */
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+  readonly peakRssBytes: number;
+}
+
+/** The core that servers run on, one at a time; the load comes from the others. */
+const SERVER_CORE = availableParallelism() - 1;
+const START_MS = 60_000;
+const STOP_MS = 10_000;
+
+export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+/** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can. */
+export async function startChild(name: string, input: unknown, flags: readonly string[] = []): Promise<Child> {
+  const file = fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url));
+  const node = [process.execPath, '--import', 'tsx', ...flags, file];
+  const [command = '', ...args] = canPin ? ['taskset', '-c', String(SERVER_CORE), ...node] : node;
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env } });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.send({ start: input });
+  const ready = (await answer(child, 'ready', START_MS)) as Record<string, unknown>;
+  return {
+    url: String(ready.url ?? ''),
+    said: ready,
+    async cost() {
+      child.send({ cost: true });
+      return (await answer(child, 'cost', STOP_MS)) as Cost;
+    },
+    async stop() {
+      child.send({ stop: true });
+      const cut = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      await exited;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function answer(child: ChildProcess, kind: string, withinMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const end = (finish: () => void) => {
+      clearTimeout(timer);
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      finish();
+    };
+    const onMessage = (message: unknown) => {
+      const said = (message as Record<string, unknown>)[kind];
+      if (said !== undefined) end(() => resolve(said));
+    };
+    const onExit = () => end(() => reject(new Error(`a benchmark process ended before it said "${kind}"`)));
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      end(() => reject(new Error(`a benchmark process did not say "${kind}" in time`)));
+    }, withinMs);
+    child.on('message', onMessage);
+    child.on('exit', onExit);
+  });
+}

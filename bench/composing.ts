@@ -1,0 +1,1 @@
+export async function composing(_sizes: readonly number[]): Promise<void> {}

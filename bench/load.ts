@@ -1,0 +1,54 @@
+import autocannon from 'autocannon';
+import type { Child } from './child.ts';
+
+export interface Shot {
+  readonly path: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called for each request: bodies may differ. */
+  readonly body?: () => string;
+  /** Expected status. */
+  readonly status?: number;
+}
+
+export interface Measured {
+  readonly perSec: number;
+  /** CPU time of the server per request, microseconds. */
+  readonly cpuUs: number;
+}
+
+const CONNECTIONS = 24;
+
+/** Ask a server for `ms`, as fast as it answers. @throws Error when it answers anything but what is expected */
+export async function measure(child: Child, shot: Shot, ms: number): Promise<Measured> {
+  const { path, method = 'GET', headers = {}, body, status = 200 } = shot;
+  const before = await child.cost();
+  const result = await autocannon({
+    url: `${child.url}${path}`,
+    connections: CONNECTIONS,
+    duration: ms / 1_000,
+    requests: [
+      {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { setupRequest: (request) => ({ ...request, body: body() }) }),
+      },
+    ],
+  });
+  const after = await child.cost();
+  const answered = result.requests.total;
+  const expected = (result.statusCodeStats?.[String(status)]?.count as number | undefined) ?? 0;
+  if (answered === 0 || expected !== answered) {
+    throw new Error(`${child.url}${path} answered ${JSON.stringify(result.statusCodeStats)} instead of ${status}`);
+  }
+  return { perSec: answered / result.duration, cpuUs: (after.cpuUs - before.cpuUs) / answered };
+}
+
+/** The middle one of several measurements, each number by itself. */
+export function median(all: readonly Measured[]): Measured {
+  const middle = (of: (one: Measured) => number) => {
+    const sorted = all.map(of).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  };
+  return { perSec: middle((one) => one.perSec), cpuUs: middle((one) => one.cpuUs) };
+}

@@ -1,0 +1,110 @@
+import manifest from '../src/rest/generated/manifest.json' with { type: 'json' };
+import type { Shot } from './load.ts';
+
+/** The bytes of one answer, for servers that only write them. */
+export interface RowBytes {
+  readonly name: string;
+  /** Where the body lies. */
+  readonly file: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly etag?: string;
+}
+
+export type Contender = 'service' | 'bare' | 'hono' | 'fastify' | 'yoga' | 'mercurius';
+
+export interface Row {
+  readonly name: string;
+  readonly title: string;
+  /** What the service is asked. */
+  readonly shot: Shot;
+  /** Who else takes part, and what they are asked when it differs. */
+  readonly against: readonly Contender[];
+  readonly peerShot?: Shot;
+}
+
+const PARTNER = { authorization: 'Bearer local-partner' };
+const BROTLI = { 'accept-encoding': 'br' };
+const REST_PEERS = ['bare', 'hono', 'fastify'] as const;
+const GRAPHQL_PEERS = ['yoga', 'mercurius'] as const;
+
+/** Every field of the list as REST shows it: the persisted operation behind `/v1/strategies`. */
+const FULL_LIST = manifest.Strategies;
+const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) {
+  strategies(filter: $filter, orderBy: $order, first: 20) {
+    totalCount
+    pageInfo { hasNextPage endCursor }
+    nodes {
+      id chainId kind maxLeverage borrowApyPct netBorrowApyPct liquidityUsd
+      collateral { symbol category maturityDate } loan { symbol }
+      defaultLeverage { leverage leverageApyPct }
+    }
+  }
+}`;
+
+const json = (value: unknown) => {
+  const text = JSON.stringify(value);
+  return () => text;
+};
+
+/** Count up, so that every body is one that was never sent before. */
+function anew(query: string, variables: (n: number) => Record<string, unknown>): () => string {
+  let n = 0;
+  return () => {
+    n += 1;
+    return JSON.stringify({ query, variables: variables(n) });
+  };
+}
+
+/** No strategy has less than nothing to borrow: the limit differs each time and leaves nothing out. */
+const noLimit = (n: number) => `-${n}.${Math.floor(Math.random() * 1e6)}`;
+
+export function rowsOf({ strategyId, etag }: { readonly strategyId: string; readonly etag: string }): readonly Row[] {
+  const rest = (name: string, title: string, path: string): Row => ({
+    name,
+    title,
+    shot: { path },
+    against: REST_PEERS,
+  });
+  const graphql = (name: string, title: string, body: () => string, peerBody = body): Row => ({
+    name,
+    title,
+    shot: { path: '/graphql', method: 'POST', body },
+    peerShot: { path: '/graphql', method: 'POST', body: peerBody },
+    against: GRAPHQL_PEERS,
+  });
+  const document = json({ query: FULL_LIST.document, variables: { chainId: 1 } });
+  const page = anew(PAGE, (n) => ({
+    filter: { minLeverageApyPct: `-9999${noLimit(n).slice(1)}`, listedOnly: true },
+    order: { field: 'LIQUIDITY_USD', direction: 'DESC' },
+  }));
+  return [
+    rest('strategies', 'GET /v1/strategies', '/v1/strategies'),
+    {
+      name: 'strategies-br',
+      title: 'GET /v1/strategies, brotli',
+      shot: { path: '/v1/strategies', headers: BROTLI },
+      against: ['bare'],
+    },
+    {
+      name: 'strategies-304',
+      title: 'GET /v1/strategies, 304',
+      shot: { path: '/v1/strategies', headers: { 'if-none-match': etag }, status: 304 },
+      against: ['bare'],
+    },
+    rest('strategy', 'GET /v1/strategies/{id}', `/v1/strategies/${strategyId}`),
+    rest('markets', 'GET /v1/app/markets', '/v1/app/markets'),
+    graphql('list', 'POST /graphql, full list by document', document),
+    graphql(
+      'list-persisted',
+      'POST /graphql, full list by persisted id',
+      json({ documentId: `sha256:${FULL_LIST.sha256}`, variables: { chainId: 1 } }),
+      document,
+    ),
+    {
+      ...graphql('list-first', 'POST /graphql, full list, executed (first time in a version)', document),
+      // What is asked with a key is never answered from bytes: every request executes.
+      shot: { path: '/graphql', method: 'POST', body: document, headers: PARTNER },
+    },
+    graphql('page', 'POST /graphql, filtered and ordered page of 20, never seen', page),
+  ];
+}

@@ -1,0 +1,175 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { startWorld } from '../devnet/index.ts';
+import { silentLogger } from '../src/shared/logger.ts';
+import { type Child, canPin, startChild } from './child.ts';
+import { composing } from './composing.ts';
+import { type Measured, measure, median, type Shot } from './load.ts';
+import { type Contender, type Row, type RowBytes, rowsOf } from './rows.ts';
+import { say, table } from './table.ts';
+
+interface Plan {
+  readonly rounds: number;
+  readonly shotMs: number;
+  readonly sizes: readonly number[];
+}
+
+const FULL: Plan = { rounds: 5, shotMs: 2_000, sizes: [100, 1_000, 10_000] };
+const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000] };
+/** Limits are on and counted, and high enough not to end the measurement. */
+const NO_END = '1000000000';
+
+async function main(args: readonly string[]): Promise<void> {
+  const plan = args.includes('--quick') ? QUICK : FULL;
+  const only = args.filter((arg) => !arg.startsWith('--'));
+  const wanted = (name: string) => only.length === 0 || only.some((part) => name.startsWith(part));
+  const [cpu] = cpus();
+  say(`node ${process.version}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`);
+  say(canPin ? 'servers pinned to one core' : 'no taskset here: servers share all cores');
+  if (only.length === 0 || only.some((part) => part !== 'compose')) await serving(plan, wanted);
+  if (wanted('compose')) await composing(plan.sizes);
+}
+
+async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-bench-'));
+  const ends: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    const world = await startWorld({ dataDir: folder, mining: 'auto', logger: silentLogger });
+    ends.push(() => world.stop());
+    const settings: Readonly<Record<string, string>> & { readonly SNAPSHOT_FILE: string } = {
+      ...world.overrides.env,
+      NODE_ENV: 'test',
+      PORT: '0',
+      METRICS_PORT: '0',
+      SNAPSHOT_FILE: join(folder, 'snapshot.json'),
+      RATE_LIMIT_ANONYMOUS: NO_END,
+      RATE_LIMIT_PARTNER: NO_END,
+      // Nothing else is measured than answering.
+      REFRESH_LENDING_STATE_SEC: '86400',
+      REFRESH_PRICES_SEC: '86400',
+    };
+    const startedMs = performance.now();
+    const service = await startChild(
+      'service',
+      settings,
+      (process.env.BENCH_SERVICE_FLAGS ?? '').split(' ').filter(Boolean),
+    );
+    ends.push(() => service.stop());
+    const { listeningMs, warmedMs } = service.said as { listeningMs: number; warmedMs: number };
+    await whenPersisted(settings.SNAPSHOT_FILE);
+    const { rows, bytes } = await arrange(service, folder);
+    const peerInput = { snapshotFile: settings.SNAPSHOT_FILE, overlayFile: settings.CATALOG_OVERLAY ?? '' };
+    const contenders = new Map<Contender, Child>([['service', service]]);
+    const inputs: [Contender, unknown][] = [
+      ['bare', bytes],
+      ['hono', bytes.filter(({ headers }) => headers['content-encoding'] === undefined)],
+      ['fastify', bytes.filter(({ headers }) => headers['content-encoding'] === undefined)],
+      ['yoga', peerInput],
+      ['mercurius', peerInput],
+    ];
+    for (const [name, input] of inputs) {
+      const child = await startChild(name, input);
+      contenders.set(name, child);
+      ends.push(() => child.stop());
+    }
+    const asked = rows.filter(({ name }) => wanted(name));
+    const results = await interleaved(asked, contenders, plan);
+    table(asked, results, plan.rounds);
+    const cost = await service.cost();
+    say(
+      `cold start: process to listening ${Math.round(listeningMs)} ms, to warm ${Math.round(warmedMs)} ms ` +
+        `(${Math.round(performance.now() - startedMs)} ms ago); peak memory ${Math.round(cost.peakRssBytes / 2 ** 20)} MB`,
+    );
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Ask the service once for every row, and keep what it answered for those that only write bytes. */
+async function arrange(service: Child, folder: string): Promise<{ rows: readonly Row[]; bytes: readonly RowBytes[] }> {
+  const first = await fetch(`${service.url}/v1/strategies`, { headers: { 'accept-encoding': 'identity' } });
+  const { strategies } = (await first.json()) as { strategies: { id: string }[] };
+  const etag = first.headers.get('etag') ?? '';
+  const rows = rowsOf({ strategyId: strategies[0]?.id ?? '', etag });
+  const bytes: RowBytes[] = [];
+  for (const { name, shot } of rows) {
+    if (shot.method === 'POST') continue;
+    const coding = shot.headers?.['accept-encoding'];
+    const { headers, body } = await rawGet(service.url + shot.path, coding);
+    const file = join(folder, `${name}.bytes`);
+    await writeFile(file, body);
+    bytes.push({ name, file, headers, ...(shot.status === 304 ? { etag } : {}) });
+  }
+  return { rows, bytes };
+}
+
+/** Fetch without decoding what came compressed; compressed bytes are ready a moment after the plain ones. */
+async function rawGet(
+  url: string,
+  coding: string | undefined,
+): Promise<{ headers: Record<string, string>; body: Buffer }> {
+  const { get } = await import('node:http');
+  for (;;) {
+    const answer = await new Promise<{ headers: Record<string, string>; body: Buffer }>((resolve, reject) => {
+      get(url, { headers: { ...(coding === undefined ? {} : { 'accept-encoding': coding }) } }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const kept = ['content-type', 'content-encoding'].flatMap((name) => {
+            const value = response.headers[name];
+            return typeof value === 'string' ? [[name, value] as const] : [];
+          });
+          resolve({ headers: Object.fromEntries(kept), body: Buffer.concat(chunks) });
+        });
+      }).on('error', reject);
+    });
+    if (coding === undefined || answer.headers['content-encoding'] === coding) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function whenPersisted(file: string): Promise<void> {
+  let length = -1;
+  for (;;) {
+    const now = await readFile(file).then(
+      ({ length: bytes }) => bytes,
+      () => 0,
+    );
+    if (now > 0 && now === length) return;
+    length = now;
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+  }
+}
+
+/** Measure every row with every contender in turn, round by round, so that what disturbs the machine disturbs all. */
+async function interleaved(
+  rows: readonly Row[],
+  contenders: ReadonlyMap<Contender, Child>,
+  { rounds, shotMs }: Plan,
+): Promise<ReadonlyMap<string, ReadonlyMap<Contender, Measured>>> {
+  const all = new Map<string, Map<Contender, Measured[]>>();
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const row of rows) {
+      const of = all.get(row.name) ?? new Map<Contender, Measured[]>();
+      all.set(row.name, of);
+      for (const name of ['service', ...row.against] as const) {
+        const child = contenders.get(name);
+        if (!child) continue;
+        // The first round warms everybody up and is not counted.
+        const measured = await measure(child, shotFor(name, row), round === 0 ? shotMs / 2 : shotMs);
+        if (round > 0) of.set(name, [...(of.get(name) ?? []), measured]);
+      }
+    }
+    say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
+  }
+  return new Map([...all].map(([row, of]) => [row, new Map([...of].map(([name, list]) => [name, median(list)]))]));
+}
+
+function shotFor(name: Contender, row: Row): Shot {
+  if (name === 'service') return row.shot;
+  if (name === 'yoga' || name === 'mercurius') return row.peerShot ?? row.shot;
+  return { ...row.shot, path: `/${row.name}` };
+}
+
+await main(process.argv.slice(2));

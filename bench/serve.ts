@@ -1,0 +1,51 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a benchmark process has to stop, and says when it is ready. */
+export interface Served {
+  readonly url: string;
+  readonly said?: Readonly<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+/** Be the child of `startChild`: start once with the parent's input, tell the cost, stop. */
+export function serve<Input>(start: (input: Input) => Promise<Served>): void {
+  let served: Promise<Served> | undefined;
+  process.on('message', (message: { start?: Input; cost?: true; stop?: true }) => {
+    if (message.start !== undefined) {
+      served = start(message.start);
+      served.then(
+        ({ url, said }) => process.send?.({ ready: { url, ...said } }),
+        (error: unknown) => {
+          process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+          process.disconnect();
+        },
+      );
+    }
+    if (message.cost) {
+      const { user, system } = process.cpuUsage();
+      const peakRssBytes = process.resourceUsage().maxRSS * 1024;
+      process.send?.({ cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes } });
+    }
+    if (message.stop) {
+      const ended = served?.then((running) => running.stop()) ?? Promise.resolve();
+      void ended.catch(() => {}).then(() => process.disconnect());
+    }
+  });
+}
+
+/** Listen on a free port of loopback. */
+export async function listen(listener: RequestListener): Promise<Served> {
+  return listening(createServer({ keepAliveTimeout: 65_000 }, listener));
+}
+
+export async function listening(server: Server): Promise<Served> {
+  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import type { RowBytes } from '../rows.ts';
+import { listen, serve } from '../serve.ts';
+
+interface Answer {
+  readonly body: Buffer;
+  readonly headers: Record<string, string | number>;
+  readonly etag: string | undefined;
+}
+
+/** The limit: node:http that finds a buffer by its path and writes it. */
+serve<readonly RowBytes[]>(async (rows) => {
+  const answers = new Map<string, Answer>(
+    rows.map(({ name, file, headers, etag }) => {
+      const body = readFileSync(file);
+      return [`/${name}`, { body, headers: { ...headers, 'content-length': body.length }, etag }];
+    }),
+  );
+  return listen((req, res) => {
+    const answer = answers.get(req.url ?? '');
+    if (!answer) {
+      res.writeHead(404).end();
+    } else if (answer.etag !== undefined && req.headers['if-none-match'] === answer.etag) {
+      res.writeHead(304, { etag: answer.etag }).end();
+    } else {
+      res.writeHead(200, answer.headers).end(answer.body);
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import type { Measured } from './load.ts';
+import type { Contender, Row } from './rows.ts';
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const ORDER: readonly Contender[] = ['service', 'bare', 'hono', 'fastify', 'yoga', 'mercurius'];
+
+/** Print one line per row and contender: requests per second, the service's ratio to it, and the same by CPU time. */
+export function table(
+  rows: readonly Row[],
+  results: ReadonlyMap<string, ReadonlyMap<Contender, Measured>>,
+  rounds: number,
+): void {
+  say(`\nmedians of ${rounds} interleaved rounds; ratio = service / other (above 1: the service is faster)\n`);
+  say('| row | server | requests/s | CPU µs/request | ratio by requests | ratio by CPU |');
+  say('|---|---|--:|--:|--:|--:|');
+  for (const { name, title } of rows) {
+    const of = results.get(name);
+    const service = of?.get('service');
+    if (!of || !service) continue;
+    for (const contender of ORDER) {
+      const one = of.get(contender);
+      if (!one) continue;
+      const ratio = (value: number) => (contender === 'service' ? '' : value.toFixed(2));
+      say(
+        `| ${contender === 'service' ? title : ''} | ${contender} | ${Math.round(one.perSec)} | ${one.cpuUs.toFixed(1)} ` +
+          `| ${ratio(service.perSec / one.perSec)} | ${ratio(one.cpuUs / service.cpuUs)} |`,
+      );
+    }
+  }
+  say('');
+}
