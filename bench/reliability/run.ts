@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { startLoadBalancer } from '../../test/support/load-balancer.ts';
+import type { Env, ServiceProcess } from '../../test/support/process.ts';
+import { subscribe } from '../../test/support/sse.ts';
+import { dailyCalls, seeded } from './calls.ts';
+import { mountTinyDisk } from './disk.ts';
+import { type Lab, startLab } from './lab.ts';
+import { type LoadStats, startLoad } from './load.ts';
+import { type Fleet, type Scenario, scenariosOf } from './scenarios.ts';
+import { type Row, renderTable } from './table.ts';
+import { startWatch, type Watch } from './watch.ts';
+
+/*
+ * Two api processes, a warmer, Redis, Postgres and the local world on one machine, under load, while one part after the
+ * other is taken away: `npm run bench:reliability -- [seconds of "a minute"] [requests per second]`.
+ */
+
+const [minuteSec = 60, perSecond = 40] = process.argv.slice(2).map(Number);
+/** Short enough that a recovery shows within seconds; budgets are twice that, so that ageing shows, too. */
+const CADENCES: Env = {
+  REFRESH_LENDING_STATE_SEC: '5',
+  REFRESH_PRICES_SEC: '10',
+  BUDGET_LENDING_STATE_SEC: '10',
+  BUDGET_ORACLE_SEC: '10',
+  RATE_LIMIT_ANONYMOUS: '0',
+  RATE_LIMIT_PARTNER: '0',
+};
+const LONGEST_RECOVERY_MS = 120_000;
+const SUBSCRIPTION_LOOK_SEC = 20;
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const until = async (holds: () => Promise<boolean> | boolean): Promise<number> => {
+  const startedMs = Date.now();
+  while (Date.now() - startedMs < LONGEST_RECOVERY_MS) {
+    if (await Promise.resolve(holds()).catch(() => false)) return (Date.now() - startedMs) / 1_000;
+    await pause(100);
+  }
+  return Number.POSITIVE_INFINITY;
+};
+const isReady = ({ url }: ServiceProcess) => fetch(`${url}/ready`).then(({ ok }) => ok);
+
+const lab = await startLab();
+try {
+  const catalog = createCatalog(curatedChains);
+  const calls = dailyCalls(catalog, lab.partnerKey, seeded(1));
+  const shared: Env = { ...CADENCES, REDIS_URL: lab.redis.url };
+  const spawnWarmer = () => lab.spawn({ ...shared, ROLE: 'warmer' });
+  const spawnApi = () => lab.spawn({ ...shared, ROLE: 'api', STOP_DELAY_SEC: '2' });
+  const warmer = await spawnWarmer();
+  const fleet: Fleet = { warmer, apis: [await spawnApi(), await spawnApi()], spawnWarmer };
+  await until(async () => (await Promise.all(fleet.apis.map(isReady))).every(Boolean));
+  const watch = startWatch(() => fleet.apis);
+  const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next: calls });
+
+  const rows: Row[] = [];
+  for (const scenario of scenariosOf(lab, fleet, watch, minuteSec)) rows.push(await play(scenario, load.take, watch));
+  const delays = await subscriptionDelays(fleet);
+  await load.stop();
+  rows.push(await rollingRestart(fleet, spawnApi));
+  watch.stop();
+  rows.push(...(await diskFull(lab)));
+  process.stdout.write(
+    [
+      `${perSecond} requests/s, outages of "a minute": ${minuteSec} s, ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
+      '',
+      renderTable(rows),
+      '',
+      `Subscriptions: ${delays.length} events at two api processes, from the publish in the warmer to the reader: median ${delays[Math.floor(delays.length / 2)]} ms, longest ${delays.at(-1)} ms.`,
+      '',
+    ].join('\n'),
+  );
+
+  async function rollingRestart(current: Fleet, spawn: () => Promise<ServiceProcess>): Promise<Row> {
+    const name = 'both api processes are replaced, one after the other';
+    say(name);
+    const balancer = await startLoadBalancer();
+    balancer.use(current.apis.map(({ url }) => url));
+    await until(() => balancer.ready() === 2);
+    const through = startLoad({ targets: () => [balancer.url], perSecond, maxOpen: 200, next: calls });
+    for (const old of [...current.apis]) {
+      const next = await spawn();
+      const before = current.apis;
+      current.apis = [...before, next];
+      balancer.use(current.apis.map(({ url }) => url));
+      await until(() => balancer.ready() === 3);
+      await old.end('SIGTERM');
+      current.apis = current.apis.filter((api) => api !== old);
+      balancer.use(current.apis.map(({ url }) => url));
+    }
+    await pause(1_000);
+    const stats = await through.stop();
+    await balancer.stop();
+    return { name, stats, recoverySec: null, oldestSec: watch.take().oldestSec, looks: 0, untrue: [] };
+  }
+
+  async function diskFull(at: Lab): Promise<readonly Row[]> {
+    const name = 'the disk of the snapshot file is full (one process, no Redis)';
+    say(name);
+    const disk = mountTinyDisk(join(at.folder, 'disk'));
+    if (disk === null) {
+      say('  left out: this user may not mount a disk');
+      return [];
+    }
+    try {
+      const alone = await at.spawn({ ...CADENCES, SNAPSHOT_FILE: join(disk.folder, 'snapshot.json') });
+      await until(() => isReady(alone));
+      const persisted = async () =>
+        ((await (await fetch(`${alone.url}/health`)).json()) as { snapshot: { ok: boolean } }).snapshot.ok;
+      await until(async () => !(await persisted()));
+      const look = startWatch(() => [alone]);
+      const own = startLoad({ targets: () => [alone.url], perSecond, maxOpen: 200, next: calls });
+      await pause(15_000);
+      disk.enlarge();
+      const recoverySec = await until(persisted);
+      const stats = await own.stop();
+      look.stop();
+      return [{ name, stats, recoverySec, ...look.take() }];
+    } finally {
+      disk.remove();
+    }
+  }
+} finally {
+  await lab.stop();
+}
+
+/** Break, hold, mend, wait for the recovery. The row is everything in between. */
+async function play(scenario: Scenario, take: () => LoadStats, watch: Watch): Promise<Row> {
+  say(scenario.name);
+  take();
+  watch.take();
+  await scenario.break();
+  await pause(scenario.holdSec * 1_000);
+  await scenario.mend();
+  const recoverySec = await until(scenario.recovered);
+  // What the outage left in flight belongs to its row.
+  await pause(500);
+  return { name: scenario.name, stats: take(), recoverySec, ...watch.take() };
+}
+
+/** From the moment that a version was published to the moment that a reader at each api process has its event, ms, sorted. */
+async function subscriptionDelays({ apis }: Fleet): Promise<readonly number[]> {
+  say('subscriptions');
+  const document = 'subscription { strategyChanged(filter: { listedOnly: false }) { publishedAt complete } }';
+  const delays: number[] = [];
+  const streams = await Promise.all(apis.map(({ url }) => subscribe(url, document)));
+  const readers = streams.map(async (stream) => {
+    for (;;) {
+      const event = await stream.next().catch(() => null);
+      if (event === null) return;
+      const { publishedAt, complete } = event.data.strategyChanged;
+      if (!complete) delays.push(Date.now() - Date.parse(publishedAt));
+    }
+  });
+  await pause(SUBSCRIPTION_LOOK_SEC * 1_000);
+  await Promise.all(streams.map((stream) => stream.close()));
+  await Promise.all(readers);
+  return delays.sort((a, b) => a - b);
+}

@@ -1,0 +1,132 @@
+import type { ServiceProcess } from '../../test/support/process.ts';
+import type { Lab } from './lab.ts';
+import type { Watch } from './watch.ts';
+
+/** The three processes, as they are now. */
+export interface Fleet {
+  apis: ServiceProcess[];
+  warmer: ServiceProcess;
+  spawnWarmer(): Promise<ServiceProcess>;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** How long it stays broken, seconds. */
+  readonly holdSec: number;
+  readonly break: () => Promise<void> | void;
+  readonly mend: () => Promise<void> | void;
+  /** Whether everything is as before; asked until it is. */
+  readonly recovered: () => Promise<boolean> | boolean;
+}
+
+/** Blocks that a lagging node is behind: more than one refresh, less than local nodes keep. */
+const LAG_BLOCKS = 12n;
+
+/** List what is taken away, in the order of the table. `minuteSec` is how long the outages of a minute last. */
+export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: number): readonly Scenario[] {
+  let sinceMs = 0;
+  const mark = (): void => {
+    sinceMs = Date.now();
+  };
+  const fresh = (group: string) => () => fleet.apis.every((api) => (watch.last(api, group)?.asOfMs ?? 0) > sinceMs);
+  const shared = async (): Promise<boolean> => {
+    const states = await Promise.all(
+      fleet.apis.map(async ({ url }) => {
+        const { snapshot } = (await (await fetch(`${url}/health`)).json()) as { snapshot: { ok: boolean } };
+        return snapshot.ok;
+      }),
+    );
+    return states.every(Boolean) && fresh('lendingState')();
+  };
+  const keyed = async (): Promise<boolean> => {
+    const answers = await Promise.all(
+      fleet.apis.map(({ url }) =>
+        fetch(`${url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${lab.partnerKey}` },
+          body: '{"query":"{ chains { chainId } }"}',
+        }),
+      ),
+    );
+    return answers.every(({ ok }) => ok);
+  };
+  const node = lab.nodes[1];
+  return [
+    { name: 'nothing (baseline)', holdSec: 10, break: () => {}, mend: mark, recovered: fresh('lendingState') },
+    {
+      name: 'the warmer is killed and started anew',
+      holdSec: 0,
+      break: async () => {
+        await fleet.warmer.end('SIGKILL');
+      },
+      mend: async () => {
+        mark();
+        fleet.warmer = await fleet.spawnWarmer();
+      },
+      recovered: fresh('lendingState'),
+    },
+    {
+      name: 'Redis is killed and started anew, empty',
+      holdSec: 1,
+      break: () => lab.redis.stop?.(),
+      mend: async () => {
+        mark();
+        await lab.redis.start?.();
+      },
+      recovered: shared,
+    },
+    {
+      name: `Redis is gone for ${minuteSec} s, and comes back empty`,
+      holdSec: minuteSec,
+      break: () => lab.redis.stop?.(),
+      mend: async () => {
+        mark();
+        await lab.redis.start?.();
+      },
+      recovered: shared,
+    },
+    {
+      name: `Postgres is gone for ${minuteSec} s`,
+      holdSec: minuteSec,
+      break: () => lab.stopPostgres(),
+      mend: async () => {
+        mark();
+        await lab.startPostgres();
+      },
+      recovered: async () => (await keyed()) && fresh('lendingState')(),
+    },
+    {
+      name: 'a provider hangs (prices)',
+      holdSec: Math.min(minuteSec, 30),
+      break: () => lab.world.upstreams.faults.set('coingecko', { kind: 'hang' }),
+      mend: () => {
+        mark();
+        lab.world.upstreams.faults.clear('coingecko');
+      },
+      recovered: fresh('price'),
+    },
+    {
+      name: `a chain node answers with a block ${LAG_BLOCKS} older`,
+      holdSec: Math.min(minuteSec, 20),
+      break: async () => {
+        const blockNumber = await lab.world.chains.on(1).client.getBlockNumber();
+        node.set({ kind: 'lag', blockNumber: blockNumber - LAG_BLOCKS });
+      },
+      mend: () => {
+        mark();
+        node.set({ kind: 'pass' });
+      },
+      recovered: fresh('lendingState'),
+    },
+    {
+      name: 'a chain node hangs',
+      holdSec: Math.min(minuteSec, 30),
+      break: () => node.set({ kind: 'hang' }),
+      mend: () => {
+        mark();
+        node.set({ kind: 'pass' });
+      },
+      recovered: fresh('lendingState'),
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+import type { LoadStats } from './load.ts';
+
+export interface Row {
+  readonly name: string;
+  readonly stats: LoadStats;
+  /** From the mending to everything being as before; `null` = there was nothing to recover. */
+  readonly recoverySec: number | null;
+  /** Oldest market state that was told while it lasted, s; `null` = not watched. */
+  readonly oldestSec: number | null;
+  readonly looks: number;
+  readonly untrue: readonly string[];
+}
+
+/** Write the rows as a Markdown table. */
+export function renderTable(rows: readonly Row[]): string {
+  const lines = rows.map(({ name, stats, recoverySec, oldestSec, looks, untrue }) => {
+    const lost = stats.statuses.lost ?? 0;
+    const statuses = Object.entries(stats.statuses)
+      .filter(([status]) => status !== 'lost')
+      .map(([status, count]) => `${status}: ${count}`)
+      .join(', ');
+    const ages =
+      looks === 0 ? '–' : untrue.length === 0 ? `true in ${looks} looks` : `${untrue.length} of ${looks} untrue`;
+    return [
+      name,
+      stats.requests,
+      statuses,
+      lost,
+      `${stats.p50Ms} / ${stats.p99Ms} ms`,
+      oldestSec === null ? '–' : `${oldestSec} s`,
+      ages,
+      recoverySec === null ? '–' : `${recoverySec.toFixed(1)} s`,
+    ].join(' | ');
+  });
+  return [
+    '| What happens | Requests | Statuses | Lost | Median / p99 | Oldest market state | Ages told | Recovery |',
+    '|---|---|---|---|---|---|---|---|',
+    ...lines.map((line) => `| ${line} |`),
+  ].join('\n');
+}

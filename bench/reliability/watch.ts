@@ -1,0 +1,71 @@
+import type { ServiceProcess } from '../../test/support/process.ts';
+
+export interface Age {
+  readonly asOfMs: number;
+  readonly ageSec: number;
+}
+
+/** Looks at what processes say of their facts, all the time, and whether it is true. */
+export interface Watch {
+  /** What a process said last of a group of chain 1. */
+  last(service: ServiceProcess, group: string): Age | undefined;
+  /** Since the last time that it was asked. */
+  take(): { readonly oldestSec: number; readonly looks: number; readonly untrue: readonly string[] };
+  stop(): void;
+}
+
+const LOOK_MS = 250;
+/** Ages are whole seconds, and block times are as well. */
+const TOLERANCE_SEC = 2;
+const GROUPS = ['lendingState', 'price'] as const;
+const QUERY = JSON.stringify({
+  query: '{ freshness(chainIds: [1]) { groups { group asOf ageSec } } }',
+});
+
+/**
+ * Watch processes. An age is true when it is the time since `asOf`, and `asOf` never goes back: neither does an outage make
+ * data younger nor does an older answer replace a newer one.
+ */
+export function startWatch(services: () => readonly ServiceProcess[]): Watch {
+  const known = new Map<ServiceProcess, Map<string, Age>>();
+  let oldestSec = 0;
+  let looks = 0;
+  let untrue: string[] = [];
+  const look = async (service: ServiceProcess): Promise<void> => {
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: QUERY,
+    });
+    const nowMs = Date.now();
+    const body = (await response.json()) as {
+      data?: { freshness: { groups: { group: string; asOf: string | null; ageSec: number | null }[] }[] };
+    };
+    const ages = known.get(service) ?? new Map<string, Age>();
+    known.set(service, ages);
+    for (const { group, asOf, ageSec } of body.data?.freshness[0]?.groups ?? []) {
+      if (!GROUPS.some((name) => name === group) || asOf === null || ageSec === null) continue;
+      const age = { asOfMs: Date.parse(asOf), ageSec };
+      const before = ages.get(group);
+      looks += 1;
+      if (Math.abs(ageSec - (nowMs - age.asOfMs) / 1_000) > TOLERANCE_SEC) untrue.push(`${group} told ${ageSec} s`);
+      if (before && age.asOfMs < before.asOfMs) untrue.push(`${group} went back`);
+      ages.set(group, age);
+      if (group === 'lendingState') oldestSec = Math.max(oldestSec, ageSec);
+    }
+  };
+  const timer = setInterval(() => {
+    for (const service of services()) look(service).catch(() => {});
+  }, LOOK_MS);
+  return {
+    last: (service, group) => known.get(service)?.get(group),
+    take() {
+      const taken = { oldestSec, looks, untrue };
+      oldestSec = 0;
+      looks = 0;
+      untrue = [];
+      return taken;
+    },
+    stop: () => clearInterval(timer),
+  };
+}

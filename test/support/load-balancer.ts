@@ -1,0 +1,66 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What stands before the api processes: sends each request to one that is ready, once, and never a second time. */
+export interface LoadBalancer {
+  readonly url: string;
+  /** The processes that may be asked, from now on. */
+  use(urls: readonly string[]): void;
+  /** How many of them are ready, as far as is known. */
+  ready(): number;
+  stop(): Promise<void>;
+}
+
+/** As often as a careful deployment would ask; it has to be shorter than STOP_DELAY_SEC. */
+const CHECK_MS = 100;
+
+export async function startLoadBalancer(): Promise<LoadBalancer> {
+  const agent = new Agent({ keepAlive: true });
+  let urls: readonly string[] = [];
+  let ready: readonly string[] = [];
+  let turn = 0;
+  let stopped = false;
+  const check = async (): Promise<void> => {
+    while (!stopped) {
+      const states = await Promise.all(
+        urls.map((url) =>
+          fetch(`${url}/ready`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        ),
+      );
+      ready = urls.filter((_url, i) => states[i]);
+      await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+    }
+  };
+  const server = createServer((req, res) => {
+    const target = ready[turn++ % ready.length];
+    if (target === undefined) {
+      res.writeHead(502).end();
+      return;
+    }
+    const sent = request(`${target}${req.url}`, { agent, method: req.method, headers: req.headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    sent.once('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
+    req.pipe(sent);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const checking = check();
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    use(next) {
+      urls = next;
+    },
+    ready: () => ready.length,
+    async stop() {
+      stopped = true;
+      await checking;
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
