@@ -103,6 +103,7 @@ function protocolError(
 
 function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;
+  const isRequestError = located?.nodes !== undefined && located.path === undefined;
   const headers =
     extensions.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(extensions.retryAfterSec)) };
   return new GraphQLError(message, {
@@ -111,6 +112,8 @@ function build(message: string, error: unknown, extensions: ErrorExtensions): Gr
     extensions: {
       ...extensions,
       ...(REFUSALS.has(extensions.code) ? { http: { status: extensions.status, headers } } : {}),
+      // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
+      ...(isRequestError && !REFUSALS.has(extensions.code) ? { http: { status: extensions.status, spec: true } } : {}),
     },
   });
 }

@@ -1,0 +1,117 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attackCorpus } from './corpus.ts';
+import { type Front, startFront, UNLIMITED } from './front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ env: UNLIMITED });
+});
+afterAll(() => front.stop());
+
+const corpus = attackCorpus();
+
+/** What a refusal may take; far above what it does take, far below what an attack would want. */
+const QUICK_MS = 1_000;
+
+const isHealthy = async () => {
+  const answer = await front.graphql('{chains{chainId name}}');
+  expect(answer.body.data.chains).toHaveLength(2);
+  expect((await front.send('/v1/prices')).status).toBe(200);
+};
+
+describe('attacks', () => {
+  test('default: there are at least 200, no two alike', () => {
+    expect(corpus.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(corpus.map(({ path, init }) => JSON.stringify([path, init]))).size).toBeGreaterThan(190);
+  });
+
+  test.each(corpus.map((attack) => [attack.name, attack] as const))('refused: %s', async (_name, attack) => {
+    const started = performance.now();
+    const answer = await front.send(attack.path ?? '/graphql', {
+      ...attack.init,
+      // The status says what it is only to those who accept the media type that allows it.
+      headers: { accept: 'application/graphql-response+json, application/json', ...attack.init.headers },
+    });
+    const tookMs = performance.now() - started;
+    expect([answer.status, answer.text.slice(0, 300)]).toEqual([
+      expect.toBeOneOf([...attack.status]),
+      expect.anything(),
+    ]);
+    const error = answer.body.error ?? answer.body.errors?.[0]?.extensions;
+    expect(error).toMatchObject({ code: attack.code, correlationId: answer.headers.get('x-correlation-id') });
+    expect(answer.text).not.toMatch(/\bat .*\.[jt]s:\d+|node_modules|SyntaxError/);
+    expect(answer.body.data ?? null).toBeNull();
+    expect(tookMs).toBeLessThan(QUICK_MS);
+  });
+
+  test('behavior: all at once, and the process is healthy afterwards', async () => {
+    const all = corpus.map(({ path, init }) => front.send(path ?? '/graphql', init));
+    const answers = await Promise.all(all);
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    await isHealthy();
+  });
+});
+
+describe('malformed HTTP', () => {
+  const raw = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(front.url);
+      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text));
+      let answer = '';
+      socket.setEncoding('utf8').on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('close', () => resolve(answer)).on('error', reject);
+    });
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a broken header', 'GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400],
+    ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    [
+      'smuggling',
+      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['huge headers', `GET / HTTP/1.1\r\nhost: x\r\nx-pad: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['a huge target', `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+  ])('refused: %s', async (_name, text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+    expect(body.error).toMatchObject({ code: 'bad_request', correlationId: expect.any(String) });
+    await isHealthy();
+  });
+
+  test('behavior: a body longer than it says, and one that never comes, take no other connection with them', async () => {
+    const endless = connect({ host: '127.0.0.1', port: Number(new URL(front.url).port) });
+    endless.write(
+      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{',
+    );
+    await isHealthy();
+    endless.destroy();
+    await isHealthy();
+  });
+
+  test('error: payload_too_large for a stream that tells no length', async () => {
+    let sent = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        sent += 1;
+        if (sent > 1_000) controller.close();
+        else controller.enqueue(new Uint8Array(16 * 1024).fill(0x20));
+      },
+    });
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      duplex: 'half',
+    } as RequestInit;
+    const answer = await front.send('/graphql', init).catch((error: unknown) => error);
+    // The connection may be cut while the rest is still being sent: then nothing can be read.
+    if (!(answer instanceof Error)) expect((answer as { status: number }).status).toBe(413);
+    await isHealthy();
+  });
+});

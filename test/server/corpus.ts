@@ -1,0 +1,368 @@
+import { gzipSync } from 'node:zlib';
+
+/** One hostile request and the statuses that refuse it. Anything else, above all 200 with data and 500, is a failure. */
+export interface Attack {
+  readonly name: string;
+  readonly path?: string;
+  readonly init: RequestInit;
+  readonly status: readonly number[];
+  /** The code in the body; absent where several fit. */
+  readonly code?: string;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function post(name: string, body: unknown, code: string, status: number[] = [400]): Attack {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { name, init: { method: 'POST', headers: JSON_TYPE, body: text }, status, code };
+}
+const query = (name: string, text: string, code = 'query_too_complex'): Attack => post(name, { query: text }, code);
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const nest = (depth: number, open: string, inner: string, close: string) =>
+  open.repeat(depth) + inner + close.repeat(depth);
+
+/** Fragments that spread each other twice: 2^n fields of n lines. */
+function doubling(levels: number, leaf: string): string {
+  const fragments = times(levels, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
+  return `{ ...F0 } ${fragments.join(' ')} fragment F${levels} on Query { ${leaf} }`;
+}
+
+function cycle(length: number): string {
+  return `{ ...C0 } ${times(length, (i) => `fragment C${i} on Query { ...C${(i + 1) % length} }`).join(' ')}`;
+}
+
+/** At least 200 documents and requests, generated. */
+export function attackCorpus(): Attack[] {
+  return [
+    ...deep(),
+    ...wide(),
+    ...aliased(),
+    ...fragments(),
+    ...tokens(),
+    ...costly(),
+    ...batches(),
+    ...bodies(),
+    ...odd(),
+  ];
+}
+
+function deep(): Attack[] {
+  return [
+    ...times(20, (i) =>
+      query(`nested ${17 + i * 4}`, `{strategies{nodes{${nest(8 + i * 2, 'market{strategies{', 'id', '}}')}}}}`),
+    ),
+    ...times(10, (i) =>
+      query(
+        `inline fragments around depth ${i}`,
+        `{chains{${nest(20 + i, '... on Chain{stable{chain{', 'name', '}}}')}}}`,
+      ),
+    ),
+    ...times(5, (i) =>
+      query(`introspection nested ${i}`, `{__schema{types{${nest(8 + i, 'fields{type{', 'name', '}}')}}}}`),
+    ),
+    query('nested beyond any stack', nest(900, '{a', '', '}')),
+    post('JSON nested beyond any stack', nest(30_000, '[', '', ']'), 'bad_request'),
+    post(
+      'variables nested beyond any stack',
+      `{"query":"{chains{chainId}}","variables":${nest(9_000, '{"a":', '1', '}')}x}`,
+      'bad_request',
+    ),
+    query('values nested', `{strategies(filter:{chainIds:${nest(700, '[', '1', ']')}}){totalCount}}`, 'bad_request'),
+  ];
+}
+
+function wide(): Attack[] {
+  return [
+    ...times(10, (i) => query(`${600 + i * 20} equal fields`, `{${'__typename '.repeat(600 + i * 20)}}`)),
+    ...times(5, (i) => query(`${520 + i} equal leaves`, `{chains{${'chainId '.repeat(520 + i)}}}`)),
+    ...times(5, (i) =>
+      query(
+        `operations ${i}`,
+        times(300 + i * 100, (n) => `query Q${n}{__typename ... on Query{__typename}}`).join(' '),
+      ),
+    ),
+  ];
+}
+
+function aliased(): Attack[] {
+  return [
+    ...times(15, (i) =>
+      query(`${31 + i * 7} aliases of __typename`, `{${times(31 + i * 7, (n) => `a${n}:__typename`).join(' ')}}`),
+    ),
+    ...times(10, (i) =>
+      query(`${31 + i * 5} aliases of chains`, `{${times(31 + i * 5, (n) => `a${n}:chains{chainId}`).join(' ')}}`),
+    ),
+    ...times(5, (i) =>
+      query(
+        `aliases in fragments ${i}`,
+        `{${'...F '.repeat(4 + i)}} fragment F on Query {${times(10, (n) => `a${n}:__typename`).join(' ')}}`,
+      ),
+    ),
+    ...times(5, (i) =>
+      query(`aliases of introspection ${i}`, `{${times(40 + i, (n) => `a${n}:__schema{types{name}}`).join(' ')}}`),
+    ),
+  ];
+}
+
+function fragments(): Attack[] {
+  return [
+    ...times(15, (i) => query(`doubling fragments ${10 + i * 5}`, doubling(10 + i * 5, '__typename'))),
+    ...times(10, (i) => query(`fragment cycle of ${i + 1}`, cycle(i + 1), 'bad_request')),
+    ...times(5, (i) =>
+      query(
+        `cycle through fields ${i}`,
+        `{chains{...C}} fragment C on Chain{${nest(i + 1, 'stable{chain{', '...C', '}}')}}`,
+        'bad_request',
+      ),
+    ),
+    query(
+      'unused fragments',
+      `{chains{chainId}} ${times(60, (i) => `fragment U${i} on Chain{${'chainId '.repeat(10)}}`).join(' ')}`,
+    ),
+    query('unknown fragment', '{...Nothing}', 'bad_request'),
+  ];
+}
+
+function tokens(): Attack[] {
+  return [
+    ...times(10, (i) =>
+      query(`${2_001 + i * 500} tokens`, `{chain(chainId:1){name}${','.repeat(i)} ${'x '.repeat(2_001 + i * 500)}}`),
+    ),
+    ...times(10, (i) =>
+      query(`${21 + i * 3} directives`, `{chains{chainId ${'@skip(if:false) '.repeat(21 + i * 3)}}}`),
+    ),
+    ...times(5, (i) =>
+      query(
+        `directives in fragments ${i}`,
+        `{${'...F '.repeat(3 + i)}} fragment F on Query {${'__typename @include(if:true) '.repeat(10)}}`,
+      ),
+    ),
+    ...times(5, (i) =>
+      query(`unknown directives ${i}`, `{chains{chainId ${times(25 + i, (n) => `@d${n}`).join(' ')}}}`),
+    ),
+    query('punctuation', '{'.repeat(5_000)),
+    query('a long list', `{strategies(filter:{chainIds:[${'1 '.repeat(3_000)}]}){totalCount}}`),
+  ];
+}
+
+function costly(): Attack[] {
+  const rows = (first: number, inner: string) => `{strategies(first:${first}){nodes{${inner}}}}`;
+  return [
+    ...times(10, (i) =>
+      query(
+        `lists of lists ${i}`,
+        rows(
+          500,
+          `market{strategies{id leverageLadder{leverage ltvPct ${i % 2 ? 'leverageApyPct' : ''}} gaps{field reason}}}`,
+        ).replace('500', String(400 + i * 10)),
+      ),
+    ),
+    ...times(5, (i) =>
+      query(
+        `all markets with all their strategies ${i}`,
+        `{markets(first:${300 + i}){nodes{strategies{leverageLadder{leverage ltvPct leverageApyPct} gaps{field reason message since}}}}}`,
+      ),
+    ),
+    ...times(5, (i) =>
+      post(
+        `cost by variable ${i}`,
+        {
+          query:
+            'query($n:Int!){strategies(first:$n){nodes{market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}}',
+          variables: { n: 400 + i },
+        },
+        'query_too_complex',
+      ),
+    ),
+    post(
+      'the second operation is the costly one',
+      {
+        operationName: 'B',
+        query:
+          'query A{__typename} query B{strategies(first:500){nodes{market{strategies{id leverageLadder{leverage ltvPct} gaps{field reason}}}}}}',
+      },
+      'query_too_complex',
+    ),
+    // A field that refuses its own arguments: execution has begun, and only its part of the answer is missing.
+    post('a page beyond the bound', { query: '{strategies(first:100000){totalCount}}' }, 'bad_request', [200]),
+    post('a negative page', { query: '{strategies(first:-1){totalCount}}' }, 'bad_request', [200]),
+    post(
+      'a list of 20000 values',
+      {
+        query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
+        variables: { c: times(20_000, () => 1) },
+      },
+      'bad_request',
+      [200],
+    ),
+    query(
+      'aliases of what asks an upstream',
+      `{${times(25, (i) => `a${i}:priceChart(coinId:"c${i}"){source prices{atMs value} marketCaps{value} totalVolumes{value}}`).join(' ')}}`,
+    ),
+  ];
+}
+
+function batches(): Attack[] {
+  const one = { query: '{chains{chainId}}' };
+  return [
+    ...times(10, (i) =>
+      post(
+        `batch of ${6 + i * 50}`,
+        times(6 + i * 50, () => one),
+        'query_too_complex',
+      ),
+    ),
+    post('empty batch', [], 'bad_request'),
+    post('batch of batches', [[one]], 'bad_request'),
+    post('batch of nothing', [null], 'bad_request'),
+  ];
+}
+
+function bodies(): Attack[] {
+  const big = (size: number) => JSON.stringify({ query: '{chains{chainId}}', extensions: { pad: 'x'.repeat(size) } });
+  const raw = (
+    name: string,
+    body: BodyInit,
+    headers: Record<string, string>,
+    status: number[],
+    code: string,
+  ): Attack => ({
+    name,
+    init: { method: 'POST', headers, body },
+    status,
+    code,
+  });
+  const malformed = [
+    '',
+    '{',
+    '}',
+    '[',
+    '{"query":',
+    '"text"',
+    '1',
+    'null',
+    'true',
+    '{"query":"{a}"}}',
+    "{'query':1}",
+    'NaN',
+    '\u0000',
+    '{"a":01}',
+  ];
+  return [
+    ...times(5, (i) => post(`${65 + i * 40} KiB`, big((65 + i * 40) * 1024), 'payload_too_large', [413])),
+    ...malformed.map((body) => post(`body ${JSON.stringify(body)}`, body, 'bad_request')),
+    raw('not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), JSON_TYPE, [400], 'bad_request'),
+    raw(
+      'UTF-16',
+      Buffer.from('{"query":"{a}"}', 'utf16le'),
+      { 'content-type': 'application/json; charset=utf-16' },
+      [415],
+      'unsupported_media_type',
+    ),
+    raw(
+      'compressed',
+      gzipSync('{"query":"{a}"}'),
+      { ...JSON_TYPE, 'content-encoding': 'gzip' },
+      [415],
+      'unsupported_media_type',
+    ),
+    ...[
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/graphql',
+      'application/xml',
+      '*/*',
+    ].map((type) =>
+      raw(`as ${type}`, 'query={chains{chainId}}', { 'content-type': type }, [415], 'unsupported_media_type'),
+    ),
+    ...[1, true, [], {}, null].map((value) =>
+      post(`query is ${JSON.stringify(value)}`, { query: value }, 'bad_request'),
+    ),
+    ...[1, 'x', [], true].map((value) =>
+      post(`variables are ${JSON.stringify(value)}`, { query: '{chains{chainId}}', variables: value }, 'bad_request'),
+    ),
+    post('an unknown parameter', { query: '{chains{chainId}}', admin: true }, 'bad_request'),
+    post('a prototype', '{"query":"{chains{chainId}}","__proto__":{"a":1}}', 'bad_request'),
+    post('an unknown persisted operation', { documentId: 'f'.repeat(64) }, 'not_found', [404]),
+    post('a persisted operation that is no text', { documentId: { a: 1 } }, 'bad_request'),
+  ];
+}
+
+function odd(): Attack[] {
+  const get = (
+    path: string,
+    status: number[] = [400],
+    code = 'bad_request',
+    headers: Record<string, string> = {},
+  ): Attack => ({
+    name: `GET ${path.slice(0, 60)}`,
+    path,
+    init: { headers },
+    status,
+    code,
+  });
+  const methods = ['PUT', 'PATCH', 'DELETE'];
+  return [
+    ...methods.flatMap((method) =>
+      ['/graphql', '/v1/strategies', '/v1/prices'].map(
+        (path): Attack => ({
+          name: `${method} ${path}`,
+          path,
+          init: { method },
+          status: [405],
+          code: 'method_not_allowed',
+        }),
+      ),
+    ),
+    ...['%', '%zz', '%E0%A4%A', 'a=%'].map((text) => get(`/v1/prices?chainId=${text}`)),
+    ...['%', '%ff', '%E0%A4%A'].map((text) => get(`/v1/strategies/${text}`)),
+    ...[
+      'chainId=1&chainId=1',
+      'chainId=1&chainId=4663',
+      'chainId=1e3',
+      'chainId=-1',
+      'chainId=0x1',
+      'chainId=',
+      'chainId=9',
+    ].map((text) => get(`/v1/prices?${text}`)),
+    ...[
+      '/v1',
+      '/v1/',
+      '/v1/strategies/',
+      '/v2/prices',
+      '/v1/../etc/passwd',
+      '/%2e%2e/%2e%2e',
+      '/wp-admin',
+      '/.env',
+      '/v1//prices',
+    ].map((path) => get(path, [404], 'not_found')),
+    get('/graphql'),
+    get('/graphql?query=%7B'),
+    get('/graphql?query=%zz'),
+    get('/graphql?query={chains{chainId}}&variables={', [400]),
+    get('/graphql?query={a}&query={b}'),
+    get(
+      `/graphql?query=${encodeURIComponent(`{${times(40, (i) => `a${i}:__typename`).join(' ')}}`)}`,
+      [400],
+      'query_too_complex',
+    ),
+    ...[
+      'Bearer',
+      'Bearer ',
+      'Bearer x',
+      'Basic abc',
+      'bearer front-partne',
+      `Bearer ${'x'.repeat(4_000)}`,
+      'Bearer sg_ops_00000000_x',
+      'null',
+    ].flatMap((authorization) => [
+      get('/v1/prices', [401], 'unauthorized', { authorization }),
+      {
+        ...query(`key ${authorization.slice(0, 20)}`, '{chains{chainId}}', 'unauthorized'),
+        status: [401],
+        init: { method: 'POST', headers: { ...JSON_TYPE, authorization }, body: '{"query":"{chains{chainId}}"}' },
+      },
+    ]),
+  ];
+}
