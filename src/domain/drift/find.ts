@@ -1,0 +1,84 @@
+import type { StrategyId } from '../../shared/ids.ts';
+import type { RegisteredPosition } from '../portfolio/types.ts';
+import type { HeldPosition, Position, PositionStatus, WalletHoldings } from '../position/types.ts';
+import type { Drift, DriftKey, DriftKind, DriftSeverity, Sightings } from './types.ts';
+
+export interface DriftInput {
+  readonly held: HeldPosition;
+  readonly shown: Position;
+  readonly block: WalletHoldings['block'];
+  /** The row that describes this position; `null` = none does. */
+  readonly row: RegisteredPosition | null;
+  readonly vaultId: StrategyId | null;
+  readonly sightings: Sightings;
+}
+
+/** Compare a position on chain with its row; `null` = they agree. A liquidated position has ended, whatever its contract's flag says. */
+export function findDrift(input: DriftInput): Drift | null {
+  const { shown, row, sightings } = input;
+  const kind = kindOf(shown.status, row);
+  if (kind === null) return null;
+  return {
+    kind,
+    severity: severityOf(kind, shown.status),
+    chainId: shown.chainId,
+    wallet: shown.wallet,
+    positionIndex: shown.id,
+    positionId: shown.positionId,
+    marketId: shown.marketId,
+    vaultId: input.vaultId,
+    message: messageOf(kind, shown.status),
+    firstSeenMs:
+      sightings.known.get(driftKey({ wallet: shown.wallet, positionIndex: shown.id, kind })) ?? sightings.nowMs,
+    chain: chainEvidence(input),
+    register: row && {
+      isOpen: row.isOpen,
+      depositedUsd: row.depositedUsd.plus(row.addedUsd).toFixed(),
+      returnedUsd: row.returnedUsd.plus(row.removedUsd).toFixed(),
+      createdAtMs: row.createdAtMs,
+      updatedAtMs: row.updatedAtMs,
+      closedAtMs: row.closedAtMs,
+    },
+  };
+}
+
+/** Name a disagreement across readings. */
+export function driftKey({ wallet, positionIndex, kind }: DriftKey): string {
+  return `${wallet.toLowerCase()}-${positionIndex}-${kind}`;
+}
+
+function kindOf(status: PositionStatus, row: RegisteredPosition | null): DriftKind | null {
+  if (row === null) return 'no_db_row';
+  const isOpen = status === 'open';
+  if (row.isOpen === isOpen) return null;
+  return row.isOpen ? 'db_open_chain_closed' : 'db_closed_chain_open';
+}
+
+function severityOf(kind: DriftKind, status: PositionStatus): DriftSeverity {
+  if (kind === 'db_closed_chain_open') return 'high';
+  if (kind === 'no_db_row') return status === 'open' ? 'high' : 'low';
+  return status === 'liquidated' ? 'high' : 'medium';
+}
+
+function messageOf(kind: DriftKind, status: PositionStatus): string {
+  switch (kind) {
+    case 'no_db_row':
+      return `The chain has this position (${status}), and the register has no row for it.`;
+    case 'db_open_chain_closed':
+      return `The register says open, and on chain the position is ${status}.`;
+    case 'db_closed_chain_open':
+      return 'The register says closed, and on chain the position is open.';
+  }
+}
+
+function chainEvidence({ held, shown, block }: DriftInput): Drift['chain'] {
+  return {
+    status: shown.status,
+    blockNumber: block.number,
+    blockTimeMs: Number(block.timestamp) * 1_000,
+    proxy: held.proxy,
+    ...(shown.amountLeveragedCollateral === undefined ? {} : { collateral: shown.amountLeveragedCollateral }),
+    ...(shown.amountLoan === undefined ? {} : { debt: shown.amountLoan }),
+    ...(shown.netValueUsd === undefined ? {} : { netValueUsd: shown.netValueUsd }),
+  };
+}

@@ -1,0 +1,173 @@
+import type { Catalog, Chain, Market } from '../../catalog/types.ts';
+import { ZERO } from '../../shared/decimal.ts';
+import type { MarketId, StrategyId } from '../../shared/ids.ts';
+import { findDrift } from '../drift/find.ts';
+import type { Sightings } from '../drift/types.ts';
+import type { EquityPosition } from '../equity/position.ts';
+import type { ChainFacts } from '../facts.ts';
+import type { Gap } from '../freshness/types.ts';
+import type { ComposedChain, ComposedMarket } from '../market/types.ts';
+import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
+import { composeWallet } from '../position/wallet.ts';
+import { type MarketRewards, marketRewards } from './incentives.ts';
+import { loopParts, type PnlParts, sumPnl, toPnl } from './pnl.ts';
+import { resolveRows } from './resolve.ts';
+import type { Portfolio, PortfolioItem, PortfolioLoop, PortfolioVault, RegisteredPosition } from './types.ts';
+import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts';
+
+/** What composing any wallet of a chain needs: made once per reading. */
+export interface PortfolioContext {
+  readonly chain: Chain;
+  readonly composed: ComposedChain;
+  /** Whether a market is configured on another chain. */
+  isElsewhere(marketId: MarketId): boolean;
+  market(marketId: MarketId): Market | undefined;
+  composedMarket(marketId: MarketId): ComposedMarket | undefined;
+  rewards(marketId: MarketId): MarketRewards | Gap;
+  readonly sightings: Sightings;
+}
+
+/** Gather what all wallets of a chain are composed with, from one version of its facts. */
+export function portfolioContext(
+  catalog: Catalog,
+  chain: Chain,
+  composed: ComposedChain,
+  facts: ChainFacts,
+  sightings: Sightings,
+): PortfolioContext {
+  const others = catalog.chainIds.filter((chainId) => chainId !== chain.chainId);
+  const markets = new Map(chain.markets.map((market) => [market.id, market] as const));
+  const measured = new Map(composed.markets.map((market) => [market.market.id, market] as const));
+  const rewards = new Map<MarketId, MarketRewards | Gap>();
+  return {
+    chain,
+    composed,
+    isElsewhere: (marketId) => others.some((chainId) => catalog.market(chainId, marketId) !== undefined),
+    market: (marketId) => markets.get(marketId),
+    composedMarket: (marketId) => measured.get(marketId),
+    rewards: (marketId) => {
+      const found = rewards.get(marketId) ?? marketRewards(facts, marketId);
+      rewards.set(marketId, found);
+      return found;
+    },
+    sightings,
+  };
+}
+
+/** Compose one wallet's portfolio from what it holds and its rows of the register. */
+export function composePortfolio(
+  context: PortfolioContext,
+  holdings: WalletHoldings,
+  rows: readonly RegisteredPosition[],
+): Portfolio {
+  const { chain, composed } = context;
+  const tags = new Map(
+    rows.flatMap(({ positionIndex, equityVaultId, marketId }) =>
+      equityVaultId === null ? [] : [[positionIndex, { vaultId: equityVaultId, marketId }] as const],
+    ),
+  );
+  const wallet = composeWallet(chain, composed, holdings, tags);
+  const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
+  const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
+
+  const loopOf = (shown: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
+    const held = heldById.get(shown.id) as HeldPosition;
+    const row = rowOf.get(shown.id) ?? null;
+    const { timestamp } = holdings.block;
+    const parts = loopParts({
+      held,
+      row,
+      market: context.market(held.marketId),
+      composed: context.composedMarket(held.marketId),
+      rewards: context.rewards(held.marketId),
+      timestamp,
+    });
+    return {
+      kind: 'loop',
+      position: shown,
+      row,
+      drift: findDrift({ held, shown, block: holdings.block, row, vaultId, sightings: context.sightings }),
+      pnl: toPnl(parts),
+      parts,
+    };
+  };
+  const withoutParts = ({ parts: _parts, ...loop }: PortfolioLoop & { readonly parts: PnlParts }): PortfolioLoop =>
+    loop;
+
+  const openVault = (equity: EquityPosition): PortfolioVault => {
+    const loops = equity.yieldLoops.map((shown) => loopOf(shown, equity.strategyId));
+    return {
+      kind: 'vault',
+      chainId: chain.chainId,
+      wallet: wallet.wallet,
+      vaultId: equity.strategyId,
+      status: 'open',
+      stockSymbol: equity.stock.symbol,
+      equity,
+      loops: loops.map(withoutParts),
+      pnl: toPnl(openVaultParts(context, holdings, equity, loops)),
+    };
+  };
+  const closedVault = (
+    vaultId: StrategyId,
+    loops: readonly (PortfolioLoop & { parts: PnlParts })[],
+  ): PortfolioVault => {
+    const vault = chain.equityVaults.find(({ id }) => id === vaultId);
+    return {
+      kind: 'vault',
+      chainId: chain.chainId,
+      wallet: wallet.wallet,
+      vaultId,
+      status: statusOfEnded(loops),
+      ...(vault ? { stockSymbol: vault.stock.displaySymbol } : {}),
+      equity: null,
+      loops: loops.map(withoutParts),
+      pnl: toPnl(closedVaultParts(loops)),
+    };
+  };
+
+  const ended = wallet.positions
+    .filter(({ status }) => status !== 'open')
+    .map((shown) => loopOf(shown, rowOf.get(shown.id)?.equityVaultId ?? null));
+  const positions = wallet.positions
+    .filter(({ status }) => status === 'open')
+    .map((shown) => withoutParts(loopOf(shown, null)));
+  const equityPositions = wallet.equityPositions.map(openVault);
+  const closed = groupByVault(ended).map(({ vaultId, loops }): PortfolioItem => {
+    const [only] = loops;
+    return vaultId === null && only ? withoutParts(only) : closedVault(vaultId as StrategyId, loops);
+  });
+
+  const open = [...positions, ...equityPositions];
+  return {
+    chainId: chain.chainId,
+    wallet: wallet.wallet,
+    block: wallet.block,
+    header: { ...totalDeposited(open), openCount: open.length },
+    positions,
+    equityPositions,
+    closed,
+    unresolved,
+    pnl: sumPnl([...open, ...closed].map(({ pnl }) => pnl)),
+  };
+}
+
+/** The loops of one vault that has ended stand together, where the newest of them stood. */
+function groupByVault<L extends { readonly row: RegisteredPosition | null }>(
+  loops: readonly L[],
+): readonly { readonly vaultId: StrategyId | null; readonly loops: readonly L[] }[] {
+  const groups: { vaultId: StrategyId | null; loops: L[] }[] = [];
+  for (const loop of loops) {
+    const vaultId = loop.row?.equityVaultId ?? null;
+    const group = vaultId === null ? undefined : groups.find((candidate) => candidate.vaultId === vaultId);
+    if (group) group.loops.push(loop);
+    else groups.push({ vaultId, loops: [loop] });
+  }
+  return groups;
+}
+
+function totalDeposited(open: readonly PortfolioItem[]): { totalDepositedUsd?: string } {
+  const deposits = open.map(({ pnl }) => pnl.depositedUsd);
+  if (deposits.some((deposit) => deposit === undefined)) return {};
+  return { totalDepositedUsd: deposits.reduce((sum, deposit) => sum.plus(deposit ?? ''), ZERO).toFixed() };
+}

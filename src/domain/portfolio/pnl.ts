@@ -1,0 +1,152 @@
+import type { Market } from '../../catalog/types.ts';
+import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { gap } from '../freshness/gaps.ts';
+import type { Gap } from '../freshness/types.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import { statusOf } from '../position/compose.ts';
+import type { HeldPosition, HeldStock } from '../position/types.ts';
+import { valueHolding } from '../position/valuation.ts';
+import { accrueRewards, type MarketRewards } from './incentives.ts';
+import type { Pnl, RegisteredPosition } from './types.ts';
+
+/** Places of quotients (accruals, returns); sums and products are exact. */
+const PLACES = 18;
+
+const PARTS = ['depositedUsd', 'returnedUsd', 'netValueUsd', 'incentivesUsd'] as const;
+export type PnlPart = (typeof PARTS)[number];
+/** A part as it was computed: a value, or why there is none. */
+export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>>;
+
+export interface LoopPnlInput {
+  readonly held: HeldPosition;
+  readonly row: RegisteredPosition | null;
+  readonly market: Market | undefined;
+  readonly composed: ComposedMarket | undefined;
+  /** What the market's incentives paid, or why that is not known. */
+  readonly rewards: MarketRewards | Gap;
+  /** Time of the reading, unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Add the parts up. What needs an unknown part is unknown too; every reason is told once. */
+export function toPnl(parts: PnlParts): Pnl {
+  const gaps: Gap[] = [];
+  const known = (name: PnlPart): Decimal | undefined => {
+    const part = parts[name];
+    if ('field' in part) gaps.push({ ...part, field: `pnl.${name}` });
+    return 'field' in part ? undefined : part;
+  };
+  const [deposited, returned, net, incentives] = PARTS.map(known);
+  const base = deposited && returned && net ? net.plus(returned).minus(deposited) : undefined;
+  const total = base && incentives ? base.plus(incentives) : undefined;
+  if (!base) gaps.push(gap('pnl.baseResultUsd', 'NOT_MEASURED', UNKNOWN_PART));
+  if (!total) {
+    for (const field of ['pnl.totalUsd', 'pnl.returnOnEquityPct']) gaps.push(gap(field, 'NOT_MEASURED', UNKNOWN_PART));
+  } else if (deposited?.isZero()) {
+    gaps.push(gap('pnl.returnOnEquityPct', 'NOT_APPLICABLE', 'Nothing was deposited.'));
+  }
+  return {
+    ...(deposited ? { depositedUsd: deposited.toFixed() } : {}),
+    ...(returned ? { returnedUsd: returned.toFixed() } : {}),
+    ...(net ? { netValueUsd: net.toFixed() } : {}),
+    ...(base ? { baseResultUsd: base.toFixed() } : {}),
+    ...(incentives ? { incentivesUsd: incentives.toFixed() } : {}),
+    ...(total && deposited ? { totalUsd: total.toFixed(), returnOnEquityPct: returnOn(total, deposited) } : {}),
+    gaps,
+  };
+}
+
+/** Compute the parts of a plain position: the chain's basis and value at the loan token's price, incentives over its registered life. */
+export function loopParts(input: LoopPnlInput): PnlParts {
+  const { held, market, composed } = input;
+  if (!market)
+    return allUnknown(gap('', 'NOT_MEASURED', 'Its market is not in the catalog, so its tokens are not known.'));
+  if (!composed) return allUnknown(gap('', 'NOT_MEASURED', 'Its market has not been measured yet.'));
+  const price = composed.loanPrice?.value.usd;
+  if (!price) {
+    const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
+    return allUnknown(known ?? gap('', 'NOT_MEASURED', 'The price of the loan token is not known.'));
+  }
+  const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);
+  const value = statusOf(held) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
+  const rewards = loopIncentives(input, value);
+  return {
+    depositedUsd: usd(held.depositedAssets),
+    returnedUsd: usd(held.returnedAssets),
+    netValueUsd: value ? usd(value.collateralValue - value.debt) : ZERO,
+    incentivesUsd:
+      'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
+  };
+}
+
+/** Accrue the incentives of a stock leg, USD: as those of a loop, on what is held now. */
+export function stockIncentives(
+  held: HeldStock,
+  composed: ComposedMarket | undefined,
+  rewards: MarketRewards | Gap,
+  life: { readonly fromMs: number; readonly toMs: number },
+): Decimal | Gap {
+  if ('field' in rewards) return rewards;
+  if (!rewards.pays) return ZERO;
+  const value = composed && valueHolding(held, composed, BigInt(Math.floor(life.toMs / 1_000)));
+  if (!value?.usd) return gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.');
+  return accrueRewards(rewards, value.usd, life).decimalPlaces(PLACES);
+}
+
+/** Add two parts; the first reason wins. */
+export function addParts(a: Decimal | Gap, b: Decimal | Gap): Decimal | Gap {
+  if ('field' in a) return a;
+  return 'field' in b ? b : a.plus(b);
+}
+
+/** Sum what several positions have brought. */
+export function sumPnl(all: readonly Pnl[]): Pnl {
+  const sum = (name: PnlPart): Decimal | Gap =>
+    all.reduce<Decimal | Gap>((total, pnl) => {
+      const part = pnl[name];
+      if ('field' in total) return total;
+      return part === undefined ? gap('', 'NOT_MEASURED', 'It is not known of every position.') : total.plus(part);
+    }, ZERO);
+  return toPnl({
+    depositedUsd: sum('depositedUsd'),
+    returnedUsd: sum('returnedUsd'),
+    netValueUsd: sum('netValueUsd'),
+    incentivesUsd: sum('incentivesUsd'),
+  });
+}
+
+/**
+ * Accrue over the registered life, in loan base units: an open position's incentives on what it owes and holds now, an ended
+ * one's on what its deposit and its registered LTV amounted to.
+ */
+function loopIncentives(
+  { held, row, rewards, timestamp }: LoopPnlInput,
+  value: { readonly collateralValue: bigint; readonly debt: bigint } | null,
+): Decimal | Gap {
+  if ('field' in rewards) return rewards;
+  if (!rewards.pays) return ZERO;
+  if (!row) return gap('', 'NOT_MEASURED', 'It is not registered, so nobody knows since when it earns.');
+  const toMs = value ? Number(timestamp) * 1_000 : row.closedAtMs;
+  if (toMs === null) return gap('', 'NOT_MEASURED', 'The register does not say when it ended.');
+  const basis = value
+    ? { debt: fromUnits(value.debt, 0), collateral: fromUnits(value.collateralValue, 0) }
+    : openedWith(fromUnits(held.depositedAssets, 0), row.desiredLtvPct);
+  if (!basis) return gap('', 'NOT_MEASURED', 'The register does not say with which LTV it was opened.');
+  return accrueRewards(rewards, basis, { fromMs: row.createdAtMs, toMs });
+}
+
+function openedWith(deposit: Decimal, ltvPct: Decimal | null): { debt: Decimal; collateral: Decimal } | null {
+  if (!ltvPct || ltvPct.lt(0) || ltvPct.gte(HUNDRED)) return null;
+  const debt = deposit.times(ltvPct).div(HUNDRED.minus(ltvPct));
+  return { debt, collateral: deposit.plus(debt) };
+}
+
+function returnOn(total: Decimal, deposited: Decimal): string | null {
+  return deposited.isZero() ? null : total.times(HUNDRED).div(deposited).decimalPlaces(PLACES).toFixed();
+}
+
+function allUnknown(why: Gap): PnlParts {
+  return { depositedUsd: why, returnedUsd: why, netValueUsd: why, incentivesUsd: why };
+}
+
+const UNKNOWN_PART = 'One of its parts is not known.';

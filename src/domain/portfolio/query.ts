@@ -1,0 +1,199 @@
+import type { Decimal } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { type Address, type ChainId, type MarketId, type StrategyId, shownValue } from '../../shared/ids.ts';
+import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
+import type { PositionStatus } from '../position/types.ts';
+import { driftOf, type PortfolioReport } from './report.ts';
+import { type ItemRow, oldest, rowsOf, wholeOf } from './rows.ts';
+import type { Portfolio } from './types.ts';
+
+/** Conditions on loops and vaults; all that are given must hold. What is not known meets no limit. */
+export interface ItemFilter {
+  readonly statuses?: readonly PositionStatus[];
+  readonly wallets?: readonly Address[];
+  readonly marketIds?: readonly MarketId[];
+  readonly strategyIds?: readonly StrategyId[];
+  readonly vaultIds?: readonly StrategyId[];
+  readonly driftKinds?: readonly DriftKind[];
+  readonly minValueUsd?: Decimal;
+  readonly minHeadroomPct?: Decimal;
+  readonly maxHeadroomPct?: Decimal;
+}
+
+export const PORTFOLIO_ORDERS = ['value', 'pnl', 'headroom', 'age'] as const;
+/** By net value, by total P&L, by LTV headroom (of a wallet the least), by how long ago it was opened. */
+export type PortfolioOrder = (typeof PORTFOLIO_ORDERS)[number];
+export type Direction = 'asc' | 'desc';
+
+export interface ListQuery {
+  readonly filter: ItemFilter;
+  readonly order: PortfolioOrder;
+  readonly direction: Direction;
+  readonly first: number;
+  readonly after?: string;
+}
+
+export interface Listed<T> {
+  readonly edges: { cursor: string; node: T }[];
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+}
+
+/** List wallets that have something matching, ordered by what matches. Without conditions all wallets are listed. */
+export function queryPortfolios(reports: readonly PortfolioReport[], query: ListQuery): Listed<Portfolio> {
+  const matches = matcherOf(query.filter);
+  const isOpenToAll = Object.keys(query.filter).length === 0;
+  const found = reports.flatMap((report) =>
+    rowsOf(report).flatMap(({ portfolio, rows }) => {
+      const matching = rows.filter(matches);
+      if (matching.length === 0 && !isOpenToAll) return [];
+      return [{ node: portfolio, place: walletPlace(portfolio, matching, query.order) }];
+    }),
+  );
+  return cut(found, query);
+}
+
+/** List loops and vaults that match. */
+export function queryItems(reports: readonly PortfolioReport[], query: ListQuery): Listed<ItemRow> {
+  const matches = matcherOf(query.filter);
+  const found = reports.flatMap((report) =>
+    rowsOf(report).flatMap(({ rows }) =>
+      rows.filter(matches).map((row) => ({
+        node: row,
+        place: { key: keyOf(row, query.order), chainId: row.chainId, id: `${row.wallet} ${row.key}` },
+      })),
+    ),
+  );
+  return cut(found, query);
+}
+
+export interface DriftFilter {
+  readonly kinds?: readonly DriftKind[];
+  readonly severities?: readonly DriftSeverity[];
+  readonly wallets?: readonly Address[];
+  readonly marketIds?: readonly MarketId[];
+}
+
+/** List disagreements, those met first coming first. */
+export function queryDrift(
+  reports: readonly PortfolioReport[],
+  filter: DriftFilter,
+  page: { readonly first: number; readonly after?: string },
+): Listed<Drift> {
+  const { kinds, severities, wallets, marketIds } = filter;
+  const found = reports
+    .flatMap((report) => report.entries.flatMap(driftOf))
+    .filter((drift) => allows(kinds, drift.kind) && allows(severities, drift.severity))
+    .filter((drift) => allows(wallets, drift.wallet) && allows(marketIds, drift.marketId))
+    .map((node) => ({
+      node,
+      place: { key: node.firstSeenMs, chainId: node.chainId, id: `${node.wallet} ${node.positionIndex} ${node.kind}` },
+    }));
+  return cut(found, { ...page, order: 'age', direction: 'asc' });
+}
+
+/** Make the condition on a row that a filter stands for. */
+export function matcherOf(filter: ItemFilter): (row: ItemRow) => boolean {
+  const { minValueUsd, minHeadroomPct, maxHeadroomPct, driftKinds } = filter;
+  return (row) =>
+    allows(filter.statuses, row.status) &&
+    allows(filter.wallets, row.wallet) &&
+    allows(filter.marketIds, row.marketId) &&
+    allows(filter.strategyIds, row.strategyId) &&
+    (filter.vaultIds === undefined || (row.vaultId !== null && filter.vaultIds.includes(row.vaultId))) &&
+    (driftKinds === undefined || row.driftKinds.some((kind) => driftKinds.includes(kind))) &&
+    (minValueUsd === undefined || (row.valueUsd?.gte(minValueUsd) ?? false)) &&
+    (minHeadroomPct === undefined || (row.headroomPct?.gte(minHeadroomPct) ?? false)) &&
+    (maxHeadroomPct === undefined || (row.headroomPct?.lte(maxHeadroomPct) ?? false));
+}
+
+function allows<T>(list: readonly T[] | undefined, value: T): boolean {
+  return list === undefined || list.includes(value);
+}
+
+/** Where an entry stands in an order. Keys only compare; what is shown stays exact. */
+interface Place {
+  readonly key: number | null;
+  readonly chainId: ChainId;
+  readonly id: string;
+}
+
+function keyOf(row: ItemRow, order: PortfolioOrder): number | null {
+  switch (order) {
+    case 'value':
+      return row.valueUsd?.toNumber() ?? null;
+    case 'pnl':
+      return row.pnlUsd?.toNumber() ?? null;
+    case 'headroom':
+      return row.headroomPct?.toNumber() ?? null;
+    case 'age':
+      return row.openedAtMs;
+  }
+}
+
+function walletPlace({ chainId, wallet }: Portfolio, matching: readonly ItemRow[], order: PortfolioOrder): Place {
+  const place = (key: number | null): Place => ({ key, chainId, id: wallet });
+  if (order === 'age') return place(oldest(matching.map(({ openedAtMs }) => openedAtMs)));
+  const counted = order === 'headroom' ? matching : wholeOf(matching);
+  const keys = counted.flatMap((row) => keyOf(row, order) ?? []);
+  if (keys.length === 0) return place(null);
+  return place(order === 'headroom' ? Math.min(...keys) : keys.reduce((sum, key) => sum + key, 0));
+}
+
+/** Unknown keys come last either way; ties are broken by chain and id. */
+function compare(a: Place, b: Place, direction: Direction): number {
+  if (a.key !== b.key) {
+    if (a.key === null) return 1;
+    if (b.key === null) return -1;
+    return direction === 'asc' ? a.key - b.key : b.key - a.key;
+  }
+  if (a.chainId !== b.chainId) return a.chainId - b.chainId;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+function cut<T>(
+  found: readonly { readonly node: T; readonly place: Place }[],
+  query: Pick<ListQuery, 'order' | 'direction' | 'first' | 'after'>,
+): Listed<T> {
+  const { order, direction, first, after } = query;
+  const sorted = found.toSorted((a, b) => compare(a.place, b.place, direction));
+  const place = after === undefined ? null : decodePlace(after, order, direction);
+  const rest = place ? sorted.filter((entry) => compare(entry.place, place, direction) > 0) : sorted;
+  return {
+    edges: rest.slice(0, first).map((entry) => ({
+      cursor: encodePlace(entry.place, order, direction),
+      node: entry.node,
+    })),
+    totalCount: sorted.length,
+    hasNextPage: rest.length > first,
+    hasPreviousPage: rest.length < sorted.length,
+  };
+}
+
+/** A cursor says where an entry stands, not how many stand before it: others may come and go between two pages. */
+function encodePlace({ key, chainId, id }: Place, order: PortfolioOrder, direction: Direction): string {
+  return btoa(JSON.stringify([order, direction, key, chainId, id]));
+}
+
+function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction): Place {
+  const row = parsed(cursor);
+  if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
+    const [, , key, chainId, id]: unknown[] = row;
+    if ((key === null || typeof key === 'number') && typeof chainId === 'number' && typeof id === 'string') {
+      return { key, chainId, id };
+    }
+  }
+  throw new BadRequestError(
+    `"${shownValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
+    { field: 'after', value: shownValue(cursor) },
+  );
+}
+
+function parsed(cursor: string): unknown {
+  try {
+    return JSON.parse(atob(cursor));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Drift } from '../drift/types.ts';
+import type { EquityPosition } from '../equity/position.ts';
+import type { Position } from '../position/types.ts';
+import { isFailed } from './report.ts';
+import type { Pnl, PortfolioEntry, PortfolioItem, PortfolioLoop, PortfolioVault, RegisteredPosition } from './types.ts';
+
+/** A wallet's portfolio as plain data of the v1 contract: what is not known is absent, what cannot apply is `null`. */
+export type PortfolioDocument = Readonly<Record<string, unknown>>;
+
+const rendered = new WeakMap<PortfolioEntry, PortfolioDocument>();
+
+/** Render a wallet for the v1 contract, once. Nothing in it depends on the moment of the request. */
+export function renderEntry(entry: PortfolioEntry): PortfolioDocument {
+  const known = rendered.get(entry) ?? documentOf(entry);
+  rendered.set(entry, known);
+  return known;
+}
+
+function documentOf(entry: PortfolioEntry): PortfolioDocument {
+  const { wallet: address, chainId } = entry;
+  if (isFailed(entry)) return { address, chainId, failure: entry.failure };
+  return {
+    address,
+    chainId,
+    header: entry.header,
+    pnl: pnlOf(entry.pnl),
+    positions: entry.positions.map(loopOf),
+    equityPositions: entry.equityPositions.map(vaultOf),
+    closed: entry.closed.map(endedOf),
+    unresolved: entry.unresolved.map(({ reason, message, row }) => ({
+      reason,
+      message,
+      marketId: row.marketId,
+      positionIndex: row.positionIndex,
+      registered: registeredOf(row),
+    })),
+  };
+}
+
+function endedOf(item: PortfolioItem): object {
+  return item.kind === 'loop' ? { kind: 'position', ...loopOf(item) } : { kind: 'equity', ...vaultOf(item) };
+}
+
+function loopOf({ position, row, drift, pnl }: PortfolioLoop): object {
+  return {
+    ...positionOf(position),
+    pnl: pnlOf(pnl),
+    registered: row && registeredOf(row),
+    dbDrift: drift?.kind ?? null,
+    ...(drift ? { drift: driftDocument(drift) } : {}),
+  };
+}
+
+function vaultOf({ chainId, vaultId, status, stockSymbol, equity, loops, pnl }: PortfolioVault): object {
+  const { yieldLoops: _loops, wallet: _wallet, freshness: _freshness, gaps: _gaps, ...held } = equity ?? NOTHING;
+  return {
+    ...held,
+    strategyId: vaultId,
+    chainId,
+    status,
+    ...(stockSymbol === undefined ? {} : { stockSymbol }),
+    yieldLoops: loops.map(loopOf),
+    pnl: pnlOf(pnl),
+    dbDrift: loops.find(({ drift }) => drift !== null)?.drift?.kind ?? null,
+  };
+}
+
+const NOTHING: Partial<EquityPosition> = {};
+
+/** Ages of market values are told per group elsewhere; `freshness` would differ from second to second. */
+function positionOf(position: Position): object {
+  const { freshness: _freshness, gaps: _gaps, wallet: _wallet, marketId: _marketId, ...shown } = position;
+  return shown;
+}
+
+function pnlOf({ gaps: _gaps, ...pnl }: Pnl): object {
+  return pnl;
+}
+
+/** A row of the register as plain data. */
+export function registeredOf(row: RegisteredPosition): object {
+  return {
+    isOpen: row.isOpen,
+    depositedUsd: row.depositedUsd.toFixed(),
+    addedUsd: row.addedUsd.toFixed(),
+    removedUsd: row.removedUsd.toFixed(),
+    returnedUsd: row.returnedUsd.toFixed(),
+    collateralApyPctAtOpen: row.collateralApyPctAtOpen?.toFixed() ?? null,
+    borrowApyPctAtOpen: row.borrowApyPctAtOpen?.toFixed() ?? null,
+    leverageApyPctAtOpen: row.leverageApyPctAtOpen?.toFixed() ?? null,
+    desiredLtvPct: row.desiredLtvPct?.toFixed() ?? null,
+    entryPrice: row.entryPrice?.toFixed() ?? null,
+    exitPrice: row.exitPrice?.toFixed() ?? null,
+    equityVaultId: row.equityVaultId,
+    createdAt: isoOf(row.createdAtMs),
+    updatedAt: isoOf(row.updatedAtMs),
+    closedAt: row.closedAtMs === null ? null : isoOf(row.closedAtMs),
+  };
+}
+
+function driftDocument({ kind, severity, message, firstSeenMs, chain, register }: Drift): object {
+  const { blockNumber, blockTimeMs, ...evidence } = chain;
+  return {
+    kind,
+    severity,
+    message,
+    firstSeen: isoOf(firstSeenMs),
+    chain: { ...evidence, blockNumber: blockNumber.toString(), blockTime: isoOf(blockTimeMs) },
+    database: register && {
+      isOpen: register.isOpen,
+      depositedUsd: register.depositedUsd,
+      returnedUsd: register.returnedUsd,
+      createdAt: isoOf(register.createdAtMs),
+      updatedAt: isoOf(register.updatedAtMs),
+      closedAt: register.closedAtMs === null ? null : isoOf(register.closedAtMs),
+    },
+  };
+}
+
+function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,66 @@
+import type { ChainId } from '../../shared/ids.ts';
+import type { Drift } from '../drift/types.ts';
+import type { FailedPortfolio, Portfolio, PortfolioEntry, PortfolioItem, PortfolioLoop } from './types.ts';
+
+export interface PortfolioCounts {
+  /** Wallets, those that cannot be told included. */
+  readonly users: number;
+  /** Open plain loops. */
+  readonly open: number;
+  /** Open equity vaults. */
+  readonly equity: number;
+  /** Loops and vaults that have ended. */
+  readonly closed: number;
+  readonly unresolved: number;
+  readonly drift: number;
+  /** Wallets that cannot be told. */
+  readonly failed: number;
+}
+
+/** Every wallet of a chain, read at one block. */
+export interface PortfolioReport {
+  readonly chainId: ChainId;
+  readonly blockNumber: bigint;
+  /** Time of that block, ms. */
+  readonly asOfMs: number;
+  readonly computedAtMs: number;
+  /** Ordered by address. */
+  readonly entries: readonly PortfolioEntry[];
+  readonly counts: PortfolioCounts;
+}
+
+export function isFailed(entry: PortfolioEntry): entry is FailedPortfolio {
+  return 'failure' in entry;
+}
+
+/** List everything of a wallet that stands for itself: open loops, open vaults, and what has ended. */
+export function itemsOf({ positions, equityPositions, closed }: Portfolio): readonly PortfolioItem[] {
+  return [...positions, ...equityPositions, ...closed];
+}
+
+/** List every loop of a wallet, those of vaults included. */
+export function loopsOf(portfolio: Portfolio): readonly PortfolioLoop[] {
+  return itemsOf(portfolio).flatMap((item) => (item.kind === 'loop' ? [item] : item.loops));
+}
+
+/** List a wallet's disagreements. */
+export function driftOf(entry: PortfolioEntry): readonly Drift[] {
+  return isFailed(entry) ? [] : loopsOf(entry).flatMap(({ drift }) => (drift ? [drift] : []));
+}
+
+/** Count what a list of wallets holds. */
+export function countEntries(entries: readonly PortfolioEntry[]): PortfolioCounts {
+  const counts = { users: entries.length, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
+  for (const entry of entries) {
+    if (isFailed(entry)) {
+      counts.failed += 1;
+      continue;
+    }
+    counts.open += entry.positions.length;
+    counts.equity += entry.equityPositions.length;
+    counts.closed += entry.closed.length;
+    counts.unresolved += entry.unresolved.length;
+    counts.drift += driftOf(entry).length;
+  }
+  return counts;
+}

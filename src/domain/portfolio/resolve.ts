@@ -1,0 +1,43 @@
+import type { MarketId } from '../../shared/ids.ts';
+import type { HeldPosition } from '../position/types.ts';
+import type { RegisteredPosition, UnresolvedReason, UnresolvedRow } from './types.ts';
+
+/** What tells which markets are known where. */
+export interface KnownMarkets {
+  market(marketId: MarketId): unknown;
+  isElsewhere(marketId: MarketId): boolean;
+}
+
+const MESSAGES: Record<UnresolvedReason, string> = {
+  market_not_configured: 'Its market is in no catalog.',
+  no_chain_position: 'The wallet has no position of this index on this chain.',
+  chain_mismatch: 'Its market is not that of the position of this index on this chain.',
+};
+
+/**
+ * Give every position the row that describes it: of the same index and market. Rows without such a position are
+ * unresolved, with the reason.
+ */
+export function resolveRows(
+  known: KnownMarkets,
+  positions: readonly HeldPosition[],
+  rows: readonly RegisteredPosition[],
+): { readonly rowOf: ReadonlyMap<number, RegisteredPosition>; readonly unresolved: readonly UnresolvedRow[] } {
+  const heldById = new Map(positions.map((held) => [held.id, held] as const));
+  const rowOf = new Map<number, RegisteredPosition>();
+  const unresolved: UnresolvedRow[] = [];
+  for (const row of rows) {
+    const held = heldById.get(row.positionIndex);
+    if (held?.marketId === row.marketId) rowOf.set(row.positionIndex, row);
+    else {
+      const reason = reasonOf(known, row, held !== undefined);
+      unresolved.push({ reason, message: MESSAGES[reason], row });
+    }
+  }
+  return { rowOf, unresolved };
+}
+
+function reasonOf(known: KnownMarkets, { marketId }: RegisteredPosition, isHeld: boolean): UnresolvedReason {
+  if (known.market(marketId) !== undefined) return isHeld ? 'chain_mismatch' : 'no_chain_position';
+  return known.isElsewhere(marketId) ? 'chain_mismatch' : 'market_not_configured';
+}

@@ -1,0 +1,102 @@
+import { Decimal } from '../../shared/decimal.ts';
+import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import type { DriftKind } from '../drift/types.ts';
+import type { PositionStatus } from '../position/types.ts';
+import { isFailed, itemsOf, type PortfolioReport } from './report.ts';
+import type { Portfolio, PortfolioItem, PortfolioLoop } from './types.ts';
+
+/** A loop or vault with what lists are filtered and ordered by. `null` = not known or not applicable. */
+export interface ItemRow {
+  readonly item: PortfolioItem;
+  readonly chainId: ChainId;
+  readonly wallet: Address;
+  /** Distinguishes the items of one wallet. */
+  readonly key: string;
+  readonly status: PositionStatus;
+  /** Its market; of a vault the stock market. */
+  readonly marketId: MarketId;
+  readonly strategyId: StrategyId;
+  /** The vault that it is, or that it belongs to. */
+  readonly vaultId: StrategyId | null;
+  readonly driftKinds: readonly DriftKind[];
+  readonly valueUsd: Decimal | null;
+  readonly pnlUsd: Decimal | null;
+  readonly headroomPct: Decimal | null;
+  readonly openedAtMs: number | null;
+}
+
+export interface WalletRows {
+  readonly portfolio: Portfolio;
+  readonly rows: readonly ItemRow[];
+}
+
+const known = new WeakMap<PortfolioReport, readonly WalletRows[]>();
+
+/** Lay a report out as rows, once. Wallets that cannot be told have none. */
+export function rowsOf(report: PortfolioReport): readonly WalletRows[] {
+  const rows =
+    known.get(report) ??
+    report.entries.flatMap((entry) => (isFailed(entry) ? [] : [{ portfolio: entry, rows: walletRows(entry) }]));
+  known.set(report, rows);
+  return rows;
+}
+
+/** Lay one wallet out: its items, and behind each vault the loops in it. */
+export function walletRows(portfolio: Portfolio): readonly ItemRow[] {
+  return itemsOf(portfolio).flatMap((item) => {
+    if (item.kind === 'loop') return [loopRow(item, item.row?.equityVaultId ?? null)];
+    return [
+      {
+        item,
+        chainId: item.chainId,
+        wallet: item.wallet,
+        key: `${item.vaultId}-${item.status}`,
+        status: item.status,
+        marketId: item.vaultId.replace(EQUITY_PREFIX, '') as MarketId,
+        strategyId: item.vaultId,
+        vaultId: item.vaultId,
+        driftKinds: item.loops.flatMap(({ drift }) => (drift ? [drift.kind] : [])),
+        valueUsd: decimalOrNull(item.pnl.netValueUsd),
+        pnlUsd: decimalOrNull(item.pnl.totalUsd),
+        headroomPct: decimalOrNull(item.equity?.stock.ltvHeadroomPct),
+        openedAtMs: oldest(item.loops.map(({ row }) => row?.createdAtMs ?? null)),
+      },
+      ...item.loops.map((loop) => loopRow(loop, item.vaultId)),
+    ];
+  });
+}
+
+/** Leave out loops whose vault is among the rows: its sums contain them. */
+export function wholeOf(rows: readonly ItemRow[]): readonly ItemRow[] {
+  const inside = new Set<PortfolioItem>(rows.flatMap(({ item }) => (item.kind === 'vault' ? item.loops : [])));
+  return inside.size === 0 ? rows : rows.filter(({ item }) => !inside.has(item));
+}
+
+/** The earliest of some moments; `null` when none is known. */
+export function oldest(moments: readonly (number | null)[]): number | null {
+  const given = moments.filter((moment) => moment !== null);
+  return given.length === 0 ? null : Math.min(...given);
+}
+
+function loopRow(item: PortfolioLoop, vaultId: StrategyId | null): ItemRow {
+  const { position, drift, pnl, row } = item;
+  return {
+    item,
+    chainId: position.chainId,
+    wallet: position.wallet,
+    key: position.positionId,
+    status: position.status,
+    marketId: position.marketId,
+    strategyId: position.strategyId,
+    vaultId,
+    driftKinds: drift ? [drift.kind] : [],
+    valueUsd: decimalOrNull(pnl.netValueUsd),
+    pnlUsd: decimalOrNull(pnl.totalUsd),
+    headroomPct: decimalOrNull(position.ltvHeadroomPct),
+    openedAtMs: row?.createdAtMs ?? null,
+  };
+}
+
+function decimalOrNull(value: string | null | undefined): Decimal | null {
+  return value == null ? null : new Decimal(value);
+}

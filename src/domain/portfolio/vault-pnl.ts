@@ -1,0 +1,95 @@
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import type { EquityPosition } from '../equity/position.ts';
+import { gap } from '../freshness/gaps.ts';
+import type { Gap } from '../freshness/types.ts';
+import type { PositionStatus, WalletHoldings } from '../position/types.ts';
+import { valueHolding } from '../position/valuation.ts';
+import type { PortfolioContext } from './compose.ts';
+import { addParts, type PnlParts, stockIncentives } from './pnl.ts';
+import type { PortfolioLoop, RegisteredPosition } from './types.ts';
+
+type LoopWithParts = PortfolioLoop & { readonly parts: PnlParts };
+
+/**
+ * Compute the parts of an open vault. The chain keeps no basis of a stock leg: what was put in and taken out is what the
+ * rows of its loops say, one row per deposit into the vault.
+ */
+export function openVaultParts(
+  context: PortfolioContext,
+  holdings: WalletHoldings,
+  equity: EquityPosition,
+  loops: readonly LoopWithParts[],
+): PnlParts {
+  const vault = context.chain.equityVaults.find(({ id }) => id === equity.strategyId);
+  const stockMarketId = vault?.stockMarket.id;
+  const stock = holdings.stocks.find(({ marketId }) => marketId === stockMarketId);
+  const composed = stockMarketId && context.composedMarket(stockMarketId);
+  const loopsValue = loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.netValueUsd), ZERO);
+  const stockUsd = stock && composed ? valueHolding(stock, composed, holdings.block.timestamp).usd : null;
+  const flows = registeredFlows(equity, loops);
+  return {
+    ...flows,
+    netValueUsd:
+      equity.yieldLoopMatch === 'ambiguous'
+        ? AMBIGUOUS
+        : addParts(stockUsd?.net ?? gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.'), loopsValue),
+    incentivesUsd: addParts(
+      loopIncentives(loops),
+      stock && stockMarketId
+        ? stockLegIncentives(context, stock, stockMarketId, loops, holdings)
+        : gap('', 'NOT_MEASURED', 'The stock leg is not known.'),
+    ),
+  };
+}
+
+/** Compute the parts of a vault that has ended: nothing is left in it. */
+export function closedVaultParts(loops: readonly LoopWithParts[]): PnlParts {
+  return { ...sumRows(loops.map(({ row }) => row)), netValueUsd: ZERO, incentivesUsd: loopIncentives(loops) };
+}
+
+/** A vault of which a loop was liquidated counts as liquidated. */
+export function statusOfEnded(loops: readonly PortfolioLoop[]): PositionStatus {
+  return loops.some(({ position }) => position.liquidated) ? 'liquidated' : 'closed';
+}
+
+const AMBIGUOUS = gap('', 'NOT_MEASURED', 'More than one set of loops may belong to the vault.');
+
+function registeredFlows(
+  { yieldLoopMatch }: EquityPosition,
+  loops: readonly LoopWithParts[],
+): Pick<PnlParts, 'depositedUsd' | 'returnedUsd'> {
+  if (yieldLoopMatch === 'ambiguous') return { depositedUsd: AMBIGUOUS, returnedUsd: AMBIGUOUS };
+  return sumRows(loops.map(({ row }) => row));
+}
+
+function sumRows(rows: readonly (RegisteredPosition | null)[]): Pick<PnlParts, 'depositedUsd' | 'returnedUsd'> {
+  const known = rows.filter((row) => row !== null);
+  if (known.length === 0 || known.length < rows.length) {
+    const missing = gap('', 'NOT_MEASURED', 'Not every loop of the vault is registered.');
+    return { depositedUsd: missing, returnedUsd: missing };
+  }
+  return {
+    depositedUsd: known.reduce((sum, row) => sum.plus(row.depositedUsd).plus(row.addedUsd), ZERO),
+    returnedUsd: known.reduce((sum, row) => sum.plus(row.returnedUsd).plus(row.removedUsd), ZERO),
+  };
+}
+
+function loopIncentives(loops: readonly LoopWithParts[]): Decimal | Gap {
+  return loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.incentivesUsd), ZERO);
+}
+
+function stockLegIncentives(
+  context: PortfolioContext,
+  stock: WalletHoldings['stocks'][number],
+  marketId: WalletHoldings['stocks'][number]['marketId'],
+  loops: readonly LoopWithParts[],
+  { block }: WalletHoldings,
+): Decimal | Gap {
+  const rewards = context.rewards(marketId);
+  if (!('field' in rewards) && !rewards.pays) return ZERO;
+  const since = loops.flatMap(({ row }) => (row ? [row.createdAtMs] : []));
+  if (since.length === 0)
+    return gap('', 'NOT_MEASURED', 'The vault is not registered, so nobody knows since when it earns.');
+  const life = { fromMs: Math.min(...since), toMs: Number(block.timestamp) * 1_000 };
+  return stockIncentives(stock, context.composedMarket(marketId), rewards, life);
+}
