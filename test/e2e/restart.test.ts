@@ -1,0 +1,124 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { captureLogs } from '../support/log-capture.ts';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { CHAIN_IDS, READS, SUSDE_PYUSD } from './known.ts';
+import { differences, observe } from './observe.ts';
+
+const logs = captureLogs();
+const proxies: RpcProxy[] = [];
+let service: TestService;
+let snapshotFile: string;
+
+beforeAll(async () => {
+  service = await startService({
+    warm: false,
+    sleep: noSleep,
+    timers: noTimers,
+    logger: logs.logger,
+    env: { UPSTREAM_TIMEOUT_MS: '20000', RPC_TIMEOUT_MS: '20000' },
+    arrange: async (world) => {
+      for (const chainId of CHAIN_IDS) proxies.push(await startRpcProxy(world.chains.on(chainId).rpcUrl));
+      snapshotFile = join(dirname(world.overrides.env.CATALOG_OVERLAY ?? ''), 'snapshot.json');
+      return { RPC_URL_1: proxies[0]?.url ?? '', RPC_URL_4663: proxies[1]?.url ?? '' };
+    },
+  });
+  await service.app.warmed;
+});
+afterAll(async () => {
+  heal();
+  await service?.stop();
+  for (const proxy of proxies) await proxy.stop();
+});
+
+/** Nothing outside answers any more. */
+function silence(): void {
+  service.world.upstreams.faults.set('all', { kind: 'hang' });
+  for (const proxy of proxies) proxy.set({ kind: 'hang' });
+}
+function heal(): void {
+  service.world.upstreams.faults.clear();
+  for (const proxy of proxies) proxy.set({ kind: 'pass' });
+}
+const READ_PATHS = READS.filter((path) => !path.includes('borrow-apy-history'));
+
+describe('a restart', () => {
+  test('serves last-good with true ages before anything outside has answered', async () => {
+    const before = await observe(service, READ_PATHS);
+    expect(before.statuses).toEqual(READ_PATHS.map(() => 200));
+    service.clock.advance(600_000);
+    silence();
+    await service.restart();
+    const after = await observe(service, READ_PATHS);
+    expect(after.statuses).toEqual(READ_PATHS.map(() => 200));
+    expect(differences(before.leaves, after.leaves)).toEqual([]);
+    for (const [group, was] of before.groups) {
+      const is = after.groups.get(group);
+      expect([group, is?.items, is?.asOf]).toEqual([group, was.items, was.asOf]);
+      if (was.ageSec !== null) expect(is?.ageSec).toBeGreaterThanOrEqual(was.ageSec + 600);
+    }
+    const { freshness } = (await service.get(`/v1/strategies/${SUSDE_PYUSD}`)).body;
+    expect(freshness.borrow.staleForSec).toBeGreaterThanOrEqual(300);
+    expect((await service.get('/ready')).status).toBe(200);
+  });
+
+  test('keeps histories, our own samples among them', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const path = `/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`;
+    const before = (await service.get(path)).body.history;
+    const { body } = await service.graphql(`{ borrowApyHistory(id: "${SUSDE_PYUSD}") { sources } }`);
+    expect(body.data.borrowApyHistory.sources).toContain('chain');
+    silence();
+    await service.restart();
+    const after = (await service.get(path)).body.history;
+    expect(after).toEqual(before);
+    expect(after.length).toBeGreaterThan(30);
+    heal();
+  });
+
+  test('continues the version, so that nobody takes older facts for newer ones', async () => {
+    const version = async () => (await service.get('/health')).body.chains.map((chain: Json) => chain.version);
+    const before = await version();
+    silence();
+    await service.restart();
+    const after = await version();
+    for (const i of [0, 1]) expect(after[i]).toBeGreaterThanOrEqual(before[i]);
+    heal();
+  });
+
+  test.each([
+    ['cut in the middle', (text: string) => text.slice(0, Math.floor(text.length / 2))],
+    [
+      'changed by one digit',
+      (text: string) =>
+        text.replace(/("apyPct":[^0-9]*)(\d)/, (_, head, digit) => `${head}${(Number(digit) + 1) % 10}`),
+    ],
+    ['something else', () => 'not a snapshot'],
+    ['empty', () => ''],
+  ])('sets a snapshot that is %s aside, names it, and starts from nothing', async (_, damage) => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    await service.app.stop();
+    const good = await readFile(snapshotFile, 'utf8');
+    const damaged = damage(good);
+    expect(damaged).not.toBe(good);
+    await writeFile(snapshotFile, damaged);
+    silence();
+    logs.take();
+    service.clock.advance(1_000);
+    await service.restart();
+    const lines = logs.take().filter((line) => line.includes('set aside'));
+    expect(lines).toHaveLength(1);
+    const asides = (await readdir(dirname(snapshotFile))).filter((name) => name.startsWith('snapshot.json.damaged-'));
+    const named = asides.find((name) => lines[0]?.includes(name)) ?? '';
+    expect(await readFile(join(dirname(snapshotFile), named), 'utf8')).toBe(damaged);
+    expect((await service.get('/v1/strategies')).status).toBe(503);
+    expect((await service.get('/ready')).status).toBe(503);
+    heal();
+  });
+});
