@@ -178,7 +178,7 @@ export function createApp(deps: AppDeps): App {
     changes,
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,
-    ...createPartnerServices({
+    ...telemetry.countBuilds(createPartnerServices({
       catalog,
       clients: chains,
       quotes: upstreams.quotes,
@@ -194,7 +194,7 @@ export function createApp(deps: AppDeps): App {
         positions: positions.positions,
         composed: (chainId) => services.composed(chainId),
       }),
-    }),
+    })),
   };
 
   const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
@@ -208,7 +208,8 @@ export function createApp(deps: AppDeps): App {
     loaders: createLoaders(services),
   });
 
-  const door = createFrontDoor({ config, keys, clock, logger });
+  const onError = metrics === undefined ? {} : { onError: metrics.refused };
+  const door = createFrontDoor({ config, keys, clock, logger, ...onError });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
@@ -224,6 +225,7 @@ export function createApp(deps: AppDeps): App {
     limits: door.limits,
     graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_QUERIES.map(toTab) } : false,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
+    ...onError,
     logger,
   });
   const rest = createRestAdapter({

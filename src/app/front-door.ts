@@ -16,6 +16,8 @@ export interface FrontDoorDeps {
   readonly keys: Pick<KeyService, 'verify'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of what keeps a REST request out, for metrics. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** A REST request that was let in, with what its execution needs to know. */
@@ -49,7 +51,7 @@ export function persistedOperations(
 }
 
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
-export function createFrontDoor({ config, keys, clock, logger }: FrontDoorDeps): FrontDoor {
+export function createFrontDoor({ config, keys, clock, logger, onError }: FrontDoorDeps): FrontDoor {
   const { env } = config;
   const limits = createLimits({
     anonymous: env.RATE_LIMIT_ANONYMOUS,
@@ -80,6 +82,7 @@ export function createFrontDoor({ config, keys, clock, logger }: FrontDoorDeps):
         await admission.admit(visit, route?.surface ?? 'Public', points);
       } catch (error) {
         refusal = error;
+        onError?.(error);
       }
       const keyed = visit.authorization !== undefined;
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { Config } from '../config/config.ts';
 import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import type { PartnerServices } from '../resolvers/partner-services.ts';
 import type { Listening } from '../server/listen.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { listenForMetrics } from '../server/metrics-server.ts';
@@ -33,8 +34,8 @@ export interface Telemetry {
   readonly fetch: typeof fetch;
   /** For the node of a chain. */
   rpcFetch(chainId: ChainId): typeof fetch;
-  /** Count what comes of building transactions: every function of a record of builders, by its name. */
-  countBuilds<T extends object>(builders: T): T;
+  /** Count what comes of previews and builds. */
+  countBuilds(builders: PartnerServices): PartnerServices;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Where metrics are served; `null` without METRICS_PORT. */
@@ -63,7 +64,25 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
         tracing === undefined ? deps.fetch : tracing.fetch(deps.fetch, () => ({ 'peer.service': `chain ${chainId}` }));
       return metrics === undefined ? traced : countRpc(traced, chainId, clock, metrics);
     },
-    countBuilds: (builders) => (metrics === undefined ? builders : countOutcomes(builders, metrics)),
+    countBuilds({ leverage, equity }) {
+      if (metrics === undefined) return { leverage, equity };
+      const counted = <A extends readonly unknown[], R>(verb: string, build: (...args: A) => Promise<R>) =>
+        countOutcome(metrics, verb, build);
+      return {
+        leverage: {
+          ...leverage,
+          preview: counted('leverage preview', leverage.preview),
+          open: counted('leverage open', leverage.open),
+          manage: counted('leverage manage', leverage.manage),
+        },
+        equity: {
+          ...equity,
+          preview: counted('equity preview', equity.preview),
+          deposit: counted('equity deposit', equity.deposit),
+          exit: counted('equity exit', equity.exit),
+        },
+      };
+    },
     async start() {
       if (metrics === undefined || port === undefined) return;
       listening = await listenForMetrics({ metrics, host, port, logger });
@@ -94,20 +113,19 @@ function countRpc(inner: typeof fetch, chainId: ChainId, clock: Clock, metrics: 
   };
 }
 
-function countOutcomes<T extends object>(builders: T, metrics: Metrics): T {
-  const counted = Object.entries(builders).map(([verb, build]: [string, unknown]) => {
-    if (typeof build !== 'function') return [verb, build];
-    const call = async (...args: readonly unknown[]): Promise<unknown> => {
-      try {
-        const result: unknown = await Reflect.apply(build, builders, args);
-        metrics.build(verb, 'ok');
-        return result;
-      } catch (error) {
-        metrics.build(verb, error instanceof AppError ? error.code : 'internal');
-        throw error;
-      }
-    };
-    return [verb, call];
-  });
-  return Object.fromEntries(counted) as T;
+function countOutcome<A extends readonly unknown[], R>(
+  metrics: Metrics,
+  verb: string,
+  build: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      const result = await build(...args);
+      metrics.build(verb, 'ok');
+      return result;
+    } catch (error) {
+      metrics.build(verb, error instanceof AppError ? error.code : 'internal');
+      throw error;
+    }
+  };
 }

@@ -45,6 +45,8 @@ export interface GraphQLServerDeps {
   readonly admission: Admission;
   readonly limits: Limits;
   readonly logger: Logger;
+  /** Told of every error before it is made presentable, for metrics. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface GraphQLServer extends GraphQLEndpoint {
@@ -59,8 +61,10 @@ export interface GraphQLServer extends GraphQLEndpoint {
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const { schema, persisted, plugins, graphiql, admission, limits, logger } = deps;
-  const formatError = (error: unknown, correlationId: string | undefined) =>
-    toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+  const formatError = (error: unknown, correlationId: string | undefined) => {
+    deps.onError?.(error);
+    return toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+  };
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));

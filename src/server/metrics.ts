@@ -1,5 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { appErrorBehind } from '../schema/input-errors.ts';
+import { AppError } from '../shared/errors.ts';
+import { RateLimitedError } from './budgets.ts';
 import type { Exchange } from './handler.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
@@ -16,7 +20,8 @@ export interface Metrics {
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
-  refusal(limiter: string): void;
+  /** An error on its way to a caller; counted when a limit refused. */
+  refused(error: unknown): void;
   /** `outcome`: `ok` or the error code. */
   build(verb: string, outcome: string): void;
   subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
@@ -149,7 +154,10 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       querySeconds.observe(durationMs / 1_000);
     },
     cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
-    refusal: (limiter) => refusals.inc({ limiter }),
+    refused: (error) => {
+      const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
+      if (limiter !== null) refusals.inc({ limiter });
+    },
     build: (verb, outcome) => builds.inc({ verb, outcome }),
     subscription: ({ field, change }) => {
       if (change === 'opened') open.inc({ field });
@@ -165,4 +173,14 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       register.clear();
     },
   };
+}
+
+/** Which limit an error stands for; `null` = it is no refusal of a limit. */
+function limiterOf(error: unknown): string | null {
+  if (error instanceof RateLimitedError)
+    return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();
+  if (!(error instanceof AppError)) return null;
+  if (error.code === 'rate_limited') return 'subscriptions';
+  if (error.code === 'query_too_complex') return 'query';
+  return error.code === 'payload_too_large' ? 'body' : null;
 }
