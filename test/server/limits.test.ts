@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLimits } from '../../src/server/limits.ts';
+import { configOf } from '../../src/server/use-field-limits.ts';
+import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront } from './front.ts';
+
+let front: Front | undefined;
+const start = async (options: FrontOptions = {}) => {
+  front = await startFront(options);
+  return front;
+};
+afterEach(async () => {
+  await front?.stop();
+  front = undefined;
+});
+
+const CHART = '/v1/prices/chart?coinId=ethereum';
+
+describe('budgets over HTTP', () => {
+  test('default: REST and GraphQL take from one budget, and say the same numbers', async () => {
+    const { send, graphql } = await start();
+    const rest = await send('/v1/prices');
+    expect(rest.headers.get('ratelimit-policy')).toBe('"anonymous";q=600;w=60');
+    expect(rest.headers.get('ratelimit')).toBe('"anonymous";r=599;t=60');
+    const answer = await graphql('{strategies(first:100){nodes{id collateral{symbol}}}}');
+    expect(answer.body.extensions).toEqual({
+      cost: { cost: 401, limit: 10_000, points: 5 },
+      rateLimit: { policy: 'anonymous', limit: 600, remaining: 594, resetSec: 60, windowSec: 60 },
+    });
+    expect(answer.headers.get('ratelimit')).toBe('"anonymous";r=594;t=60');
+    const refused = await graphql('{');
+    expect(refused.body.extensions.rateLimit.remaining).toBe(593);
+    const early = await send('/graphql', { method: 'POST', body: '{' });
+    expect(early.body.extensions.rateLimit.remaining).toBe(592);
+  });
+
+  test('error: rate_limited on every surface, until the window ends', async () => {
+    const { send, graphql, clock } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
+    for (let i = 0; i < 3; i += 1) expect((await send('/v1/prices')).status).toBe(200);
+    clock.advance(15_000);
+    const rest = await send('/v1/prices');
+    expect(rest.status).toBe(429);
+    expect(rest.headers.get('retry-after')).toBe('45');
+    expect(rest.headers.get('ratelimit')).toBe('"anonymous";r=0;t=45');
+    expect(rest.headers.get('cache-control')).toBe('no-store');
+    expect(rest.body.error).toMatchObject({
+      code: 'rate_limited',
+      details: { scope: 'client', limit: 3, windowSec: 60 },
+    });
+    const gql = await graphql('{chains{chainId}}');
+    expect(gql.status).toBe(429);
+    expect(gql.headers.get('retry-after')).toBe('45');
+    expect(gql.body.errors[0].extensions).toMatchObject({ code: 'rate_limited', retryable: true, retryAfterSec: 45 });
+    expect((await send('/v1/nowhere')).status).toBe(429);
+    clock.advance(45_000);
+    expect((await send('/v1/prices')).status).toBe(200);
+  });
+
+  test('behavior: a spoofed forwarding header gains nothing', async () => {
+    const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '5' } });
+    const answers = [];
+    for (let i = 0; i < 10; i += 1) {
+      const headers = {
+        'x-forwarded-for': `198.51.100.${i}`,
+        forwarded: `for=198.51.100.${i}`,
+        'x-real-ip': `198.51.100.${i}`,
+      };
+      answers.push((await send('/v1/prices', { headers })).status);
+    }
+    expect(answers).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429, 429]);
+  });
+
+  test('behavior: behind trusted proxies the address is the one that they saw, not the one that the client wrote', async () => {
+    const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '2', TRUSTED_PROXIES: '2' } });
+    const from = async (forwarded: string) =>
+      (await send('/v1/prices', { headers: { 'x-forwarded-for': forwarded } })).status;
+    expect(await from('192.0.2.1, 10.0.0.1')).toBe(200);
+    expect(await from('6.6.6.6, 192.0.2.1, 10.0.0.1')).toBe(200);
+    expect(await from('7.7.7.7, 8.8.8.8, 192.0.2.1, 10.0.0.1')).toBe(429);
+    expect(await from('192.0.2.2, 10.0.0.1')).toBe(200);
+    // Fewer hops than there are proxies: the request did not come through them, so nobody vouches for what it says.
+    expect(await from('9.9.9.9')).toBe(200);
+    expect(await from('5.5.5.5')).toBe(200);
+    expect(await from('4.4.4.4')).toBe(429);
+  });
+
+  test('behavior: guessing keys is charged to the address', async () => {
+    const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
+    const guess = async (i: number) =>
+      (await send('/v1/prices', { headers: { authorization: `Bearer guess-${i}` } })).status;
+    expect([await guess(1), await guess(2), await guess(3), await guess(4)]).toEqual([401, 401, 401, 429]);
+  });
+
+  test('behavior: tiers have the budgets that are set', async () => {
+    const { send } = await start({ env: { RATE_LIMIT_PARTNER: '77', RATE_LIMIT_OPS: '88' } });
+    expect((await send('/v1/prices', { headers: PARTNER_KEY })).headers.get('ratelimit-policy')).toBe(
+      '"partner";q=77;w=60',
+    );
+    expect((await send('/v1/prices', { headers: OPS_KEY })).headers.get('ratelimit-policy')).toBe('"ops";q=88;w=60');
+  });
+
+  test('behavior: a persisted operation costs what its row costs, and is exempt from the limits of documents', async () => {
+    const { send } = await start();
+    const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
+    const persisted = async (body: object) =>
+      send('/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const byId = await persisted({ documentId: manifest.AppMarkets.sha256 });
+    expect(byId.body.errors).toBeUndefined();
+    expect(byId.body.extensions.cost).toEqual({ points: 1 });
+    const byHash = await persisted({
+      extensions: { persistedQuery: { version: 1, sha256Hash: manifest.AppMarkets.sha256 } },
+    });
+    expect(byHash.body.data).toEqual(byId.body.data);
+    const byGet = await send(`/graphql?documentId=${manifest.AppMarkets.sha256}`);
+    expect(byGet.body.data).toEqual(byId.body.data);
+  });
+
+  test('behavior: persisted only, for callers without a key, is a setting', async () => {
+    const { graphql, send } = await start({ env: { PERSISTED_ONLY_FOR_ANONYMOUS: 'true' } });
+    const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
+    const refused = await graphql('{chains{chainId}}');
+    expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([400, 'bad_request']);
+    expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(200);
+    expect((await send(`/graphql?documentId=${manifest.AppMarkets.sha256}`)).status).toBe(200);
+  });
+});
+
+describe('limits of single fields', () => {
+  test('error: rate_limited, the same on REST and GraphQL; aliases count each', async () => {
+    const { send, graphql } = await start({ env: { RATE_LIMIT_ANONYMOUS: '100000' } });
+    const aliases = Array.from({ length: 15 }, (_, i) => `a${i}:priceChart(coinId:"ethereum"){source}`).join(' ');
+    expect((await graphql(`{${aliases}}`)).status).toBe(200);
+    for (let i = 0; i < 15; i += 1) expect((await send(CHART)).status).toBe(200);
+    const rest = await send(CHART);
+    expect([rest.status, rest.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(rest.body.error).toMatchObject({
+      code: 'rate_limited',
+      details: { scope: 'field', policy: 'anonymous', limit: 30, field: 'Query.priceChart' },
+    });
+    const gql = await graphql('{priceChart(coinId:"ethereum"){source}}');
+    expect([gql.status, gql.headers.get('retry-after'), gql.body.data]).toEqual([429, '60', undefined]);
+    expect((await graphql('{priceChart(coinId:"ethereum"){source}}', { headers: PARTNER_KEY })).status).toBe(200);
+    expect((await send('/v1/prices')).status).toBe(200);
+  });
+
+  test('behavior: every configured field exists, and every root field that needs a key is limited', async () => {
+    const { schema } = await start();
+    const limits = createLimits({ anonymous: 1, partner: 1, ops: 1 });
+    const root = schema.getQueryType()?.getFields() ?? {};
+    for (const tier of Object.values(limits)) {
+      for (const coordinate of Object.keys(tier.calls))
+        expect(Object.keys(root)).toContain(coordinate.replace('Query.', ''));
+      expect(configOf(schema, tier).length).toBeGreaterThan(Object.keys(tier.calls).length);
+    }
+  });
+});
+
+describe('keys that cannot be checked', () => {
+  test('behavior: keyed surfaces close, public reads go on', async () => {
+    const verify = () => Promise.reject(new UpstreamUnavailableError('database', 'unreachable', { retryAfterSec: 2 }));
+    const { send, graphql } = await start({ verify });
+    expect((await send('/v1/prices', { headers: PARTNER_KEY })).status).toBe(200);
+    const address = `0x${'1'.repeat(40)}`;
+    const partner = await send(`/v1/partner/positions/${address}`, { headers: PARTNER_KEY });
+    expect([partner.status, partner.body.error.code, partner.headers.get('retry-after')]).toEqual([
+      503,
+      'upstream_unavailable',
+      '2',
+    ]);
+    expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(503);
+    expect((await graphql('{chains{chainId}}')).status).toBe(200);
+  });
+});
