@@ -178,23 +178,25 @@ export function createApp(deps: AppDeps): App {
     changes,
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,
-    ...telemetry.countBuilds(createPartnerServices({
-      catalog,
-      clients: chains,
-      quotes: upstreams.quotes,
-      timers: deps.timers,
-      clock,
-      budgets,
-      facts: (chainId) => snapshot.facts(chainId),
-      composed: (chainId) => services.composed(chainId),
-      feeReceiver: config.feeReceiver,
-      appUrl: env.APP_URL,
-      ...createWalletReading({
+    ...telemetry.countBuilds(
+      createPartnerServices({
         catalog,
-        positions: positions.positions,
+        clients: chains,
+        quotes: upstreams.quotes,
+        timers: deps.timers,
+        clock,
+        budgets,
+        facts: (chainId) => snapshot.facts(chainId),
         composed: (chainId) => services.composed(chainId),
+        feeReceiver: config.feeReceiver,
+        appUrl: env.APP_URL,
+        ...createWalletReading({
+          catalog,
+          positions: positions.positions,
+          composed: (chainId) => services.composed(chainId),
+        }),
       }),
-    })),
+    ),
   };
 
   const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
