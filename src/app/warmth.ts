@@ -65,7 +65,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
         clock,
         logger,
         cadences: deps.cadences,
-      readPositions: deps.readPositions,
+        readPositions: deps.readPositions,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
         readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
       }),
