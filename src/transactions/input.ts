@@ -92,6 +92,16 @@ export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
   );
 }
 
+/** Name the input that set a target, for refusals. */
+export function requestedOf({ leverage, desiredLtvPct }: TargetInput): {
+  readonly field: string;
+  readonly value: string;
+} {
+  return leverage === undefined
+    ? { field: 'desiredLtv', value: desiredLtvPct?.toFixed() ?? '' }
+    : { field: 'leverage', value: leverage.toFixed() };
+}
+
 /** The highest leverage the service opens at, with one decimal: as the strategy's `defaultLeverage` shows it. */
 export function safeLeverage(limits: LtvLimits): string {
   return leverageFromLtvPct(limits.safeLtvPct).toFixed(1, Decimal.ROUND_HALF_UP);

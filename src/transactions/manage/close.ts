@@ -2,7 +2,7 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
 import { swapDataOf } from '../open/build.ts';
-import { sellImpactPct } from '../preview/position.ts';
+import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount, shownPct } from '../words.ts';
 import { quoteSwap, withMinimum } from './swap.ts';
@@ -36,6 +36,7 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
   }
   const swap = withMinimum(quoted.swap, position.debt);
   const impact = sellImpactPct(position.collateral, quote.amountOut, live.price);
+  requireWithinCap(impact, { field: 'action', value: 'close' });
   return {
     path: 'deleverage',
     approvals: [],

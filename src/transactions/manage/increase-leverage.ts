@@ -2,10 +2,10 @@ import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/
 import { formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import { InsufficientLiquidityError, NotEligibleError } from '../errors.ts';
-import { targetLtvPct } from '../input.ts';
+import { requestedOf, targetLtvPct } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
-import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
+import { buyImpactPct, leastLeverageOutput, previewPosition, requireWithinCap } from '../preview/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { quoteSwap, withMinimum } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
@@ -35,6 +35,9 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     feeBps: 0,
   });
   const { quote } = quoted.swap;
+  const requested = requestedOf(input);
+  const priceImpactPct = buyImpactPct(amountFlashLoan, quote.amountOut, live.price);
+  requireWithinCap(priceImpactPct, requested);
   const debt = position.debt + amountFlashLoan;
   const minOut = leastLeverageOutput({
     expectedOut: quote.amountOut,
@@ -43,10 +46,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     debt,
     price: live.price,
     maxLtvPct: limits.maxLtvPct,
-    requested:
-      input.leverage === undefined
-        ? { field: 'desiredLtv', value: input.desiredLtvPct?.toFixed() ?? '' }
-        : { field: 'leverage', value: input.leverage.toFixed() },
+    requested,
   });
   const swap = withMinimum(quoted.swap, minOut);
   return {
@@ -66,7 +66,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       worst: { collateral: position.collateral + swap.minOut, debt },
       requestedLtvPct: target,
       rates,
-      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, quote.amountOut, live.price) },
+      swap: { source: quote.source, priceImpactPct },
     }),
   };
 }

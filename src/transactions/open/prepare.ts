@@ -5,7 +5,7 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { type BuilderDeps, composedMarket, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
-import { baseUnits, type EffectiveSlippage, effectiveSlippage, targetLtvPct } from '../input.ts';
+import { baseUnits, type EffectiveSlippage, effectiveSlippage, requestedOf, targetLtvPct } from '../input.ts';
 import { referenceOutput } from '../quoting/reference.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
@@ -168,10 +168,4 @@ export function unverifiedPrice({ address, symbol }: OpenRequest['payToken']): I
 
 export function optionalOutput(expectedOut: bigint | undefined): { readonly expectedOut?: bigint } {
   return expectedOut === undefined ? {} : { expectedOut };
-}
-
-function requestedOf({ leverage, desiredLtvPct }: OpenInput): OpenRequest['requested'] {
-  return leverage === undefined
-    ? { field: 'desiredLtv', value: desiredLtvPct?.toFixed() ?? '' }
-    : { field: 'leverage', value: leverage.toFixed() };
 }

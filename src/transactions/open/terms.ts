@@ -7,7 +7,13 @@ import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { InsufficientLiquidityError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
-import { buyImpactPct, leastLeverageOutput, type MarketRates, previewPosition } from '../preview/position.ts';
+import {
+  buyImpactPct,
+  leastLeverageOutput,
+  type MarketRates,
+  previewPosition,
+  requireWithinCap,
+} from '../preview/position.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
 import type { AllocatorSource } from '../requirements/allocator.ts';
 import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
@@ -97,6 +103,8 @@ export function openTerms(input: {
     maxLtvPct: limits.maxLtvPct,
     requested,
   });
+  const priceImpactPct = buyImpactPct(amountFlashLoan, quote.amountOut, price);
+  requireWithinCap(priceImpactPct, requested);
   const leverageSwap = plannedSwap(market.loan, market.collateral, quote, minOut, request.feeBps);
   const expectedCollateral = entry ? entry.quote.amountOut : amountCollateral;
   return {
@@ -117,7 +125,7 @@ export function openTerms(input: {
       worst: { collateral: amountCollateral + minOut, debt: amountFlashLoan },
       requestedLtvPct: targetLtvPct,
       rates,
-      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, quote.amountOut, price) },
+      swap: { source: quote.source, priceImpactPct },
     }),
   };
 }

@@ -56,6 +56,21 @@ export function sellImpactPct(collateralIn: bigint, amountOut: bigint, price: bi
   return lossPct(collateralValueInLoan(collateralIn, price), amountOut);
 }
 
+/** The most that a swap inside a flash loan may lose against the oracle, percent: the contracts revert above it. */
+const MAX_IMPACT_PCT: Decimal = new Decimal(1);
+
+/** Refuse a flash-loan swap that the contracts would revert even at its expected fill. @throws LimitExceededError */
+export function requireWithinCap(
+  impactPct: Decimal,
+  requested: { readonly field: string; readonly value: string },
+): void {
+  if (impactPct.lte(MAX_IMPACT_PCT)) return;
+  throw new LimitExceededError(
+    `At this size the swap loses ${impactPct.toFixed(2, Decimal.ROUND_UP)} % against the oracle's price, and the contracts accept at most ${MAX_IMPACT_PCT.toFixed()} %. Do it in smaller steps.`,
+    { ...requested, limit: { maxPriceImpactPct: MAX_IMPACT_PCT.toFixed() } },
+  );
+}
+
 /**
  * The least output of the swap inside a flash loan: `quote × (1 − slippage)`, or more where that would leave the position
  * above the contracts' LTV limit.

@@ -10,6 +10,7 @@ import {
 } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { ChainClient } from '../../chain/client.ts';
+import { toChainReadError } from '../../chain/errors.ts';
 
 /** Where a token keeps an account's balance, as a function of the account. */
 export type BalanceSlot = (account: Address) => Hex;
@@ -44,6 +45,7 @@ const MARK = 0x5b1a_7e00_0000_0000n;
  * Find where a token keeps balances, in one request: every candidate slot of a made-up account is overridden with a value
  * of its own, and the balance that the token then reports names the slot. `undefined` = it keeps them in another way
  * (rebasing shares, foreign storage).
+ * @throws ChainReadError
  */
 export async function findBalanceSlot(
   client: ChainClient,
@@ -54,10 +56,11 @@ export async function findBalanceSlot(
     CANDIDATES.map((slotOf, i) => [slotOf(account), pad(numberToHex(MARK + BigInt(i)), { size: 32 })]),
   );
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  const answer = await client.request({
-    method: 'eth_call',
-    params: [{ to: token, data }, 'latest', { [token]: { stateDiff } }],
-  });
+  const answer = await client
+    .request({ method: 'eth_call', params: [{ to: token, data }, 'latest', { [token]: { stateDiff } }] })
+    .catch((error: unknown) => {
+      throw toChainReadError(error);
+    });
   if (!/^0x[0-9a-f]{64}$/i.test(answer)) return undefined;
   const index = BigInt(answer) - MARK;
   return index >= 0n && index < BigInt(CANDIDATES.length) ? CANDIDATES[Number(index)] : undefined;

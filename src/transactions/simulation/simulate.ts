@@ -27,7 +27,7 @@ export interface Simulator {
    * @throws ChainReadError when the node does not answer
    */
   simulate(input: SimulationInput): Promise<SimulationOutcome>;
-  /** Find the token's balance slot ahead of time; remembered. Never throws. */
+  /** Find the token's balance slot ahead of time; remembered. A node that does not answer finds none. */
   prepare(token: PayToken): Promise<BalanceSlot | undefined>;
 }
 
@@ -39,7 +39,7 @@ interface SimulatedCall {
 }
 
 /** An account that nobody holds: its slots are free of anything real. */
-const PROBE: Address = '0x5B1a700000000000000000000000000000005b1A';
+const PROBE: Address = '0x5b1a700000000000000000000000000000005b1a';
 const MAX_REMEMBERED = 1_000;
 
 /** Create the simulator of one chain. */
@@ -50,9 +50,10 @@ export function createSimulator(client: ChainClient): Simulator {
     const known = slots.get(token.address);
     if (known) return known;
     if (slots.size >= MAX_REMEMBERED) slots.clear();
-    const search = findBalanceSlot(client, token.address, PROBE).catch(() => {
+    const search = findBalanceSlot(client, token.address, PROBE).catch((error: unknown) => {
       slots.delete(token.address);
-      return undefined;
+      if (error instanceof ChainReadError) return undefined;
+      throw error;
     });
     slots.set(token.address, search);
     return search;

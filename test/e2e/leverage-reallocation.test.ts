@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BORROWER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
+import type { Market } from '../../src/catalog/index.ts';
+import { PARTNER, startService, type TestService } from '../support/service.ts';
+import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
+
+let service: TestService;
+let partner: Partner;
+const [, account] = untouchedAccounts;
+if (!account) throw new Error('the local world has untouched accounts');
+const user = account.address;
+
+/** Borrow what a market can lend until only `left` is there. */
+async function drain(chainId: number, market: Market, left: string): Promise<void> {
+  const local = service.world.chains.on(chainId);
+  const { morphoBlue } = local.chain.contracts;
+  const { client } = partnerOn(service, chainId, account as NonNullable<typeof account>);
+  const [supplied, , borrowed] = await client.readContract({
+    address: morphoBlue,
+    abi: morphoBlueAbi,
+    functionName: 'market',
+    args: [market.id],
+  });
+  const amount = supplied - borrowed - units(left, market.loan);
+  const price = await local.oraclePrice(market);
+  await local.openMorphoPosition(market, {
+    account: BORROWER,
+    collateral: (((amount * 10n ** 36n) / price) * 2n * 10n ** 18n) / market.lltv,
+    borrowed: amount,
+  });
+}
+
+beforeAll(async () => {
+  service = await startService();
+  partner = partnerOn(service, 1, account);
+}, 120_000);
+afterAll(() => service?.stop());
+
+describe('POST /v1/partner/leverage/build', () => {
+  it.each([
+    ['the collateral itself', 'reallocateAndLeverage', 'wsrUSD', '20000', 0n],
+    ['another token', 'reallocateSwapAndLeverage', 'USDT', '20000', 0n],
+    ['ETH', 'reallocateSwapAndLeverage', 'ETH', '5', 5n * 10n ** 18n],
+  ])('default: brings liquidity in first, paid with %s (%s)', async (_name, path, pay, amount, native) => {
+    const market = marketOf(1, 'wsrUSD/USDC 94.5');
+    await drain(1, market, '9000');
+    await service.refresh('lending-state:1');
+    const id = await partner.nextId();
+    const body = { strategyId: market.id, payToken: tokenOf(1, pay).address, amount, leverage: 4 };
+    const simulation = await partner.build('/v1/partner/leverage/simulate', body);
+    expect(simulation).toMatchObject({ path, isReallocate: true, isDirect: pay === 'wsrUSD' });
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
+    expect(bundle.path).toBe(path);
+    expect(BigInt(simulation.reallocationFeeWei)).toBe(500_000_000_000_000n);
+    expect(BigInt(bundle.tx.value)).toBe(native + BigInt(simulation.reallocationFeeWei));
+    await partner.send(bundle);
+    const position = await partner.position(market, id);
+    expectPreviewed(position, bundle.meta.positionPreview, market);
+    const close = await partner.build('/v1/partner/manage/build', { userAddress: user, id, action: 'close' });
+    await partner.send(close);
+    expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
+  });
+
+  it('error: InsufficientLiquidity where no public allocator is, with both numbers', async () => {
+    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    await drain(4663, market, '1000');
+    await service.refresh('lending-state:4663');
+    const answer = await service.post(
+      '/v1/partner/leverage/simulate',
+      { chainId: 4663, strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 },
+      PARTNER,
+    );
+    expect(answer.status).toBe(503);
+    expect(answer.body.error).toMatchObject({
+      code: 'insufficient_liquidity',
+      details: {
+        symbol: 'USDG',
+        available: expect.stringMatching(/^(999|1000)/),
+        needed: expect.stringMatching(/^4\d{3}/),
+      },
+    });
+  });
+
+  it('error: InsufficientLiquidity above what even the allocator could bring', async () => {
+    const market = marketOf(1, 'sDOLA/frxUSD 91.5');
+    await drain(1, market, '100');
+    const answer = await service.post(
+      '/v1/partner/leverage/simulate',
+      { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 3 },
+      PARTNER,
+    );
+    expect(answer.body.error).toMatchObject({ code: 'insufficient_liquidity', details: { symbol: 'frxUSD' } });
+  });
+});
