@@ -77,7 +77,30 @@ export interface KeyUsageTable {
   requests: ColumnType<string, string, string>;
 }
 
+/** Since when a disagreement between register and chain is known. */
+export interface DriftSightingsTable {
+  chain_id: number;
+  key: string;
+  /** Lower case, held by a check. */
+  wallet: string;
+  first_seen: Time;
+}
+
+/** What all portfolios of a chain came to, the latest of each hour. */
+export interface PortfolioSamplesTable {
+  chain_id: number;
+  hour: Time;
+  sampled_at: Time;
+  positions: number;
+  deposited_usd: Numeric;
+  net_value_usd: Numeric;
+  incentives_usd: Numeric;
+  total_usd: Numeric;
+}
+
 export interface Tables {
+  drift_sightings: DriftSightingsTable;
+  portfolio_samples: PortfolioSamplesTable;
   rate_samples: RateSamplesTable;
   api_keys: ApiKeysTable;
   position_registrations: PositionRegistrationsTable;

@@ -2,9 +2,16 @@ import { rateSamples } from './0001-rate-samples.ts';
 import { apiKeys } from './0002-api-keys.ts';
 import { positionRegistrations } from './0003-position-registrations.ts';
 import { positionProxies } from './0004-position-proxies.ts';
+import { portfolioObservations } from './0005-portfolio-observations.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
 
 /** All migrations, oldest first. */
-export const migrations: readonly Migration[] = [rateSamples, apiKeys, positionRegistrations, positionProxies];
+export const migrations: readonly Migration[] = [
+  rateSamples,
+  apiKeys,
+  positionRegistrations,
+  positionProxies,
+  portfolioObservations,
+];

@@ -1,3 +1,4 @@
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { Drift } from '../drift/types.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry, PortfolioItem, PortfolioLoop } from './types.ts';
@@ -63,4 +64,34 @@ export function countEntries(entries: readonly PortfolioEntry[]): PortfolioCount
     counts.drift += driftOf(entry).length;
   }
   return counts;
+}
+
+/** What all portfolios of a chain came to at one moment, exact USD. Only positions of which everything is known are in the sums. */
+export interface PortfolioSample {
+  readonly chainId: ChainId;
+  readonly atMs: number;
+  /** Loops and vaults in the sums. */
+  readonly positions: number;
+  readonly depositedUsd: Decimal;
+  readonly netValueUsd: Decimal;
+  readonly incentivesUsd: Decimal;
+  readonly totalUsd: Decimal;
+}
+
+/** Sum a report up, for its history. */
+export function sampleOf({ chainId, computedAtMs, entries }: PortfolioReport): PortfolioSample {
+  const sums = { depositedUsd: ZERO, netValueUsd: ZERO, incentivesUsd: ZERO, totalUsd: ZERO };
+  let positions = 0;
+  const add = (name: keyof typeof sums, value: string | undefined) => {
+    sums[name] = (sums[name] as Decimal).plus(value ?? 0);
+  };
+  for (const entry of entries) {
+    if (isFailed(entry)) continue;
+    for (const { pnl } of itemsOf(entry)) {
+      if (pnl.totalUsd === undefined) continue;
+      positions += 1;
+      for (const name of ['depositedUsd', 'netValueUsd', 'incentivesUsd', 'totalUsd'] as const) add(name, pnl[name]);
+    }
+  }
+  return { chainId, atMs: computedAtMs, positions, ...sums };
 }

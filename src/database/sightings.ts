@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import type { Address, ChainId } from '../shared/ids.ts';
+import type { Database } from './client.ts';
+
+/** Something that was met, by its key; whose it is decides whether it is gone when it is not met again. */
+export interface Sighting {
+  readonly key: string;
+  readonly wallet: Address;
+}
+
+export interface SightingRepository {
+  /** Read when everything was first met, of a chain or some of its wallets, in one statement. */
+  firstSeen(chainId: ChainId, wallets?: readonly Address[]): Promise<ReadonlyMap<string, number>>;
+  /** Remember what is met for the first time, in one statement. */
+  remember(chainId: ChainId, sightings: readonly Sighting[], atMs: number): Promise<void>;
+  /** Forget everything of the chain but these keys and what belongs to these wallets, in one statement. */
+  forgetAllBut(chainId: ChainId, keys: readonly string[], wallets: readonly Address[]): Promise<void>;
+}
+
+/** Remember since when a disagreement is known. Every call may throw `UpstreamUnavailableError`. */
+export function createSightingRepository(db: Database): SightingRepository {
+  return {
+    firstSeen: async (chainId, wallets) => {
+      let query = db.selectFrom('drift_sightings').select(['key', 'first_seen']).where('chain_id', '=', chainId);
+      if (wallets) query = query.where('wallet', '=', sql<string>`any(${lower(wallets)}::text[])`);
+      const rows = await query.execute();
+      return new Map(rows.map(({ key, first_seen }) => [key, first_seen.getTime()]));
+    },
+    remember: async (chainId, sightings, atMs) => {
+      if (sightings.length === 0) return;
+      await sql`
+        insert into drift_sightings (chain_id, key, wallet, first_seen)
+        select ${chainId}::integer, key, wallet, ${new Date(atMs)}::timestamptz
+        from unnest(
+          ${sightings.map(({ key }) => key)}::text[],
+          ${lower(sightings.map(({ wallet }) => wallet))}::text[]
+        ) as met (key, wallet)
+        on conflict (chain_id, key) do nothing`.execute(db);
+    },
+    forgetAllBut: async (chainId, keys, wallets) => {
+      await sql`
+        delete from drift_sightings
+        where chain_id = ${chainId}::integer
+          and not (key = any(${[...keys]}::text[]))
+          and not (wallet = any(${lower(wallets)}::text[]))`.execute(db);
+    },
+  };
+}
+
+function lower(wallets: readonly Address[]): string[] {
+  return wallets.map((wallet) => wallet.toLowerCase());
+}

@@ -1,0 +1,255 @@
+import type { Catalog, Chain } from '../catalog/types.ts';
+import { ChainReadError } from '../chain/errors.ts';
+import type { PositionReader } from '../chain/positions.ts';
+import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
+import type { Registration, RegistrationRepository } from '../database/registrations.ts';
+import type { SightingRepository } from '../database/sightings.ts';
+import { driftKey } from '../domain/drift/find.ts';
+import type { Sightings } from '../domain/drift/types.ts';
+import type { ChainFacts } from '../domain/facts.ts';
+import type { ComposedChain } from '../domain/market/types.ts';
+import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
+import { countEntries, driftOf, isFailed, type PortfolioReport, sampleOf } from '../domain/portfolio/report.ts';
+import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
+import type { WalletHoldings } from '../domain/position/types.ts';
+import type { OpsPort, ServedReport } from '../resolvers/ops-services.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Decimal } from '../shared/decimal.ts';
+import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { loggedError } from '../shared/scrub.ts';
+import type { Timers } from '../shared/timers.ts';
+import { createLastGood } from './last-good.ts';
+import { walkWallets } from './registered-wallets.ts';
+import { betweenEvents, runInSlices, type Slicing } from './slices.ts';
+import { OWN_FAILURES, type WalletDirectory } from './wallets.ts';
+
+export interface PortfoliosDeps {
+  readonly catalog: Catalog;
+  readonly readers: ReadonlyMap<ChainId, PositionReader>;
+  readonly directory: WalletDirectory;
+  readonly registrations: Pick<RegistrationRepository, 'byWallets' | 'pageOfChain'>;
+  readonly sightings: SightingRepository;
+  readonly samples: PortfolioSampleRepository;
+  readonly composed: (chainId: ChainId) => ComposedChain;
+  readonly facts: (chainId: ChainId) => ChainFacts;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** How long a report is served without another reading, seconds. */
+  readonly staleAfterSec: number;
+  readonly slicing?: Slicing;
+}
+
+/** Wallets per chain reading: two requests each, and some thousand positions in memory at once. */
+export const WALLETS_PER_PAGE = 500;
+/** Longer than a usual reading; whoever waits longer sees the older report, marked as stale. */
+const PATIENCE_MS = 5_000;
+const PAUSE_AFTER_FAILURE_MS = 2_000;
+
+/** Create the ops reading: every wallet's portfolio per chain, kept for its budget, and single wallets live. */
+export function createPortfolios(deps: PortfoliosDeps): OpsPort {
+  const { catalog, clock, timers, logger, samples } = deps;
+  const served = new Map<ChainId, () => Promise<ServedReport>>();
+
+  const reportsOf = (chainId: ChainId): (() => Promise<ServedReport>) => {
+    const on = onChain(deps, chainId);
+    const serve = createLastGood({
+      read: () => readReport(deps, on),
+      clock,
+      timers,
+      freshForMs: deps.staleAfterSec * 1_000,
+      patienceMs: PATIENCE_MS,
+      pauseMs: PAUSE_AFTER_FAILURE_MS,
+    });
+    let failing = false;
+    return async () => {
+      const { value: report, failure } = await serve();
+      if (failure && !failing)
+        logger.warn({ chainId, err: loggedError(failure.error) }, 'portfolios cannot be recomputed');
+      if (!failure && failing) logger.info({ chainId }, 'portfolios recomputed again');
+      failing = failure !== null;
+      return { report, failure: failure && { ...wordsOf(failure.error), sinceMs: failure.sinceMs } };
+    };
+  };
+
+  return {
+    report: (chainId) => {
+      const serve = served.get(chainId) ?? reportsOf(chainId);
+      served.set(chainId, serve);
+      return serve();
+    },
+    live: async (chainId, wallet) => {
+      const { chain, reader } = onChain(deps, chainId);
+      const [reading, registered, known] = await Promise.all([
+        reader.readHoldings([wallet]),
+        deps.registrations.byWallets([wallet], chainId),
+        deps.sightings.firstSeen(chainId, [wallet]),
+      ]);
+      const holdings = reading.wallets.values.get(wallet);
+      if (!holdings) throw new ChainReadError(reading.wallets.failures.get(wallet) ?? 'missing');
+      const rows = registered.get(wallet) ?? [];
+      if (!rows.every(isUsable)) throw new UpstreamUnavailableError('database', 'malformed');
+      const sightings = { known, nowMs: clock.now() };
+      const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
+      const portfolio = composePortfolio(context, holdings, rows);
+      await remembering(deps, () => rememberNew(deps, chainId, [portfolio], sightings));
+      return portfolio;
+    },
+    history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
+  };
+}
+
+interface OnChain {
+  readonly chain: Chain;
+  readonly reader: PositionReader;
+}
+
+function onChain({ catalog, readers }: PortfoliosDeps, chainId: ChainId): OnChain {
+  const chain = catalog.chain(chainId);
+  const reader = readers.get(chainId);
+  if (!chain || !reader) throw new Error(`chain ${chainId} has no reader of positions`);
+  return { chain, reader };
+}
+
+/** Read every wallet of a chain at one block, a page at a time. @throws ChainReadError, UpstreamUnavailableError */
+async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Promise<PortfolioReport> {
+  const { catalog, directory, registrations, clock, slicing = betweenEvents } = deps;
+  const { chainId } = chain;
+  const { wallets, blockNumber } = await directory.find(chainId);
+  const sightings: Sightings = { known: await deps.sightings.firstSeen(chainId), nowMs: clock.now() };
+  const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
+  const composer = createComposer(context, deps.logger);
+  const entries: PortfolioEntry[] = [];
+  let asOfMs: number | null = null;
+  for await (const page of walkWallets(registrations, chainId, wallets, WALLETS_PER_PAGE)) {
+    const reading = await reader.readHoldings(
+      page.map(({ wallet }) => wallet),
+      { blockNumber },
+    );
+    const { values, failures } = reading.wallets;
+    for (const reason of failures.values()) {
+      // A wallet that reverts will do so again; anything else would leave out a wallet that could be read.
+      if (!OWN_FAILURES.includes(reason)) throw new ChainReadError(reason);
+    }
+    asOfMs ??= Number(reading.block.timestamp) * 1_000;
+    const compose = function* (): Generator<void, void> {
+      for (const { wallet, rows } of page) {
+        const holdings = values.get(wallet);
+        entries.push(
+          holdings ? composer.compose(holdings, rows) : failed(chainId, wallet, failures.get(wallet) ?? 'missing'),
+        );
+        yield;
+      }
+    };
+    await runInSlices(compose(), slicing);
+  }
+  composer.tellFailures();
+  const computedAtMs = clock.now();
+  const report = {
+    chainId,
+    blockNumber,
+    asOfMs: asOfMs ?? computedAtMs,
+    computedAtMs,
+    entries,
+    counts: countEntries(entries),
+  };
+  await remembering(deps, async () => {
+    await rememberNew(deps, chainId, entries, sightings);
+    await forgetGone(deps, chainId, entries, sightings);
+    await deps.samples.record(sampleOf(report));
+  });
+  return report;
+}
+
+/** Compose wallets such that one of them fails alone; what is wrong with them is logged once per reading. */
+function createComposer(context: PortfolioContext, logger: Logger) {
+  let broken = 0;
+  let first: unknown;
+  return {
+    compose(holdings: WalletHoldings, rows: readonly Registration[]): PortfolioEntry {
+      if (!rows.every(isUsable)) return failed(holdings.chainId, holdings.wallet, 'malformed');
+      try {
+        return composePortfolio(context, holdings, rows);
+      } catch (error) {
+        broken += 1;
+        first ??= error;
+        return failed(holdings.chainId, holdings.wallet, 'internal');
+      }
+    },
+    tellFailures() {
+      if (broken === 0) return;
+      logger.error({ err: loggedError(first), wallets: broken }, 'portfolios cannot be composed');
+    },
+  };
+}
+
+function failed(chainId: ChainId, wallet: Address, reason: FailedPortfolio['failure']['reason']): FailedPortfolio {
+  const message =
+    reason === 'malformed'
+      ? 'A position or a row of this wallet cannot be understood.'
+      : `This wallet cannot be told (${reason}).`;
+  return { chainId, wallet, failure: { reason, message } };
+}
+
+/** Postgres knows numbers that are none, e.g. `NaN`: nothing may be summed with them. */
+function isUsable(row: Registration): boolean {
+  const numbers: readonly (Decimal | null)[] = [
+    row.depositedUsd,
+    row.addedUsd,
+    row.removedUsd,
+    row.returnedUsd,
+    row.collateralApyPctAtOpen,
+    row.borrowApyPctAtOpen,
+    row.leverageApyPctAtOpen,
+    row.desiredLtvPct,
+    row.entryPrice,
+    row.exitPrice,
+  ];
+  return numbers.every((value) => value === null || value.isFinite());
+}
+
+/** What is observed on the way is not what was asked: without it the answer is as good. */
+async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UpstreamUnavailableError)) throw error;
+    logger.warn({ details: error.details }, 'portfolio observations not remembered');
+  }
+}
+
+async function rememberNew(
+  { sightings }: PortfoliosDeps,
+  chainId: ChainId,
+  entries: readonly PortfolioEntry[],
+  { known, nowMs }: Sightings,
+): Promise<void> {
+  const met = entries.flatMap((entry) =>
+    driftOf(entry).map((drift) => ({ key: driftKey(drift), wallet: drift.wallet })),
+  );
+  await sightings.remember(
+    chainId,
+    met.filter(({ key }) => !known.has(key)),
+    nowMs,
+  );
+}
+
+/** What is not met any more starts anew when it comes back; of a wallet that cannot be told nothing is forgotten. */
+async function forgetGone(
+  { sightings }: PortfoliosDeps,
+  chainId: ChainId,
+  entries: readonly PortfolioEntry[],
+  { known }: Sightings,
+): Promise<void> {
+  const met = new Set(entries.flatMap((entry) => driftOf(entry).map(driftKey)));
+  if ([...known.keys()].every((key) => met.has(key))) return;
+  const untold = entries.filter(isFailed).map(({ wallet }) => wallet);
+  await sightings.forgetAllBut(chainId, [...met], untold);
+}
+
+function wordsOf(error: unknown): { readonly provider: string; readonly reason: string } {
+  if (error instanceof UpstreamUnavailableError && error.details) return error.details;
+  return { provider: 'service', reason: error instanceof AppError ? error.code : 'internal' };
+}
