@@ -9,7 +9,7 @@ import { InsufficientLiquidityError } from '../errors.ts';
 import { baseUnits, type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
 import { plannedSwap } from '../open/terms.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
-import { leastLeverageOutput } from '../preview/position.ts';
+import { buyImpactPct, leastLeverageOutput, requireWithinCap } from '../preview/position.ts';
 import { foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type LatestReader, type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
@@ -91,6 +91,8 @@ export async function planDeposit(
   requireLiquidity(vault.yieldMarket, amountFlashLoan, live.yieldMarket.liquidity);
 
   const loanQuote = await buy(loop.address, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
+  const requested = { field: 'amount', value: request.amount.toFixed() };
+  requireWithinCap(buyImpactPct(amountFlashLoan, loanQuote.amountOut, prices.yield), requested);
   const minLeveraged = leastLeverageOutput({
     expectedOut: loanQuote.amountOut,
     slippage: slippage.value,
@@ -98,7 +100,7 @@ export async function planDeposit(
     debt: amountFlashLoan,
     price: prices.yield,
     maxLtvPct: limitsOf(yieldMarket).maxLtvPct,
-    requested: { field: 'amount', value: request.amount.toFixed() },
+    requested,
   });
   const leverage = plannedSwap(depositToken, loop, loanQuote, minLeveraged, fees.yieldLegBps);
   const swaps = { stock: stockSwap, zap, leverage };

@@ -1,0 +1,163 @@
+import { createWalletClient, encodeFunctionData, http } from 'viem';
+import type { LocalAccount } from 'viem/accounts';
+import { compileContracts } from '../../devnet/chain/compile.ts';
+import { createOverlay } from '../../devnet/overlay.ts';
+import { OWNER } from '../../devnet/seed/accounts.ts';
+import { erc20Abi } from '../../src/abi/erc20.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import type { Chain, EquityVault, Market } from '../../src/catalog/types.ts';
+import type { Address, Hex } from '../../src/shared/ids.ts';
+import { type Answer, type Json, PARTNER, type TestService } from '../support/service.ts';
+
+export const CHAIN_ID = 4663;
+/** Given, not estimated: a call that reverts must be sent all the same. */
+const CALL_GAS = 3_000_000n;
+
+/** One call as both surfaces hand it out. */
+export interface SentCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value?: string;
+}
+
+const BATCH = /* GraphQL */ `
+  chainId
+  strategyId
+  atomic
+  slippage
+  expiresAt
+  instructions
+  simulatedGas
+  issues { kind message required available }
+  calls { to data value intent { method arguments { name value } spender minimumOut recipient } }
+  sendCalls { version chainId from atomicRequired calls { to data value } }
+`;
+export const REFUSED = /* GraphQL */ `
+  ... on Refusal { __typename code message retryable status }
+  ... on StaleDataRefusal { group staleForSec }
+  ... on NoRouteRefusal { tokenIn tokenOut venues { source answer } }
+  ... on InsufficientLiquidityRefusal { needed available symbol marketId }
+  ... on LimitExceededRefusal { field value limits { name value } }
+  ... on SimulationRevertedRefusal { reason callIndex }
+  ... on NotEligibleRefusal { ineligibility pointer }
+`;
+const PREVIEW = /* GraphQL */ `
+  depositAmount netApyPct slippage
+  stock { symbol priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg borrowApyPct swapSource priceImpactPct }
+  yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan leverageApyPct swapSource priceImpactPct }
+  fees { stockLegBps yieldLegBps estimatedFeeUsd }
+`;
+export const PREVIEW_QUERY = `query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename ... on EquityPreview { note slippage preview { ${PREVIEW} } } ${REFUSED} } }`;
+export const DEPOSIT_QUERY = `query($input: DepositEquityInput!) { depositEquity(input: $input) { __typename ... on EquityDeposit { ${BATCH} action preview { ${PREVIEW} } } ${REFUSED} } }`;
+export const EXIT_QUERY = `query($input: ExitEquityInput!) { exitEquity(input: $input) { __typename ... on EquityExit { ${BATCH} action closes position { yieldLoopMatch stock { debtUsdg } } } ... on AmbiguousYieldLoopsRefusal { field vaultId candidates } ${REFUSED} } }`;
+
+/** The chain of the local world, overlay included. */
+export function equityChain(): Chain {
+  const chain = createCatalog(curatedChains, createOverlay(Date.now())).chain(CHAIN_ID);
+  if (!chain) throw new Error('no chain with equity vaults');
+  return chain;
+}
+
+/**
+ * How upstream tries wait here: the service's clock moves on instead. There are more quotes in these tests than a provider's
+ * budget has in the seconds that they take.
+ */
+export function passing(service: () => TestService | undefined): (ms: number) => Promise<void> {
+  return async (ms) => service()?.clock.advance(ms);
+}
+
+export type EquityVerbs = ReturnType<typeof equityVerbs>;
+
+/** Verbs of one running service, for vaults. */
+export function equityVerbs(service: TestService, chain: Chain = equityChain()) {
+  const local = service.world.chains.on(CHAIN_ID);
+  const { client } = local;
+  const { morphoBlue, flashLeverage, equityRouter } = chain.contracts;
+  const router = equityRouter as Address;
+
+  const vault = (symbol: string): EquityVault => {
+    const found = chain.equityVaults.find(({ stock }) => stock.symbol === symbol);
+    if (!found) throw new Error(`no ${symbol} vault`);
+    return found;
+  };
+  const ask = async (query: string, input: object): Promise<Json> => {
+    const { body } = await service.graphql(query, { input }, PARTNER);
+    if (body.errors) throw new Error(JSON.stringify(body.errors));
+    return Object.values(body.data as object)[0];
+  };
+  const balance = (token: Address, of: Address) =>
+    client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [of] });
+
+  return {
+    local,
+    router,
+    vault,
+    ask,
+    balance,
+    preview: (input: object): Promise<Json> => ask(PREVIEW_QUERY, input),
+    deposit: (input: object): Promise<Json> => ask(DEPOSIT_QUERY, input),
+    exit: (input: object): Promise<Json> => ask(EXIT_QUERY, input),
+    post: (path: string, body: object): Promise<Answer> => service.post(path, body, PARTNER),
+    positions: async (user: Address): Promise<Json> =>
+      (await service.get(`/v1/partner/positions/${user}?chainId=${CHAIN_ID}`, PARTNER)).body,
+    isAuthorized: (user: Address) =>
+      client.readContract({
+        address: morphoBlue,
+        abi: morphoBlueAbi,
+        functionName: 'isAuthorized',
+        args: [user, router],
+      }),
+    /** Supply assets, supply shares, borrow assets and so on, as stored. */
+    totals: (market: Market) =>
+      client.readContract({ address: morphoBlue, abi: morphoBlueAbi, functionName: 'market', args: [market.id] }),
+    stockLeg: async (which: EquityVault, user: Address) => {
+      const [, borrowShares, collateral] = await client.readContract({
+        address: morphoBlue,
+        abi: morphoBlueAbi,
+        functionName: 'position',
+        args: [which.stockMarket.id, user],
+      });
+      return { borrowShares, collateral };
+    },
+    loops: (user: Address) =>
+      client.readContract({
+        address: flashLeverage,
+        abi: flashLeverageAbi,
+        functionName: 'getUserLeveragePositions',
+        args: [user],
+      }),
+    fund: (user: Address, which: EquityVault, amount: bigint) => local.mint(which.depositToken, user, amount),
+    /** Grant the router by hand, as a broken-off batch would have left it. */
+    authorize: (user: Address, granted: boolean) =>
+      local.send({
+        from: user,
+        to: morphoBlue,
+        data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'setAuthorization', args: [router, granted] }),
+      }),
+    /** Sign and send one call after the other with the wallet's own key, each mined before the next: which succeeded. */
+    sendInOrder: async (account: LocalAccount, calls: readonly SentCall[]): Promise<readonly boolean[]> => {
+      const wallet = createWalletClient({ account, transport: http(local.rpcUrl) });
+      const succeeded: boolean[] = [];
+      for (const { to, data, value } of calls) {
+        const hash = await wallet.sendTransaction({ chain: null, to, data, value: BigInt(value ?? 0), gas: CALL_GAS });
+        succeeded.push((await client.waitForTransactionReceipt({ hash })).status === 'success');
+      }
+      return succeeded;
+    },
+    /** All calls in one transaction: for that moment the wallet itself runs a batch executor, as EIP-7702 has it. */
+    sendAtomically: async (user: Address, calls: readonly SentCall[]): Promise<void> => {
+      const { BatchExecutor } = await compileContracts();
+      if (!BatchExecutor) throw new Error('contracts/product/testing/BatchExecutor.sol was not compiled');
+      await client.setCode({ address: user, bytecode: BatchExecutor.deployedBytecode });
+      try {
+        const batch = calls.map(({ to, data, value }) => ({ to, value: BigInt(value ?? 0), data }));
+        const data = encodeFunctionData({ abi: BatchExecutor.abi, functionName: 'execute', args: [batch] });
+        await local.send({ from: OWNER, to: user, data });
+      } finally {
+        await client.setCode({ address: user, bytecode: '0x' });
+      }
+    },
+  };
+}
