@@ -52,8 +52,8 @@ export function randomCalls(catalog: Catalog, partnerKey: string, random: () => 
     () => ({ name: 'unknown path', method: 'GET', path: `/v1/${word()}/${word()}` }),
     () => ({ name: 'unknown query', method: 'GET', path: `/v1/strategies?${word()}=${word()}` }),
     () => ({ name: 'history', method: 'GET', path: `/v1/markets/0x${hex(64)}/incentive-history` }),
-    () => ({ name: 'ohlcv', method: 'GET', path: `/v1/prices/ohlcv?chainId=1&address=0x${hex(40)}` }),
-    () => ({ name: 'chart', method: 'GET', path: `/v1/prices/chart?id=${word()}` }),
+    () => ({ name: 'ohlcv', method: 'GET', path: `/v1/prices/ohlcv?chainId=1&token=0x${hex(40)}` }),
+    () => ({ name: 'chart', method: 'GET', path: `/v1/prices/chart?coinId=${word()}` }),
     () => ({ name: 'positions', method: 'GET', path: `/v1/partner/positions/0x${hex(40)}`, headers: partner }),
     () => ({
       name: 'unknown key',

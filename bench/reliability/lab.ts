@@ -12,8 +12,8 @@ import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
-import { type Env, type ServiceProcess, spawnService } from '../../test/support/process.ts';
 import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
+import { type Env, type ServiceProcess, spawnService } from '../../test/support/spawn-service.ts';
 
 /** Everything around the service on one machine, each part of which can be taken away. */
 export interface Lab {

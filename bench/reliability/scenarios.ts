@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../test/support/process.ts';
+import type { ServiceProcess } from '../../test/support/spawn-service.ts';
 import type { Lab } from './lab.ts';
 import type { Watch } from './watch.ts';
 

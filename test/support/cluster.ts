@@ -8,9 +8,9 @@ import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { startRedis, type TestRedis } from '../snapshot/redis-server.ts';
 import { createTestDatabase } from './postgres.ts';
-import { type Env, type ServiceProcess, spawnService } from './process.ts';
+import { type Env, type ServiceProcess, spawnService } from './spawn-service.ts';
 
-export { eventually, type ServiceProcess, spawnService } from './process.ts';
+export { eventually, type ServiceProcess, spawnService } from './spawn-service.ts';
 
 /** One local world, one Redis and one database, on which any number of service processes run. */
 export interface Cluster {
