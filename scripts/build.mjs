@@ -1,12 +1,13 @@
 // Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a chunk of its
-// own that is loaded only when it is needed.
+// own that is loaded only when it is needed. An argument names another folder than dist; it has to be inside the project.
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
-rmSync('dist', { recursive: true, force: true });
+const outdir = process.argv[2] ?? 'dist';
+rmSync(outdir, { recursive: true, force: true });
 await build({
   entryPoints: { main: 'src/main.ts', keys: 'scripts/keys.ts' },
-  outdir: 'dist',
+  outdir,
   bundle: true,
   splitting: true,
   format: 'esm',

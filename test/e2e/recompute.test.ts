@@ -69,7 +69,10 @@ async function onChain(market: Market) {
   const { body } = await service.graphql(`{ market(id: "${market.id}") { state { blockNumber } } }`);
   const blockNumber = BigInt(body.data.market.state.blockNumber);
   const { timestamp } = await client.getBlock({ blockNumber });
-  const stored = await fetchMarket(market.id as SdkMarketId, client, { chainId: market.chainId, blockNumber });
+  const stored = await fetchMarket(market.id as string as SdkMarketId, client, {
+    chainId: market.chainId,
+    blockNumber,
+  });
   return {
     market: stored.accrueInterest(timestamp),
     borrowApy: new Exact(stored.getAvgBorrowApy(timestamp)).times(100),

@@ -31,7 +31,7 @@ async function expectEqual(chainId: number): Promise<void> {
     const blockNumber = BigInt(market.state.blockNumber);
     const { timestamp } = await client.getBlock({ blockNumber });
     expect(Date.parse(market.state.asOf)).toBe(Number(timestamp) * 1_000);
-    const stored = await fetchMarket(market.id as SdkMarketId, client, { chainId, blockNumber });
+    const stored = await fetchMarket(market.id as string as SdkMarketId, client, { chainId, blockNumber });
     const accrued = stored.accrueInterest(timestamp);
     expect(market).toEqual({
       id: market.id,

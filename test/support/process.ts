@@ -1,53 +1,89 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 
-export type Env = Readonly<Record<string, string>>;
-
-export interface ServiceProcess {
-  readonly url: string;
-  readonly metricsUrl: string | null;
+export interface Running {
   readonly child: ChildProcess;
-  /** Lines of the log so far. */
-  readonly log: readonly string[];
-  /** Send a signal and wait for the end. Gives the exit code, or the signal that ended it. */
-  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves when the text stands in stdout. @throws Error with everything it said when it ends before. */
+  said(text: string): Promise<void>;
+  /** Exit code; `null` when a signal ended it. */
+  readonly ended: Promise<number | null>;
 }
 
-/** Run `src/main.ts` and wait until it listens. @throws Error with its last words when it ends before */
-export async function spawnService(env: Env): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
-    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+/** Run a program of the project in an environment that has nothing but what is given. End it yourself. */
+export function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(command, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, err] = ['', ''];
+  const listeners = new Set<() => void>();
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out += chunk;
+    for (const listener of listeners) listener();
   });
-  const log: string[] = [];
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  const listening = new Promise<{ url: string; metricsUrl?: string }>((resolve, reject) => {
-    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
-      log.push(line);
-      if (line.includes('"msg":"listening"')) resolve(JSON.parse(line));
-    });
-    void ended.then(([code]) => reject(new Error(`the service ended with ${code}: ${log.slice(-5).join('\n')}`)));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    err += chunk;
   });
-  const { url, metricsUrl = null } = await listening;
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
-    url,
-    metricsUrl,
     child,
-    log,
-    async end(signal) {
-      child.kill(signal);
-      const [code, killedBy] = await ended;
-      return code ?? killedBy ?? 'SIGKILL';
-    },
+    stdout: () => out,
+    stderr: () => err,
+    ended,
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!out.includes(text)) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+        void ended.then(() => reject(new Error(`ended without saying "${text}":\n${out}\n${err}`)));
+      }),
   };
 }
 
-/** Ask again until an answer satisfies: for what another process does in its own time. The test's own limit ends it. */
-export async function eventually<T>(ask: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await ask();
-    if (holds(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+export interface ProcessRef {
+  readonly pid: number;
+  readonly command: string;
+  /** Ticks since boot: with it a pid names one process for ever. */
+  readonly startedAt: string;
+}
+
+/** Everything that a process has started, and what those have. */
+export async function descendants(pid: number): Promise<ProcessRef[]> {
+  const rows = (await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(statOf))).flat();
+  const below = (parent: number): ProcessRef[] =>
+    rows.filter((row) => row.parent === parent).flatMap((row) => [row, ...below(row.pid)]);
+  return below(pid);
+}
+
+/** Which of them still run after a while; the kernel needs a moment to reap. */
+export async function survivors(processes: readonly ProcessRef[], withinMs = 3_000): Promise<ProcessRef[]> {
+  for (let waited = 0; ; waited += 50) {
+    const found = await Promise.all(
+      processes.map(async (one) => {
+        const [row] = await statOf(String(one.pid));
+        return row !== undefined && row.startedAt === one.startedAt && row.state !== 'Z' ? [one] : [];
+      }),
+    );
+    if (found.flat().length === 0 || waited >= withinMs) return found.flat();
+    await wait(50);
+  }
+}
+
+async function statOf(pid: string): Promise<(ProcessRef & { readonly parent: number; readonly state: string })[]> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const command = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return [
+      { pid: Number(pid), command, parent: Number(fields[1]), state: fields[0] ?? '', startedAt: fields[19] ?? '' },
+    ];
+  } catch {
+    return []; // it has just ended
   }
 }
