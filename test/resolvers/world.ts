@@ -7,6 +7,7 @@ import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
 import type { Services } from '../../src/resolvers/services.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { StaleDataError } from '../../src/transactions/index.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, PARAMS } from '../domain/world.ts';
 
 export const CHAIN_IDS = [1, 4663];
@@ -81,14 +82,16 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       chains: [{ chainId: 1, asOfMs: NOW_MS - DAY, ...totals('150.5', '100.25', 3, 2) }],
     }),
     positions: emptyPositions,
-    leverage: { preview: unused, open: unused, manage: unused, exitCost: unused, usdOf: unused },
-    equity: { preview: unused, deposit: unused, exit: unused },
+    leverage: { preview: refused, open: refused, manage: refused, exitCost: refused, usdOf: () => undefined },
+    equity: { preview: refused, deposit: refused, exit: refused },
     ...overrides,
   };
 }
 
-function unused(): never {
-  throw new Error('nothing is built here');
+/** No builder builds here: each answers with a refusal. */
+async function refused(): Promise<never> {
+  const asOf = new Date(NOW_MS - 400_000).toISOString();
+  throw new StaleDataError({ group: 'lendingState', asOf, staleAfterSec: 300, staleForSec: 100 });
 }
 
 /** Every wallet can be read, and holds nothing. */
