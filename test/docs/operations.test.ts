@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { envSchema } from '../../src/config/env.ts';
+import { emptyChainFacts } from '../../src/domain/facts.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { BUDGETS } from '../domain/world.ts';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const guide = read('docs/operations.md');
+const dashboard = read('ops/grafana-dashboard.json');
+
+const folder = new URL('../../src/', import.meta.url);
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => readFileSync(new URL(path, folder), 'utf8'))
+  .join('\n');
+
+const metrics = createMetrics({
+  catalog: createCatalog(curatedChains),
+  budgets: BUDGETS,
+  facts: emptyChainFacts,
+  ready: () => true,
+  persisted: () => true,
+  now: () => 0,
+});
+const names = new Set(metrics.names());
+metrics.close();
+const metricsIn = (text: string): string[] => [
+  ...new Set(
+    [...text.matchAll(/\b(?:spiral|process|nodejs)_[a-z0-9_]+/g)].map(([name]) =>
+      names.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+    ),
+  ),
+];
+
+describe('ops/grafana-dashboard.json', () => {
+  test('behavior: every metric that it reads exists, and each of ours is on it', () => {
+    const shown = metricsIn(dashboard);
+    expect(shown.filter((name) => !names.has(name))).toEqual([]);
+    const own = [...names].filter((name) => name.startsWith('spiral_'));
+    expect(own.filter((name) => !shown.includes(name))).toEqual([]);
+  });
+
+  test('behavior: every alarm that a panel names is in the guide', () => {
+    const alarms = [...dashboard.matchAll(/Alarm (\w+)\./g)].map(([, name]) => name as string);
+    expect(alarms.length).toBeGreaterThan(5);
+    expect(alarms.filter((name) => !guide.includes(`| ${name} |`))).toEqual([]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  test('behavior: every metric that it names exists, and each of ours is explained', () => {
+    const named = metricsIn(guide);
+    expect(named.filter((name) => !names.has(name))).toEqual([]);
+    const own = [...names].filter((name) => name.startsWith('spiral_'));
+    expect(own.filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  test('behavior: every setting that it names exists', () => {
+    const settings = [...guide.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[a-z]+)?`/g)].map(
+      ([, name]) => name as string,
+    );
+    expect(settings.length).toBeGreaterThan(20);
+    expect(settings.filter((name) => !Object.hasOwn(envSchema.shape, name))).toEqual([]);
+  });
+
+  test('behavior: every log message that it quotes is written by the code', () => {
+    const section = guide.slice(guide.indexOf('## Logs'), guide.indexOf('## Subscriptions'));
+    const messages = [...section.matchAll(/`([a-z]+(?: [a-z]+)+|stopping)`/g)].map(([, text]) => text as string);
+    expect(messages.length).toBeGreaterThan(10);
+    expect(messages.filter((message) => !sources.includes(`'${message}'`))).toEqual([]);
+  });
+});
