@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startWorld } from '../devnet/index.ts';
 import { silentLogger } from '../src/shared/logger.ts';
-import { type Child, canPin, startChild } from './child.ts';
+import { type Child, canPin, removeBundles, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { type Contender, type Row, type RowBytes, rowsOf } from './rows.ts';
@@ -21,7 +21,7 @@ const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000] };
 const NO_END = '1000000000';
 
 async function main(args: readonly string[]): Promise<void> {
-  const plan = args.includes('--quick') ? QUICK : FULL;
+  const plan = planOf(args);
   const only = args.filter((arg) => !arg.startsWith('--'));
   const wanted = (name: string) => only.length === 0 || only.some((part) => name.startsWith(part));
   const [cpu] = cpus();
@@ -29,6 +29,13 @@ async function main(args: readonly string[]): Promise<void> {
   say(canPin ? 'servers pinned to one core' : 'no taskset here: servers share all cores');
   if (only.length === 0 || only.some((part) => part !== 'compose')) await serving(plan, wanted);
   if (wanted('compose')) await composing(plan.sizes);
+}
+
+/** `--quick`, or any of `--rounds=5` and `--ms=2000`. */
+function planOf(args: readonly string[]): Plan {
+  const plan = args.includes('--quick') ? QUICK : FULL;
+  const given = (name: string) => Number(args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1]);
+  return { ...plan, rounds: given('rounds') || plan.rounds, shotMs: given('ms') || plan.shotMs };
 }
 
 async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<void> {
@@ -172,4 +179,8 @@ function shotFor(name: Contender, row: Row): Shot {
   return { ...row.shot, path: `/${row.name}` };
 }
 
-await main(process.argv.slice(2));
+try {
+  await main(process.argv.slice(2));
+} finally {
+  await removeBundles();
+}

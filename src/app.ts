@@ -27,6 +27,7 @@ import manifest from './rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from './rest/routes/index.ts';
 import { EXAMPLE_QUERIES } from './schema/examples.ts';
 import { buildSchema } from './schema/index.ts';
+import { createFastPath } from './server/fast-path.ts';
 import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
 import { type Listening, listen } from './server/listen.ts';
@@ -251,6 +252,12 @@ export function createApp(deps: AppDeps): App {
   const routeNames = new Set([...status.paths, ...docs.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
+  const fast = createFastPath({
+    hit: rendered.rows.hit,
+    charge: door.chargeAddress,
+    cors: { origins: config.corsOrigins },
+    trustedProxies: env.TRUSTED_PROXIES,
+  });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
@@ -259,6 +266,7 @@ export function createApp(deps: AppDeps): App {
     routeName,
     cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,
+    ...(isPublic ? { fast } : {}),
     clock,
     logger,
     observe: (exchange) => {

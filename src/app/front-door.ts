@@ -6,7 +6,7 @@ import { createBudgets } from '../server/budgets.ts';
 import { createRedisCounters } from '../server/counters.ts';
 import type { PersistedOperation } from '../server/graphql.ts';
 import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
-import { budgetHeaders, openVisit, type Visit } from '../server/visit.ts';
+import { budgetHeaders, openVisit, type Standing, type Visit } from '../server/visit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { connectRedis } from '../snapshot/redis-connection.ts';
@@ -33,6 +33,8 @@ export interface FrontDoor {
     request: RestRequest,
     route: { readonly surface: Surface; readonly operation: string } | null,
   ): Promise<RestEntry>;
+  /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
+  chargeAddress(clientIp: string, operation: string): Standing | null | undefined;
   close(): Promise<void>;
 }
 
@@ -87,6 +89,7 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
       const keyed = visit.authorization !== undefined;
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
     },
+    chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, pointsOf(operation, 'Public')),
     async close() {
       redis?.disconnect();
     },

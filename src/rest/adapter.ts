@@ -64,7 +64,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       const { value } = match;
       response =
         rendered && !entry.keyed && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await rendered.answer(request, async () => ({
+          ? await rendered.answer(request, value.route, async () => ({
               response: await run(request, value, entry),
               holds: deps.holdsOf?.(entry),
             }))

@@ -1,5 +1,5 @@
 import { chooseCoding, namesTag } from './encoding.ts';
-import type { Holds, Rendering, Renderings, Variant } from './renderings.ts';
+import type { Holds, Rendering, Renderings, Row, Variant } from './renderings.ts';
 import type { RestRequest, RestResponse } from './types.ts';
 
 export interface RenderedDeps {
@@ -15,12 +15,22 @@ export interface Made {
   readonly holds: Holds | undefined;
 }
 
+/** An answer from bytes. The same headers are the same object. */
+export interface Hit {
+  readonly row: Row;
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly variant: Variant;
+}
+
 export interface RenderedRows {
   /**
    * Answer a public GET or HEAD from bytes, or make the answer once, however many ask for it at the same time. Errors and
    * what does not hold are given as made, to the one who asked.
    */
-  answer(request: RestRequest, make: () => Promise<Made>): Promise<RestResponse>;
+  answer(request: RestRequest, row: Row, make: () => Promise<Made>): Promise<RestResponse>;
+  /** Find the bytes for a target (path and query as received), when there are some that hold. */
+  hit(target: string, headers: RestRequest['headers']): Hit | undefined;
 }
 
 /** What others may keep an answer for without asking, seconds, unless it changes sooner. */
@@ -31,26 +41,35 @@ export function createRenderedRows({ renderings, now, onLookup }: RenderedDeps):
   const making = new Map<string, Promise<Rendering | undefined>>();
   const headersOf = headersPerSecond();
 
-  const respond = (request: RestRequest, rendering: Rendering): RestResponse => {
-    const { variants } = rendering;
-    const coding = chooseCoding(request.headers['accept-encoding'], (name) => variants[name] !== undefined);
+  const choose = (rendering: Rendering, asked: RestRequest['headers']): Hit => {
+    const { variants, row } = rendering;
+    const coding = chooseCoding(asked['accept-encoding'], (name) => variants[name] !== undefined);
     const variant = variants[coding] ?? variants.identity;
-    const headers = headersOf(rendering, variant, coding, now());
-    if (namesTag(request.headers['if-none-match'], variant.etag)) {
-      return { status: 304, headers: headers.notModified, body: EMPTY };
-    }
-    return { status: 200, headers: headers.full, body: variant.body };
+    const { full, notModified } = headersOf(rendering, variant, coding, now());
+    return namesTag(asked['if-none-match'], variant.etag)
+      ? { row, status: 304, headers: notModified, variant }
+      : { row, status: 200, headers: full, variant };
+  };
+  const respond = (request: RestRequest, rendering: Rendering): RestResponse => {
+    const { status, headers, variant } = choose(rendering, request.headers);
+    return { status, headers, body: status === 304 ? EMPTY : variant.body };
   };
 
   return {
-    async answer(request, make) {
+    hit(target, headers) {
+      const rendering = renderings.find(target);
+      if (!rendering) return undefined;
+      onLookup?.(true);
+      return choose(rendering, headers);
+    },
+    async answer(request, row, make) {
       const key = keyOf(request);
       const shared = renderings.find(key) ?? (await making.get(key));
       onLookup?.(shared !== undefined);
       if (shared) return respond(request, shared);
       const made = make();
       const kept = made.then(
-        ({ response, holds }) => keepIfGood(renderings, key, response, holds),
+        ({ response, holds }) => keepIfGood(renderings, key, row, response, holds),
         () => undefined,
       );
       making.set(key, kept);
@@ -68,18 +87,19 @@ const EMPTY = Buffer.alloc(0);
 
 /** The same row with the same parameters in the same order; HEAD shares the answer of GET. */
 function keyOf({ path, query }: RestRequest): string {
-  return `${path}?${query}`;
+  return query === '' ? path : `${path}?${query}`;
 }
 
 function keepIfGood(
   renderings: Renderings,
   key: string,
+  row: Row,
   { status, headers, body }: RestResponse,
   holds: Holds | undefined,
 ): Rendering | undefined {
   const contentType = headers['content-type'];
   if (status !== 200 || holds === undefined || contentType === undefined || typeof body !== 'string') return undefined;
-  return renderings.keep(key, { contentType, body }, holds);
+  return renderings.keep(key, { row, contentType, body }, holds);
 }
 
 interface Shown {

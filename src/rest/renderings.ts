@@ -15,14 +15,24 @@ export interface Holds {
 
 export interface Variant {
   readonly body: Buffer;
+  /** The same bytes as a latin1 string, when they are few: headers and body then leave in one write. */
+  readonly text?: string;
   /** Strong: from the content, one per coding. */
   readonly etag: string;
   /** As it goes on the wire. */
   readonly length: string;
 }
 
+/** The row of the table that an answer belongs to. */
+export interface Row {
+  /** Path template. */
+  readonly path: string;
+  readonly operation: string;
+}
+
 /** An answer as bytes. The plain ones are there at once, the others as soon as they are compressed. */
 export interface Rendering {
+  readonly row: Row;
   readonly contentType: string;
   readonly madeAtMs: number;
   readonly untilMs: number;
@@ -36,15 +46,17 @@ export interface RenderingsDeps {
   readonly maxBytes: number;
 }
 
+export interface Answer {
+  readonly row: Row;
+  readonly contentType: string;
+  readonly body: string;
+}
+
 export interface Renderings {
   /** Find a rendering that still holds. */
   find(key: string): Rendering | undefined;
   /** Keep an answer, unless what it was made from has changed meanwhile. */
-  keep(
-    key: string,
-    answer: { readonly contentType: string; readonly body: string },
-    holds: Holds,
-  ): Rendering | undefined;
+  keep(key: string, answer: Answer, holds: Holds): Rendering | undefined;
   /** Resolves when everything kept so far is compressed. */
   settled(): Promise<void>;
   /** Bytes kept now. */
@@ -60,6 +72,8 @@ interface Kept extends Rendering {
 const MIN_COMPRESSED_BYTES = 1_024;
 /** What holds no longer than this is compressed quickly: it is rendered again in a moment. */
 const SHORT_LIVED_MS = 5_000;
+/** Above it, copying costs more than a second write. */
+const MAX_TEXT_BYTES = 16_384;
 /** What an entry costs beside its bytes, roughly. */
 const OVERHEAD_BYTES = 1_024;
 const TAG_CHARS = 27;
@@ -91,12 +105,13 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
       kept.delete(key);
       return undefined;
     },
-    keep(key, { contentType, body }, holds) {
+    keep(key, { row, contentType, body }, holds) {
       const madeAtMs = clock.now();
       if (!holds.reusable || madeAtMs >= holds.untilMs || !holds.holds()) return undefined;
       const bytes = Buffer.from(body);
       const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, TAG_CHARS);
       const rendering: Kept = {
+        row,
         contentType,
         madeAtMs,
         untilMs: holds.untilMs,
@@ -122,10 +137,14 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
 }
 
 function variantOf(body: Buffer, hash: string, coding: Coding): Variant {
-  return { body, etag: `"${hash}${SUFFIX[coding]}"`, length: String(body.length) };
+  const text = body.length <= MAX_TEXT_BYTES ? { text: body.toString('latin1') } : {};
+  return { body, ...text, etag: `"${hash}${SUFFIX[coding]}"`, length: String(body.length) };
 }
 
 function sizeOf(rendering: Kept, key: string): number {
-  const bodies = Object.values(rendering.variants).reduce((sum, { body }) => sum + body.length, 0);
+  const bodies = Object.values(rendering.variants).reduce(
+    (sum, { body, text }) => sum + body.length + (text?.length ?? 0),
+    0,
+  );
   return bodies + 2 * key.length + OVERHEAD_BYTES;
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../shared/clock.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
-import { type Counters, createMemoryCounters } from './counters.ts';
+import { type Count, type Counters, createMemoryCounters } from './counters.ts';
 import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
-import type { Visit } from './visit.ts';
+import type { Standing, Visit } from './visit.ts';
 
 export interface RateLimitedDetails {
   /** `client` = the budget of the key or address; `field` = the calls of one field. */
@@ -46,6 +46,11 @@ export interface Budgets {
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
    */
   charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<void>;
+  /**
+   * Charge an address without a key, at once, when its budget allows: where it then stands, `null` without a budget.
+   * `undefined` = it does not allow it, and nothing was charged.
+   */
+  chargeAddress(clientIp: string, points: number): Standing | null | undefined;
 }
 
 /**
@@ -79,16 +84,33 @@ export function createBudgets({ limits, clock, logger, shared }: BudgetDeps): Bu
     }
   };
 
+  const standingOf = (policy: Tier, { used, msLeft }: Count): Standing => {
+    const limit = limits[policy].points;
+    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
+    return { policy, limit, remaining: Math.max(0, limit - used), resetSec };
+  };
+
   return {
+    chargeAddress(clientIp, points) {
+      const policy = 'anonymous';
+      const limit = limits[policy].points;
+      if (limit === 0) return null;
+      const identity = addressIdentity(clientIp);
+      const charged = Math.min(points, limit);
+      const counted = addresses.add(identity, charged);
+      if (counted.used <= limit) return standingOf(policy, counted);
+      addresses.add(identity, -charged);
+      return undefined;
+    },
     async charge(visit, points, whenStoreFails) {
       const policy = tierOf(visit.caller);
       const limit = limits[policy].points;
       if (limit === 0) return;
       // What costs more than a whole window can still be asked for, once per window.
-      const { used, msLeft } = await count(visit, Math.min(points, limit), whenStoreFails);
-      const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
-      visit.standing = { policy, limit, remaining: Math.max(0, limit - used), resetSec };
-      if (used > limit) {
+      const counted = await count(visit, Math.min(points, limit), whenStoreFails);
+      visit.standing = standingOf(policy, counted);
+      if (counted.used > limit) {
+        const { resetSec } = visit.standing;
         throw new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
       }
     },

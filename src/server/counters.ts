@@ -15,6 +15,11 @@ export interface Counters {
   add(identity: string, points: number): Count | Promise<Count>;
 }
 
+/** Counters that answer at once. */
+export interface LocalCounters extends Counters {
+  add(identity: string, points: number): Count;
+}
+
 export interface CounterOptions {
   readonly windowSec: number;
   /** Most identities remembered; the least recently seen one is forgotten first. */
@@ -25,7 +30,7 @@ export interface CounterOptions {
  * Count in this process. Memory is bounded by `max`, however many identities come: who is forgotten starts a new window,
  * and who keeps asking is never forgotten.
  */
-export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: Clock): Counters {
+export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: Clock): LocalCounters {
   const windows = new LRUCache<string, { used: number; endsAtMs: number }>({ max });
   return {
     add(identity, points) {

@@ -5,6 +5,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { readFetchBody, readNodeBody } from './body.ts';
+import type { createFastPath } from './fast-path.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
 
@@ -33,6 +34,8 @@ export interface HandlerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: (exchange: Exchange) => void;
+  /** The short way for what is ready as bytes; absent: everything goes the usual way. */
+  readonly fast?: ReturnType<typeof createFastPath>;
 }
 
 export interface HttpHandler {
@@ -46,10 +49,10 @@ export const GRAPHQL_PATH = '/graphql';
 export function createHandler(deps: HandlerDeps): HttpHandler {
   const { graphql, pages, cors, trustedProxies, clock, logger } = deps;
 
-  const done = (method: string, path: string, status: number, startedMs: number, info: RequestInfo) => {
+  const done = (method: string, route: string, status: number, startedMs: number, info: RequestInfo) => {
     const exchange: Exchange = {
       method: KNOWN_METHODS.has(method) ? method : 'OTHER',
-      route: deps.routeName(path),
+      route,
       status,
       durationMs: clock.now() - startedMs,
       correlationId: info.correlationId,
@@ -77,11 +80,16 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
   return {
     node(req, res) {
       const startedMs = clock.now();
+      const answered = deps.fast?.(req, res);
+      if (answered) {
+        res.on('close', () => done(req.method ?? 'GET', answered.route, res.statusCode, startedMs, answered.info));
+        return;
+      }
       const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
       const method = req.method ?? 'GET';
       const { path, query } = splitTarget(req.url ?? '/');
       const origin = req.headers.origin;
-      res.once('close', () => done(method, path, res.statusCode, startedMs, info));
+      res.once('close', () => done(method, deps.routeName(path), res.statusCode, startedMs, info));
       const common = { ...SECURITY_HEADERS, 'x-correlation-id': info.correlationId };
       if (method === 'OPTIONS') {
         res.writeHead(204, { ...common, ...preflightHeaders(cors, origin) }).end();
@@ -141,7 +149,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
           headers: withCommon(headersOut, inner.headers),
         });
       }
-      done(request.method, url.pathname, response.status, startedMs, info);
+      done(request.method, deps.routeName(url.pathname), response.status, startedMs, info);
       return response;
     },
   };

@@ -32,7 +32,7 @@ export function budgetExtension(
 }
 
 /** The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP". */
-export function budgetHeaders({ standing }: Visit, windowSec: number): Record<string, string> {
+export function budgetHeaders({ standing }: Pick<Visit, 'standing'>, windowSec: number): Record<string, string> {
   if (standing === null) return {};
   const { policy, limit, remaining, resetSec } = standing;
   return {
