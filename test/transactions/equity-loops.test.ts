@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LoopMatch } from '../../src/domain/equity/loops.ts';
 import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/errors.ts';
@@ -73,5 +74,40 @@ describe('selectLoops', () => {
     const foreign = { ...loopOf(7, vault), marketId: other?.id ?? vault.yieldMarket.id };
     const choice = { vault, match: matched('none', []), own: [foreign], asked: [7] };
     expect(() => selectLoops(choice)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  });
+
+  test('property: nothing outside the list, the match and what is open is ever closed', () => {
+    const ids = fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 6 });
+    const held = fc.uniqueArray(
+      fc.record({ id: fc.nat({ max: 9 }), open: fc.boolean(), empty: fc.boolean(), elsewhere: fc.boolean() }),
+      { selector: ({ id }) => id },
+    );
+    const other = chain.markets.find(({ kind, id }) => kind === 'loop' && id !== vault.yieldMarket.id);
+    const kinds = fc.constantFrom<LoopMatch['match']>('tagged', 'basis', 'ambiguous', 'none');
+    fc.assert(
+      fc.property(kinds, ids, fc.option(ids, { nil: undefined }), held, (kind, matches, asked, positions) => {
+        const own = positions.map(({ id, open, empty, elsewhere }) => ({
+          ...loopOf(id, vault, empty ? 0n : 1n),
+          open,
+          ...(elsewhere && other ? { marketId: other.id } : {}),
+        }));
+        const match = matched(kind, kind === 'none' ? [] : matches);
+        let closed: readonly number[];
+        try {
+          closed = selectLoops({ vault, match, own, asked }).map(({ id }) => id);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'bad_request' });
+          return;
+        }
+        if (asked) expect(closed).toEqual(asked);
+        for (const id of closed) {
+          const position = own.find((candidate) => candidate.id === id);
+          expect(position).toMatchObject({ open: true, collateral: 1n, marketId: vault.yieldMarket.id });
+          if (kind !== 'none') expect(matches).toContain(id);
+        }
+        if (kind === 'ambiguous') expect(asked).toBeDefined();
+      }),
+      { numRuns: 10_000 },
+    );
   });
 });

@@ -1,3 +1,4 @@
+import type { Market } from '../../catalog/types.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import type { HeldPosition, WalletHoldings } from '../../domain/position/types.ts';
@@ -54,6 +55,9 @@ export async function planExit(
 ): Promise<PlannedExit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
   const found = { chain, router, vault };
+  const fresh = (market: Market) => requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
+  // First of all: on old numbers of the stock leg the match of its loops would be a guess.
+  fresh(vault.stockMarket);
   const { position, collateral } = requireOpenPosition(found, wallet);
   const loops = selectLoops({
     vault,
@@ -65,9 +69,7 @@ export async function planExit(
     own: loopsOutsideOtherVaults(wallet, position),
     asked: request.yieldPositionIds,
   });
-  for (const market of loops.length > 0 ? [vault.stockMarket, vault.yieldMarket] : [vault.stockMarket]) {
-    requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
-  }
+  if (loops.length > 0) fresh(vault.yieldMarket);
   const { timestamp, answers } = await deps
     .node(chain.chainId)
     .reader.read([...planMarket(chain, vault.stockMarket), ...planMarket(chain, vault.yieldMarket), ...further]);
