@@ -1,3 +1,4 @@
+import type { FactGroup } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -17,12 +18,17 @@ export interface ChangeFeed {
   return(): void;
 }
 
+export interface FeedOptions {
+  readonly ticking?: boolean;
+  readonly groups?: readonly FactGroup[];
+}
+
 export interface ChangesPort {
   /**
-   * Follow changes of chains; the first event comes at once and names them all. With `ticking` an event comes every second
-   * as well, for what changes with time alone. @throws AppError rate_limited when too many are open
+   * Follow changes of chains, with `groups` only changes of these; the first event comes at once and names all chains. With
+   * `ticking` an event comes every second as well, for what changes with time alone. @throws AppError rate_limited when too many are open
    */
-  open(field: string, chainIds: readonly ChainId[], options?: { readonly ticking?: boolean }): ChangeFeed;
+  open(field: string, chainIds: readonly ChainId[], options?: FeedOptions): ChangeFeed;
   /** Keep what was shown at a version, so that a reader who comes back with it can be told the difference. */
   remember(composed: ComposedChain): void;
   /** The strategies at a version; `null` when this process does not know it (any more). */

@@ -1,13 +1,16 @@
 import type { Chain } from '../catalog/types.ts';
-import { fingerprint } from '../domain/strategy/fingerprint.ts';
+import type { ComposedWallet } from '../domain/position/wallet.ts';
+import { fingerprint, MOMENTS } from '../domain/strategy/fingerprint.ts';
 import { indexStrategies, queryStrategies } from '../domain/strategy/query.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { createLoaders } from '../loaders/index.ts';
-import type { ChainId, StrategyId } from '../shared/ids.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Address, ChainId, StrategyId } from '../shared/ids.ts';
 import { requireChain, selectChains } from './chains.ts';
 import type { ChangeEvent, ChangeFeed } from './changes.ts';
 import type { AppContext } from './context.ts';
 import { type ChainFreshness, readFreshness } from './freshness.ts';
+import { readWallet } from './positions.ts';
 import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
 
 export interface StrategyChange {
@@ -88,6 +91,44 @@ export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): Asy
   );
 }
 
+export interface PositionChangedArgs {
+  readonly address: Address;
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/**
+ * Follow what a wallet holds: first as it is, chain by chain, then whenever it reads differently after a refresh of market
+ * state. While it cannot be read nothing is told; the next refresh asks again. @throws BadRequestError, AppError rate_limited
+ */
+export function watchPositions(args: PositionChangedArgs, ctx: AppContext): AsyncIterableIterator<ComposedWallet> {
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  const told = new Map<ChainId, string>();
+  const options = { groups: ['lendingState'] } as const;
+  return follow(ctx.services.changes.open('positionChanged', chainIds, options), ctx, async (event) => {
+    const wallets = await Promise.allSettled(
+      event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
+    );
+    return wallets.flatMap((read) => {
+      if (read.status === 'rejected') {
+        if (read.reason instanceof AppError && read.reason.retryable) return [];
+        throw read.reason;
+      }
+      const holding = holdingOf(read.value);
+      const { chainId } = read.value;
+      if (told.get(chainId) === holding) return [];
+      told.set(chainId, holding);
+      return [read.value];
+    });
+  });
+}
+
+/** What is shown of a wallet, without when it was read. */
+function holdingOf({ positions, equityPositions }: ComposedWallet): string {
+  return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
+    MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,
+  );
+}
+
 function stateOf({ ready, groups }: ChainFreshness): string {
   return JSON.stringify([
     ready,
@@ -108,7 +149,7 @@ function stateOf({ ready, groups }: ChainFreshness): string {
 function follow<T>(
   feed: ChangeFeed,
   ctx: AppContext,
-  produce: (event: ChangeEvent) => readonly T[],
+  produce: (event: ChangeEvent) => readonly T[] | Promise<readonly T[]>,
 ): AsyncIterableIterator<T> {
   let ready: readonly T[] = [];
   return {
@@ -123,7 +164,7 @@ function follow<T>(
           const event = await feed.next();
           if (event.done) return { done: true, value: undefined };
           Object.assign(ctx, { nowMs: event.value.nowMs, loaders: createLoaders(ctx.services) });
-          ready = produce(event.value);
+          ready = await produce(event.value);
         }
       } catch (error) {
         feed.return();

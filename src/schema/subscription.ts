@@ -1,9 +1,10 @@
-import { type StrategyChange, watchFreshness, watchStrategies } from '../resolvers/subscriptions.ts';
+import { type StrategyChange, watchFreshness, watchPositions, watchStrategies } from '../resolvers/subscriptions.ts';
 import { builder } from './builder.ts';
 import { ChainRef } from './chain.ts';
 import { ChainFreshnessRef } from './freshness.ts';
 import { StrategyRef } from './strategy.ts';
 import { StrategyFilterRef } from './strategy-inputs.ts';
+import { WalletRef } from './wallet.ts';
 
 /** How many entries one event is reckoned with: a quiet refresh changes a handful, a price move most. */
 const EXPECTED_CHANGES = 20;
@@ -69,5 +70,17 @@ builder.subscriptionFields((t) => ({
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
     resolve: (freshness) => freshness,
+  }),
+  positionChanged: t.field({
+    type: WalletRef,
+    authScopes: { partner: true },
+    description:
+      'What a wallet holds, chain by chain, at first and whenever it reads differently after a refresh of market state. Needs a key. While it cannot be read, nothing is told.',
+    args: {
+      address: t.arg({ type: 'Address', required: true, description: 'The wallet.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; all when left out.' }),
+    },
+    subscribe: (_root, args, ctx) => watchPositions(args, ctx),
+    resolve: (wallet) => wallet,
   }),
 }));

@@ -11,7 +11,7 @@ import { builder } from './builder.ts';
 import { EquityPositionRef } from './equity-position.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
-const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
+export const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
   description: 'What a wallet holds on one chain, read live at one block. Everything stands in it once.',
   fields: (t) => ({
     address: t.field({ type: 'Address', description: 'The wallet.', resolve: ({ wallet }) => wallet }),

@@ -1,6 +1,6 @@
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
-import type { ChangeEvent, ChangeFeed, ChangesPort } from '../resolvers/changes.ts';
+import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/changes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -30,6 +30,7 @@ const RETRY_AFTER_SEC = 30;
 
 interface Feed extends ChangeFeed {
   readonly ticking: boolean;
+  readonly groups: FeedOptions['groups'];
   mark(chainIds: readonly ChainId[]): void;
 }
 
@@ -40,8 +41,8 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   let ticker: unknown = null;
   let closed = false;
 
-  const leave = snapshot.subscribe(({ chainId }) => {
-    for (const feed of feeds) feed.mark([chainId]);
+  const leave = snapshot.subscribe(({ chainId }, group) => {
+    for (const feed of feeds) if (feed.groups?.includes(group) ?? true) feed.mark([chainId]);
   });
   const tickLater = (): void => {
     ticker ??= timers.setTimeout(() => {
@@ -51,7 +52,7 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
     }, TICK_MS);
   };
 
-  const createFeed = (field: string, chainIds: readonly ChainId[], ticking: boolean): Feed => {
+  const createFeed = (field: string, chainIds: readonly ChainId[], { ticking = false, groups }: FeedOptions): Feed => {
     const dirty = new Set<ChainId>(chainIds);
     let wake: (() => void) | null = null;
     let gatherUntilMs = 0;
@@ -65,6 +66,7 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       });
     const feed: Feed = {
       ticking,
+      groups,
       mark(changed) {
         const own =
           ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
@@ -102,17 +104,17 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   };
 
   return {
-    open(field, chainIds, { ticking = false } = {}) {
+    open(field, chainIds, options = {}) {
       if (closed || feeds.size >= maxOpen) {
         const why = closed ? 'This process is stopping' : `This process serves ${maxOpen} subscriptions at once`;
         throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
           retryAfterSec: RETRY_AFTER_SEC,
         });
       }
-      const feed = createFeed(field, chainIds, ticking);
+      const feed = createFeed(field, chainIds, options);
       feeds.add(feed);
       onChange?.({ field, change: 'opened' });
-      if (ticking) tickLater();
+      if (feed.ticking) tickLater();
       return feed;
     },
     remember({ chainId, version, strategies }: ComposedChain) {

@@ -1,5 +1,8 @@
 import type { Strategy } from './types.ts';
 
+/** Fields that say when something was measured: every refresh moves them. */
+export const MOMENTS: ReadonlySet<string> = new Set(['asOfMs', 'sinceMs', 'lastSuccessMs', 'lastAttemptMs']);
+
 const known = new WeakMap<Strategy, string>();
 
 /**
@@ -13,5 +16,3 @@ export function fingerprint(strategy: Strategy): string {
   known.set(strategy, text);
   return text;
 }
-
-const MOMENTS: ReadonlySet<string> = new Set(['asOfMs', 'sinceMs', 'lastSuccessMs', 'lastAttemptMs']);
