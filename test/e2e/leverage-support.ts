@@ -71,7 +71,10 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
     async send(bundle) {
       const receipts: TransactionReceipt[] = [];
       for (const { to, data, value } of [...bundle.approvals, bundle.tx]) {
-        const hash: Hex = await wallet.sendTransaction({ chain: null, to, data, value: BigInt(value ?? 0) });
+        const call = { to, data, value: BigInt(value ?? 0) };
+        // Time passes until it is mined, and interest with it: that costs gas which the estimate has not seen.
+        const gas = ((await client.estimateGas({ account, ...call })) * 3n) / 2n;
+        const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas });
         const receipt = await client.waitForTransactionReceipt({ hash });
         expect(receipt.status).toBe('success');
         receipts.push(receipt);

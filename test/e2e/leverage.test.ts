@@ -2,18 +2,21 @@ import { zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import type { Token } from '../../src/catalog/index.ts';
-import { type Json, startService, type TestService } from '../support/service.ts';
+import { formatUnitsPlain } from '../../src/shared/decimal.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
 import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
-let partner: Partner;
+let onEthereum: Partner;
+let onRobinhood: Partner;
 const [account, , poor] = untouchedAccounts;
 if (!account || !poor) throw new Error('the local world has untouched accounts');
 const user = account.address;
 
 beforeAll(async () => {
   service = await startService({ env: { APP_URL: 'https://app.example/' } });
-  partner = partnerOn(service, 1, account);
+  onEthereum = partnerOn(service, 1, account);
+  onRobinhood = partnerOn(service, 4663, account);
 }, 120_000);
 afterAll(() => service?.stop());
 
@@ -23,8 +26,10 @@ async function open(
   payToken: Token,
   amount: string,
   target: Json,
+  chainId = 1,
 ): Promise<{ id: number; bundle: Json }> {
-  const on = marketOf(1, market);
+  const on = marketOf(chainId, market);
+  const partner = chainId === 1 ? onEthereum : onRobinhood;
   const id = await partner.nextId();
   const body = { strategyId: on.id, payToken: payToken.address, amount, ...target };
   const simulation = await partner.build('/v1/partner/leverage/simulate', body);
@@ -35,10 +40,17 @@ async function open(
   expect(position.open).toBe(true);
   expectPreviewed(position, bundle.meta.positionPreview, on);
   expectPreviewed(position, simulation.positionPreview, on);
+  const shown = await service.get(`/v1/partner/positions/${user}?chainId=${chainId}`, PARTNER);
+  const listed = shown.body.positions.find((entry: Json) => entry.id === id);
+  expect(listed).toMatchObject({ status: 'open', strategyId: on.id });
+  expect(Math.abs(Number(listed.ltvPct) - Number(bundle.meta.positionPreview.effectiveLtv))).toBeLessThanOrEqual(
+    0.0101,
+  );
+  expect(listed.amountLeveragedCollateral).toBe(formatUnitsPlain(position.collateral, on.collateral.decimals));
   return { id, bundle };
 }
 
-const manage = (id: number, action: string, more: Json = {}) =>
+const manage = (id: number, action: string, more: Json = {}, partner: Partner = onEthereum) =>
   partner.build('/v1/partner/manage/build', { userAddress: user, id, action, ...more });
 
 describe('POST /v1/partner/leverage/build', () => {
@@ -47,6 +59,9 @@ describe('POST /v1/partner/leverage/build', () => {
     expect(bundle).toMatchObject({ chainId: 1, action: 'open_leverage', path: 'leverage' });
     expect(bundle.approvals).toHaveLength(1);
     expect(bundle.tx).not.toHaveProperty('value');
+    expect(bundle.meta.signingUrl).toMatch(/^https:\/\/app\.example\/sign\?chainId=1&action=open_leverage&/);
+    const life = Date.parse(bundle.meta.expiresAt) - service.clock.now();
+    expect(life > 0 && life <= 60_000).toBe(true);
   });
 
   it('default: opens with another token (swapAndLeverage)', async () => {
@@ -60,7 +75,7 @@ describe('POST /v1/partner/leverage/build', () => {
     expect(first.bundle.approvals).toHaveLength(1);
     const [approval] = first.bundle.approvals;
     // A smaller allowance that is left over: it has to be reset first.
-    await partner.send({
+    await onEthereum.send({
       approvals: [],
       tx: { ...approval, data: approval.data.replace(/.{64}$/, '7'.padStart(64, '0')) },
     });
@@ -82,6 +97,25 @@ describe('POST /v1/partner/leverage/build', () => {
   });
 });
 
+describe('chain 4663', () => {
+  it.each([
+    ['its dollar', 'USDG', '750.25'],
+    ['the collateral', 'syrupUSDG', '400'],
+    ['ETH', 'ETH', '0.3'],
+  ])('default: opens and closes with %s', async (_name, pay, amount) => {
+    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    const { id, bundle } = await open('syrupUSDG/USDG 91.5', tokenOf(4663, pay), amount, { leverage: 6 }, 4663);
+    expect(bundle.path).toBe(pay === 'syrupUSDG' ? 'leverage' : 'swapAndLeverage');
+    await onRobinhood.send(await manage(id, 'close', {}, onRobinhood));
+    expect(await onRobinhood.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
+  });
+
+  it('default: opens on an uncorrelated market', async () => {
+    const { bundle } = await open('wsNET/USDG 62.5 Longbow', tokenOf(4663, 'USDG'), '500', { leverage: 2 }, 4663);
+    expect(bundle.meta.positionPreview.swapSource).toBe('AggregatorOne');
+  });
+});
+
 function ptToken(): Token {
   return marketOf(1, 'PT-sUSDe/USDC 91.5').collateral;
 }
@@ -93,8 +127,8 @@ describe('POST /v1/partner/manage/build', () => {
     const step = async (action: string, more: Json, path: string) => {
       const bundle = await manage(id, action, more);
       expect(bundle).toMatchObject({ action, path });
-      await partner.send(bundle);
-      const position = await partner.position(market, id);
+      await onEthereum.send(bundle);
+      const position = await onEthereum.position(market, id);
       if (bundle.meta.positionPreview) expectPreviewed(position, bundle.meta.positionPreview, market);
       return position;
     };
@@ -106,15 +140,15 @@ describe('POST /v1/partner/manage/build', () => {
     await step('borrow', { amount: '40' }, 'borrow');
     await step('repay', { amount: '60', payToken: market.loan.address }, 'repay');
     await step('repay', { amount: '70', payToken: tokenOf(1, 'USDT').address }, 'swapAndRepay');
-    const before = await partner.balance(market.loan);
+    const before = await onEthereum.balance(market.loan);
     const bundle = await manage(id, 'close');
     expect(bundle).toMatchObject({ action: 'close', path: 'deleverage', approvals: [] });
     expect(bundle.meta).not.toHaveProperty('positionPreview');
-    const held = await partner.position(market, id);
-    await partner.send(bundle);
-    const after = await partner.position(market, id);
+    const held = await onEthereum.position(market, id);
+    await onEthereum.send(bundle);
+    const after = await onEthereum.position(market, id);
     expect(after).toMatchObject({ open: false, collateral: 0n, debt: 0n });
-    const returned = (await partner.balance(market.loan)) - before;
+    const returned = (await onEthereum.balance(market.loan)) - before;
     expect(returned >= units(bundle.meta.minTokenOut, market.loan) - held.debt - 10n).toBe(true);
   });
 
@@ -127,9 +161,9 @@ describe('POST /v1/partner/manage/build', () => {
     const { id } = await open('sUSDe/PYUSD 91.5', market.collateral, '300', { leverage: 3 });
     const bundle = await manage(id, 'repay', { full: true, payToken: payToken().address });
     expect(bundle.path).toBe(path);
-    await partner.send(bundle);
-    expect(await partner.position(market, id)).toMatchObject({ debt: 0n, open: true });
+    await onEthereum.send(bundle);
+    expect(await onEthereum.position(market, id)).toMatchObject({ debt: 0n, open: true });
     const out = await manage(id, 'remove_collateral', { amount: '300' });
-    await partner.send(out);
+    await onEthereum.send(out);
   });
 });

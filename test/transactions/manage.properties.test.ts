@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limitsOf } from '../../src/domain/market/statics.ts';
+import { Decimal, formatUnitsPlain, fromUnits } from '../../src/shared/decimal.ts';
+import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
+import { borrowMore } from '../../src/transactions/manage/borrow.ts';
+import { removeCollateral } from '../../src/transactions/manage/remove-collateral.ts';
+import type { ManageContext, Verb } from '../../src/transactions/manage/types.ts';
+import { debtOf, foldMarket } from '../../src/transactions/requirements/market-state.ts';
+import { place, priceFor, RUNS } from './world.ts';
+
+const YEAR_AGO = 1_750_000_000n;
+
+/** A position below its safe LTV on a live market, without anything around it that these verbs do not use. */
+const held = place.chain(({ chain, market }) =>
+  fc
+    .record({
+      price: priceFor(market),
+      collateral: fc.bigInt(10n ** 6n, 10n ** 26n),
+      ltvE6: fc.integer({ min: 0, max: 1_000_000 }),
+      supply: fc.bigInt(10n ** 12n, 10n ** 27n),
+    })
+    .map(({ price, collateral, ltvE6, supply }) => {
+      const limits = limitsOf(market);
+      const value = (collateral * price) / 10n ** 36n;
+      const safe = BigInt(limits.safeLtvPct.shiftedBy(16).toFixed(0));
+      const wanted = (value * safe * BigInt(ltvE6)) / 10n ** 24n;
+      const totals = [
+        supply * 4n,
+        supply * 4n * 10n ** 6n,
+        supply * 3n,
+        supply * 3n * 10n ** 6n,
+        YEAR_AGO,
+        0n,
+      ] as const;
+      const live = foldMarket(market, [totals, 1_000_000_000n, price], YEAR_AGO);
+      const borrowShares = live.sdk.toBorrowShares(wanted, 'Down');
+      const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares) };
+      return { chain, market, limits, live, position, rates: undefined } as Omit<
+        ManageContext,
+        'input'
+      > as ManageContext;
+    }),
+);
+
+function check(
+  verb: Verb,
+  token: 'collateral' | 'loan',
+  after: (context: ManageContext, amount: bigint) => { collateral: bigint; debt: bigint },
+): void {
+  fc.assert(
+    fc.property(held, fc.integer({ min: 1, max: 1_200_000 }), (context, shareE6) => {
+      const { market, live, position, limits } = context;
+      const base = token === 'collateral' ? position.collateral : (position.collateral * live.price) / 10n ** 36n;
+      const amount = (base * BigInt(shareE6)) / 1_000_000n;
+      if (amount === 0n || amount >= 2n ** 127n) return;
+      const asked = (units: bigint): ManageContext => ({
+        ...context,
+        input: { amount: fromUnits(units, market[token].decimals) } as ManageContext['input'],
+      });
+      const safe = BigInt(limits.safeLtvPct.shiftedBy(16).toFixed(0));
+      try {
+        verb(asked(amount));
+      } catch (error) {
+        if (error instanceof InsufficientLiquidityError) return;
+        if (!(error instanceof LimitExceededError)) throw error;
+        const largest = error.details?.limit.maxAmount ?? '';
+        expect(largest).toMatch(/^\d+(\.\d+)?$/);
+        const units = BigInt(new Decimal(largest).shiftedBy(market[token].decimals).toFixed(0));
+        expect(formatUnitsPlain(units, market[token].decimals)).toBe(largest);
+        // What the refusal offers is really accepted.
+        if (units > 0n && (token === 'collateral' || units <= live.liquidity)) verb(asked(units));
+        return;
+      }
+      const { collateral, debt } = after(context, amount);
+      const value = (collateral * live.price) / 10n ** 36n;
+      expect(debt * 10n ** 18n <= safe * value).toBe(true);
+    }),
+    RUNS,
+  );
+}
+
+describe('removeCollateral', { timeout: 120_000 }, () => {
+  it('behavior: the safe LTV holds afterwards, and the largest safe amount of a refusal is accepted', () => {
+    check(removeCollateral, 'collateral', ({ position }, amount) => ({
+      collateral: position.collateral - amount,
+      debt: position.debt,
+    }));
+  });
+});
+
+describe('borrowMore', { timeout: 120_000 }, () => {
+  it('behavior: the safe LTV holds afterwards, and the largest safe amount of a refusal is accepted', () => {
+    check(borrowMore, 'loan', ({ position }, amount) => ({
+      collateral: position.collateral,
+      debt: position.debt + amount,
+    }));
+  });
+});

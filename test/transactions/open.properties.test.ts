@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { decodeFunctionData } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { erc20Abi } from '../../src/abi/erc20.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
+import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
+import { formatUnitsPlain } from '../../src/shared/decimal.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
+import { leastOutput } from '../../src/transactions/input.ts';
+import { intentOf } from '../../src/transactions/intent.ts';
+import { type BuiltBundle, buildOpen } from '../../src/transactions/open/build.ts';
+import {
+  type OpenRequest,
+  openTerms,
+  planEntrySwap,
+  planLiquidity,
+  sizeOpen,
+} from '../../src/transactions/open/terms.ts';
+import { loanInCollateral } from '../../src/transactions/preview/ltv.ts';
+import type { OpenTerms } from '../../src/transactions/types.ts';
+import { instructionsOf } from '../../src/transactions/words.ts';
+import { address, openRequest, priceFor, quoteFor, RUNS, sourcesAround } from './world.ts';
+
+interface Built extends BuiltBundle {
+  readonly request: OpenRequest;
+  readonly terms: OpenTerms;
+  readonly user: Address;
+  readonly price: bigint;
+  readonly allowance: bigint;
+}
+
+/** Everything that an open goes through between its facts and its calldata. Expected refusals build nothing. */
+const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =>
+  fc.record({ price: priceFor(request.market), user: address }).chain(({ price, user }) => {
+    const { chain, market, payToken, amountIn } = request;
+    const isDirect = payToken.address === market.collateral.address;
+    // What the pay token is worth is as good as any number here.
+    const entry = isDirect
+      ? fc.constant(undefined)
+      : quoteFor(chain, amountIn, 10n ** BigInt(market.collateral.decimals) * 50n);
+    return entry.chain((entryQuote) => {
+      const entrySwap = entryQuote && planEntrySwap(request, entryQuote);
+      const size = attempt(() => sizeOpen(request, entrySwap, price));
+      if (size === 'refused') return fc.constant(size);
+      const loan = size.amountFlashLoan;
+      return fc
+        .record({
+          quote: quoteFor(chain, loan, loanInCollateral(loan, price)),
+          liquidity: fc.bigInt(0n, loan * 3n),
+          sources: sourcesAround(market, loan),
+          allowance: fc.oneof(fc.constant(0n), fc.bigInt(0n, amountIn * 2n)),
+        })
+        .map(({ quote, liquidity, sources, allowance }) =>
+          attempt((): Built => {
+            const { reallocations } = planLiquidity(request, loan, liquidity, sources);
+            const terms = openTerms({ request, price, entry: entrySwap, size, quote, reallocations, rates: undefined });
+            const { flashLeverage, flashLeverageRouter } = chain.contracts;
+            const allowances = new Map([flashLeverage, flashLeverageRouter].map((spender) => [spender, allowance]));
+            const wallet = { native: 0n, balance: 0n, allowances };
+            return { ...buildOpen(chain, market, terms, user, wallet), request, terms, user, price, allowance };
+          }),
+        );
+    });
+  }),
+);
+
+function attempt<T>(run: () => T): T | 'refused' {
+  try {
+    return run();
+  } catch (error) {
+    const expected = [LimitExceededError, InsufficientLiquidityError, BadRequestError];
+    if (expected.some((type) => error instanceof type)) return 'refused';
+    throw error;
+  }
+}
+
+/** Check a property of what is built, and that enough is built for it to mean something. */
+function holds(property: (built: Built) => void): void {
+  let count = 0;
+  fc.assert(
+    fc.property(builtOpen, (built) => {
+      if (built === 'refused') return;
+      count += 1;
+      property(built);
+    }),
+    RUNS,
+  );
+  expect(count).toBeGreaterThan(RUNS.numRuns / 3);
+}
+
+const callsAbi = [...flashLeverageAbi, ...flashLeverageRouterAbi];
+/** The last minimum and all swap routers in the calldata itself. */
+function argumentsOf({ tx, user }: Built): ReadonlyMap<string, string> {
+  return new Map(intentOf(tx, user).arguments.map(({ name, value }) => [name, value]));
+}
+
+describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
+  it('behavior: contracts, spenders and routers come from the catalog alone', () => {
+    holds((built) => {
+      const { approvals, tx, request } = built;
+      const { flashLeverage, flashLeverageRouter } = request.chain.contracts;
+      expect([flashLeverage, flashLeverageRouter]).toContain(tx.to);
+      const allowed: readonly string[] = Object.values(request.chain.swapRouters).flat();
+      for (const [name, value] of argumentsOf(built)) if (name.endsWith('extRouter')) expect(allowed).toContain(value);
+      for (const { to, data } of approvals) {
+        expect(to).toBe(request.payToken.address);
+        expect(decodeFunctionData({ abi: erc20Abi, data }).args?.[0]).toBe(tx.to);
+      }
+    });
+  });
+
+  it('behavior: the position is the signer’s', () => {
+    holds((built) => {
+      const { functionName, args } = decodeFunctionData({ abi: callsAbi, data: built.tx.data });
+      expect(functionName).toBe(built.terms.path);
+      // The router opens for whoever calls it: it takes no owner at all.
+      if (functionName === 'leverage') expect(String(args?.[0]).toLowerCase()).toBe(built.user);
+      else expect([...argumentsOf(built).keys()]).not.toContain('user');
+    });
+  });
+
+  it('behavior: approvals are exact, through zero where the token wants it, and none when none is needed', () => {
+    holds(({ approvals, request: { payToken, amountIn }, allowance }) => {
+      const amounts = approvals.map(({ data }) => decodeFunctionData({ abi: erc20Abi, data }).args?.[1]);
+      if (payToken.isNative || allowance >= amountIn) expect(amounts).toEqual([]);
+      else expect(amounts).toEqual(payToken.resetsApproval && allowance > 0n ? [0n, amountIn] : [amountIn]);
+    });
+  });
+
+  it('behavior: the value is the native pay amount and the vaults’ fees', () => {
+    holds(({ tx, terms, request, approvals }) => {
+      const fees = terms.reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+      expect(tx.value).toBe((request.payToken.isNative ? request.amountIn : 0n) + fees);
+      for (const { value } of approvals) expect(value).toBe(0n);
+    });
+  });
+
+  it('behavior: minimums are never below quote × (1 − slippage), nor above the quote', () => {
+    holds((built) => {
+      const { terms, request } = built;
+      for (const { minOut, quote } of [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])]) {
+        expect(minOut >= leastOutput(quote.amountOut, request.slippage)).toBe(true);
+        expect(minOut <= quote.amountOut).toBe(true);
+      }
+      const inCalldata = intentOf(built.tx, built.user).minimumOut;
+      expect(inCalldata).toBe(terms.leverageSwap.minOut);
+    });
+  });
+
+  it('behavior: the LTV after the worst fill is within the contracts’ limit', () => {
+    holds(({ terms, request, price }) => {
+      const value = ((terms.amountCollateral + terms.leverageSwap.minOut) * price) / 10n ** 36n;
+      const ltv = (terms.amountFlashLoan * 10n ** 18n + value - 1n) / value;
+      expect(ltv <= request.market.lltv - 2_500_000_000_000_000n).toBe(true);
+    });
+  });
+
+  it('behavior: withdrawals are grouped by vault and ascend by market', () => {
+    holds(({ terms: { reallocations } }) => {
+      expect(new Set(reallocations.map(({ vault }) => vault)).size).toBe(reallocations.length);
+      for (const { withdrawals } of reallocations) {
+        const ids = withdrawals.map(({ marketId }) => marketId);
+        expect(ids).toEqual([...new Set(ids)].sort());
+        for (const { amount } of withdrawals) expect(amount > 0n).toBe(true);
+      }
+    });
+  });
+
+  it('behavior: nothing that is said to people is in exponent form', () => {
+    holds(({ terms, request, user }) => {
+      const swaps = [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])];
+      const text = instructionsOf({
+        user,
+        approvals: 1,
+        swaps,
+        slippage: { value: request.slippage },
+        notes: [formatUnitsPlain(terms.amountFlashLoan, request.market.loan.decimals)],
+        issues: [],
+        expiresAtMs: 0,
+        signingUrl: undefined,
+      });
+      expect(text).not.toMatch(/\b\d+(\.\d+)?e[+-]?\d+\b/i);
+    });
+  });
+});

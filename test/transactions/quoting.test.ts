@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import type { Timers } from '../../src/shared/timers.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
+import { NoRouteError } from '../../src/transactions/errors.ts';
+import { createQuoter } from '../../src/transactions/quoting/quoter.ts';
+import { selectQuote } from '../../src/transactions/quoting/select.ts';
+import type { SwapQuote, SwapQuotePort } from '../../src/upstreams/types.ts';
+import { address, catalog, RUNS } from './world.ts';
+
+const chain = catalog.chain(1);
+if (!chain) throw new Error('chain 1 is curated');
+const [USDC, SUSDE] = ['USDC', 'sUSDe'].map(
+  (symbol) => chain.tokens.find((token) => token.symbol === symbol)?.address,
+) as [Address, Address];
+const routerOf = (source: SwapQuote['source']) => chain.swapRouters[source]?.[0] as Address;
+
+function quoteOf(source: SwapQuote['source'], amountOut: bigint, router = routerOf(source)): SwapQuote {
+  return { source, amountIn: 100n, amountOut, router, calldata: '0x12345678', value: 0n, expiresAtMs: 0 };
+}
+
+type Answer = SwapQuote | null | Error | 'hangs';
+function venue(source: SwapQuote['source'], answer: Answer, serves = true): SwapQuotePort {
+  return {
+    source,
+    serves: () => serves,
+    quote: async (_request, options) => {
+      if (answer === 'hangs') {
+        return new Promise((_resolve, reject) => {
+          options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+        });
+      }
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+}
+
+/** Timers that fire at once: every deadline has passed. */
+const impatient: Timers = {
+  setTimeout: (callback) => setImmediate(callback),
+  clearTimeout: (handle) => clearImmediate(handle as NodeJS.Immediate),
+};
+const ask = (venues: readonly SwapQuotePort[], expectedOut?: bigint, timers: Timers = systemTimers) =>
+  createQuoter({ venues, timers }).quote({
+    chain,
+    tokenIn: USDC,
+    tokenOut: SUSDE,
+    amountIn: 100n,
+    sender: USDC,
+    recipient: USDC,
+    slippage: undefined as never,
+    feeBps: 0,
+    ...(expectedOut === undefined ? {} : { expectedOut }),
+  });
+
+describe('selectQuote', () => {
+  const one = (amountOut: bigint) => quoteOf('AggregatorOne', amountOut);
+  const two = (amountOut: bigint) => quoteOf('AggregatorTwo', amountOut);
+
+  it('default: the best output wins', () => {
+    expect(selectQuote([one(1_000n), two(1_010n)], 1_000n).best).toEqual(two(1_010n));
+  });
+
+  it('behavior: more than 1 % above the other is implausible', () => {
+    expect(selectQuote([one(1_000n), two(1_011n)], 1_000n)).toEqual({ best: one(1_000n), dropped: [two(1_011n)] });
+  });
+
+  it('behavior: a lone quote has to be within 10 % of the oracle', () => {
+    expect(selectQuote([one(901n)], 1_000n).best).toEqual(one(901n));
+    expect(selectQuote([one(899n)], 1_000n).best).toBeUndefined();
+    expect(selectQuote([one(1_101n)], 1_000n).best).toBeUndefined();
+    expect(selectQuote([one(899n)], undefined).best).toEqual(one(899n));
+  });
+
+  it('behavior: what is left over by an implausible challenger stands alone', () => {
+    expect(selectQuote([one(500n), two(1_000n)], 1_000n).best).toBeUndefined();
+  });
+
+  it('behavior: never believes a quote that leads by more than 1 %, nor a lone one off by more than 10 %', () => {
+    const amount = fc.bigInt(1n, 10n ** 24n);
+    fc.assert(
+      fc.property(fc.array(amount, { maxLength: 3 }), amount, (outputs, expected) => {
+        const { best, dropped } = selectQuote(outputs.map(one), expected);
+        if (!best) return;
+        const others = outputs.map(one).filter((quote) => quote.amountOut < best.amountOut);
+        const rivals = outputs.length - dropped.length;
+        const next = others.reduce((most, { amountOut }) => (amountOut > most ? amountOut : most), 0n);
+        if (rivals > 1 && next > 0n) {
+          const twins = outputs.filter((output) => output === best.amountOut).length > 1;
+          expect(twins || best.amountOut * 100n <= next * 101n).toBe(true);
+        }
+        if (rivals === 1) {
+          const off = best.amountOut > expected ? best.amountOut - expected : expected - best.amountOut;
+          expect(off * 10n <= expected).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('createQuoter', () => {
+  it('behavior: a router that is not on the allow-list is never chosen', async () => {
+    await fc.assert(
+      fc.asyncProperty(address, fc.bigInt(901n, 1_099n), async (router, amountOut) => {
+        const stranger = quoteOf('AggregatorTwo', amountOut, router);
+        const chosen = await ask(
+          [venue('AggregatorOne', quoteOf('AggregatorOne', 1_000n)), venue('AggregatorTwo', stranger)],
+          1_000n,
+        );
+        expect(chosen.router).toBe(routerOf('AggregatorOne'));
+      }),
+      RUNS,
+    );
+  }, 60_000);
+
+  it('behavior: the yield market alone is asked where it serves', async () => {
+    const venues = [
+      venue('AggregatorOne', quoteOf('AggregatorOne', 1_005n)),
+      venue('YieldMarket', quoteOf('YieldMarket', 1_000n)),
+    ];
+    expect((await ask(venues, 1_000n)).source).toBe('YieldMarket');
+  });
+
+  it('behavior: a venue that fails or hangs leaves the other', async () => {
+    const good = venue('AggregatorOne', quoteOf('AggregatorOne', 1_000n));
+    const failing = venue('AggregatorTwo', new UpstreamUnavailableError('AggregatorTwo', 'server_error'));
+    expect((await ask([good, failing], 1_000n)).source).toBe('AggregatorOne');
+    expect((await ask([good, venue('AggregatorTwo', 'hangs')], 1_000n, impatient)).source).toBe('AggregatorOne');
+  });
+
+  it('error: NoRoute with what every venue said', async () => {
+    const failing = venue('AggregatorTwo', new UpstreamUnavailableError('AggregatorTwo', 'server_error'));
+    const error = await ask([venue('AggregatorOne', null), failing]).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(NoRouteError);
+    expect((error as NoRouteError).details).toEqual({
+      tokenIn: USDC,
+      tokenOut: SUSDE,
+      amountIn: '100',
+      venues: [
+        { source: 'AggregatorOne', reason: 'no_route' },
+        { source: 'AggregatorTwo', reason: 'server_error' },
+      ],
+    });
+  });
+
+  it('error: NoRoute for a lone quote that nobody can believe, and where no venue serves the pair', async () => {
+    await expect(ask([venue('AggregatorOne', quoteOf('AggregatorOne', 500n))], 1_000n)).rejects.toMatchObject({
+      code: 'no_route',
+      details: { venues: [{ source: 'AggregatorOne', reason: 'implausible' }] },
+    });
+    await expect(ask([venue('AggregatorOne', null, false)])).rejects.toMatchObject({ details: { venues: [] } });
+  });
+
+  it('error: UpstreamUnavailable when no venue answered', async () => {
+    const failing = venue('AggregatorOne', new UpstreamUnavailableError('AggregatorOne', 'rate_limited'));
+    await expect(ask([failing, venue('AggregatorTwo', 'hangs')], 1_000n, impatient)).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+    });
+  });
+
+  it('behavior: a fault of ours is not taken for one of a venue', async () => {
+    await expect(ask([venue('AggregatorOne', new TypeError('ours'))])).rejects.toThrow(TypeError);
+  });
+});

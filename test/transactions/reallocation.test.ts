@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planReallocation, reallocatable } from '../../src/transactions/reallocation.ts';
+import { place, RUNS, sourcesAround } from './world.ts';
+
+const scenario = fc
+  .record({ where: place, loan: fc.bigInt(1n, 10n ** 24n) })
+  .chain(({ where, loan }) =>
+    fc.record({ loan: fc.constant(loan), liquidity: fc.bigInt(0n, loan), sources: sourcesAround(where.market, loan) }),
+  );
+
+describe('planReallocation', () => {
+  it('behavior: moves enough, and no more than vaults and markets have', () => {
+    fc.assert(
+      fc.property(scenario, ({ loan, liquidity, sources }) => {
+        const plan = planReallocation(sources, liquidity, loan);
+        const gap = loan > liquidity ? loan - liquidity : 1n;
+        if (!plan) {
+          expect(reallocatable(sources) < gap).toBe(true);
+          return;
+        }
+        expect(plan.moved >= gap && plan.moved <= gap + loan / 100n).toBe(true);
+        const fromMarket = new Map<string, bigint>();
+        for (const { vault, feeWei, withdrawals } of plan.reallocations) {
+          const own = sources.filter((source) => source.vault === vault);
+          expect(feeWei).toBe(own[0]?.feeWei);
+          const total = withdrawals.reduce((sum, { amount }) => sum + amount, 0n);
+          expect(total <= (own[0]?.maxIn ?? 0n)).toBe(true);
+          for (const { marketId, amount } of withdrawals) {
+            expect(amount <= (own.find((source) => source.marketId === marketId)?.movable ?? 0n)).toBe(true);
+            fromMarket.set(marketId, (fromMarket.get(marketId) ?? 0n) + amount);
+          }
+        }
+        for (const [marketId, amount] of fromMarket) {
+          expect(amount <= (sources.find((source) => source.marketId === marketId)?.liquidity ?? 0n)).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  }, 60_000);
+
+  it('behavior: the cheapest vault is drawn from first', () => {
+    const [market] = fc.sample(place, 1);
+    if (!market) throw new Error('there are markets');
+    const params = {
+      loanToken: market.market.loan.address,
+      collateralToken: market.market.collateral.address,
+      oracle: market.market.oracle,
+      irm: market.market.irm,
+      lltv: market.market.lltv,
+    };
+    const source = (vault: string, feeWei: bigint) => ({
+      vault: vault as `0x${string}`,
+      feeWei,
+      maxIn: 100n,
+      marketId: `0x${vault.slice(2)}` as never,
+      market: params,
+      liquidity: 100n,
+      movable: 100n,
+    });
+    const plan = planReallocation([source('0xaa', 5n), source('0xbb', 0n)], 0n, 90n);
+    expect(plan?.reallocations.map(({ vault }) => vault)).toEqual(['0xbb']);
+  });
+});
