@@ -3,13 +3,14 @@ import { parseEther, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/index.ts';
 import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { allNodes } from './known.ts';
 
 /** The client revives tags before use: what it then has must be the very numbers that GraphQL gives. */
 let service: TestService;
 let markets: Json[];
 let typed: Map<string, Json>;
 
-const QUERY = `{ markets(first: 500) { nodes {
+const QUERY = `query ($first: Int!, $after: String) { markets(first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
   id chainId kind visible correlated curator irm lltv
   oracle { address type price blockNumber asOf }
   state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate fee rateAtTarget borrowRate blockNumber asOf }
@@ -65,9 +66,7 @@ beforeAll(async () => {
     },
   });
   markets = (await service.get('/v1/app/markets')).body.markets;
-  const { body } = await service.graphql(QUERY);
-  if (body.errors) throw new Error(JSON.stringify(body.errors));
-  typed = new Map(body.data.markets.nodes.map((market: Json) => [market.id, market]));
+  typed = new Map((await allNodes(service, QUERY, 'markets')).map((market: Json) => [market.id, market]));
 });
 afterAll(() => service?.stop());
 
@@ -158,10 +157,14 @@ describe('/v1/app/markets', () => {
       for (const { id } of body.strategies) listed.add(id.replace('equity-', ''));
     }
     for (const { id, visible } of markets) expect([id, visible]).toEqual([id, listed.has(id)]);
-    const { body } = await service.graphql(
-      '{ strategies(filter: { listedOnly: false }, first: 500) { nodes { marketId visibility { visible checks { name passed value threshold } } } } }',
+    const checked = await allNodes(
+      service,
+      `query ($first: Int!, $after: String) { strategies(filter: { listedOnly: false }, first: $first, after: $after) {
+        pageInfo { hasNextPage endCursor } nodes { marketId visibility { visible checks { name passed value threshold } } }
+      } }`,
+      'strategies',
     );
-    for (const { marketId, visibility } of body.data.strategies.nodes) {
+    for (const { marketId, visibility } of checked) {
       expect(visibility.visible).toBe(listed.has(marketId));
       expect(visibility.checks.map(({ name }: Json) => name)).toEqual([
         'has_yield',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Answer, Json } from '../support/service.ts';
+import { type Answer, type Json, OPS, type TestService } from '../support/service.ts';
 
 /** Rows of the catalog that the tests lean on. */
 export const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
@@ -36,4 +36,25 @@ export function expectEnvelope(answer: Answer, status: number, code: string): Js
   expect(error.correlationId).toBe(answer.headers.get('x-correlation-id'));
   expect(answer.headers.get('content-type')).toContain('application/json');
   return error;
+}
+
+/** Small enough that a page with every field stays below the limit on a query's cost. */
+const PAGE = 30;
+
+/** Read a whole connection page by page: the query takes `$first` and `$after`. */
+export async function allNodes(
+  service: TestService,
+  query: string,
+  field: string,
+  variables: Record<string, unknown> = {},
+): Promise<Json[]> {
+  const nodes: Json[] = [];
+  for (let after: string | null = null; ; ) {
+    const { body }: Answer = await service.graphql(query, { ...variables, first: PAGE, after }, OPS);
+    expect(body.errors).toBeUndefined();
+    const page: Json = body.data[field];
+    nodes.push(...page.nodes);
+    if (!page.pageInfo.hasNextPage) return nodes;
+    after = page.pageInfo.endCursor;
+  }
 }
