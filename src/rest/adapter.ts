@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
@@ -64,7 +65,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       const { value } = match;
       response =
         rendered && !entry.keyed && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await rendered.answer(request, value.route, async () => ({
+          ? await rendered.answer({ ...request, query: knownQuery(request.query, value) }, value.route, async () => ({
               response: await run(request, value, entry),
               holds: deps.holdsOf?.(entry),
             }))
@@ -76,6 +77,20 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return response.status === 401 ? response : { ...response, headers: { ...entry.headers, ...response.headers } };
   };
   return { answer, routeOf: router.templateOf };
+}
+
+/**
+ * Keep of a query what the row knows, in the row's order: parameters that mean nothing make no answer of their own.
+ * @throws BadRequestError for a query that cannot be read
+ */
+function knownQuery(query: string, { route, pathParams }: Match): string {
+  if (query === '' || !(route.params instanceof z.ZodObject)) return query;
+  const given = parseQuery(query);
+  const known = Object.keys(route.params.shape).flatMap((name) => {
+    const value = Object.hasOwn(given, name) && !Object.hasOwn(pathParams, name) ? given[name] : undefined;
+    return value === undefined ? [] : [[name, value]];
+  });
+  return new URLSearchParams(known).toString();
 }
 
 type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };

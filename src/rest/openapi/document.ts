@@ -41,6 +41,10 @@ const HEADERS = {
     description: 'Where it stands: `r` = points that remain, `t` = seconds until the window ends.',
     schema: { type: 'string', examples: ['"partner";r=2990;t=42'] },
   },
+  ETag: {
+    description: 'Names this answer; send it back as `If-None-Match` to be told when nothing has changed.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer', minimum: 0 } },
   'x-correlation-id': {
     description: 'Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ -',

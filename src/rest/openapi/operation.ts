@@ -20,12 +20,20 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     responses: {
       200: {
         description: schemaDescription(route.response) ?? 'The answer.',
-        headers: headerRefs('RateLimit-Policy', 'RateLimit', 'x-correlation-id'),
+        headers: headerRefs('RateLimit-Policy', 'RateLimit', 'x-correlation-id', ...(isCached(route) ? ['ETag'] : [])),
         content: { 'application/json': { schema: schemas.convert(route.response, 'output') } },
       },
+      ...(isCached(route)
+        ? { 304: { description: 'Nothing has changed since the ETag sent as `If-None-Match`.' } }
+        : {}),
       ...Object.fromEntries([...errorsByStatus(route)].map(([status, codes]) => [status, errorOf(codes, schemas)])),
     },
   };
+}
+
+/** Answers that are the same for everybody carry an ETag. */
+function isCached({ surface, method }: AnyRoute): boolean {
+  return surface === 'Public' && method === 'GET';
 }
 
 function schemaDescription(schema: z.ZodType): string | undefined {

@@ -33,6 +33,8 @@ const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf
 const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+/** A wallet of the local world with an open position. */
+const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
 /** What opening takes, as the contract names it. */
 const openBody = ({ chainIds }: RouteOptions) => ({
@@ -137,7 +139,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       },
       response: transactionBundle,
       errors: [...BUILD_ERRORS, 'simulation_reverted'],
-      examples: [{ summary: 'Close', body: { userAddress: USER, id: 0, action: 'close' } }],
+      examples: [{ summary: 'Close', body: { userAddress: OWNER, id: 0, action: 'close' } }],
     }),
   ];
 }

@@ -1,0 +1,91 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Answer, Json } from './service.ts';
+
+/** One operation of the document. */
+export interface DocumentedOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Json;
+}
+
+export interface Conformance {
+  readonly operations: readonly DocumentedOperation[];
+  /** What of an answer the document does not allow; `null` = nothing. */
+  violation(operation: DocumentedOperation, answer: Answer): string | null;
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** Hold answers against an OpenAPI document. */
+export function conformanceTo(document: Json): Conformance {
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  ajv.addFormat('date-time', DATE_TIME);
+  ajv.addSchema(document, 'openapi');
+  const valid = new Set<string>();
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const pointer = (...parts: string[]) =>
+    `openapi#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+  return {
+    operations,
+    violation({ method, path, operation }, { status, headers, text, body }) {
+      const documented = operation.responses[status];
+      if (!documented) return `status ${status} is not documented: ${text.slice(0, 300)}`;
+      if (status === 304) return text === '' ? null : 'a body with 304';
+      const type = headers.get('content-type');
+      if (type !== 'application/json; charset=utf-8') return `content-type ${type}`;
+      if (headers.get('x-correlation-id') === null) return 'no x-correlation-id';
+      const seen = `${path} ${method} ${status} ${text}`;
+      if (valid.has(seen)) return null;
+      const ref = pointer(
+        'paths',
+        path,
+        method.toLowerCase(),
+        'responses',
+        String(status),
+        'content',
+        'application/json',
+        'schema',
+      );
+      const validate = ajv.getSchema(ref);
+      if (!validate) return `no schema at ${ref}`;
+      if (!validate(body)) return `${status}: ${ajv.errorsText(validate.errors)} in ${text.slice(0, 300)}`;
+      const code = body.error?.code;
+      if (code !== undefined && !documented.description.includes(`\`${code}\``))
+        return `${status} with the code ${code}`;
+      valid.add(seen);
+      return null;
+    },
+  };
+}
+
+/** What an operation's examples send, put together from all places by their names. */
+export function examplesOf({ method, path, operation }: DocumentedOperation): {
+  readonly name: string;
+  readonly url: string;
+  readonly init: RequestInit;
+}[] {
+  const parameters: Json[] = operation.parameters ?? [];
+  const bodies: Record<string, Json> = operation.requestBody?.content['application/json'].examples ?? {};
+  const names = new Set([...parameters.flatMap(({ examples }) => Object.keys(examples ?? {})), ...Object.keys(bodies)]);
+  return [...(names.size === 0 ? ['without any'] : names)].map((name) => {
+    const query = new URLSearchParams();
+    let url = path;
+    for (const { name: parameter, in: place, examples } of parameters) {
+      const value = examples?.[name]?.value;
+      if (value === undefined) continue;
+      if (place === 'path') url = url.replace(`{${parameter}}`, encodeURIComponent(String(value)));
+      else query.set(parameter, String(value));
+    }
+    const body = bodies[name]?.value;
+    return {
+      name,
+      url: query.size === 0 ? url : `${url}?${query}`,
+      init: {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      },
+    };
+  });
+}
