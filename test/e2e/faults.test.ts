@@ -39,7 +39,6 @@ type Case = readonly [name: string, fault: Fault];
 const CASES: readonly Case[] = [
   ['latency', { kind: 'latency', ms: 10 }],
   ['status 500', { kind: 'status', status: 500 }],
-  ['status 503', { kind: 'status', status: 503 }],
   ['status 404', { kind: 'status', status: 404 }],
   ['429', { kind: 'rateLimited' }],
   ['429 with Retry-After', { kind: 'rateLimited', retryAfterSec: 3_600 }],
@@ -85,7 +84,7 @@ const ROWS: readonly Row[] = [
     provider: 'pendle',
     warmers: ['collateral-apy-yieldmarket'],
     groups: /^1 collateralApy yieldmarket$/,
-    reads: STRATEGIES,
+    reads: ['/v1/strategies'],
   },
   {
     provider: 'defillama-yields',
@@ -97,7 +96,7 @@ const ROWS: readonly Row[] = [
     provider: 'royco',
     warmers: ['collateral-apy-incentivemarket'],
     groups: /^1 collateralApy incentivemarket$/,
-    reads: STRATEGIES,
+    reads: ['/v1/strategies'],
   },
   {
     provider: 'stablewatch',
@@ -109,7 +108,7 @@ const ROWS: readonly Row[] = [
     provider: 'merkl',
     warmers: ['incentives', 'incentive-history'],
     groups: / (incentives|incentiveHistory)$/,
-    reads: [...STRATEGIES, '/v1/app/markets'],
+    reads: ['/v1/strategies', '/v1/app/markets'],
     // A campaign that is not listed any more is a campaign that has ended.
     mayChange: /ncentive|Apy|APY|visible|leverageLadder|strategies\[|count/,
   },
