@@ -20,6 +20,7 @@ const SCALARS = {
   Decimal: 'string',
   HexData: 'string',
   MarketId: 'string',
+  PortfolioDocument: 'Readonly<Record<string, unknown>>',
   StrategyId: 'string',
 };
 

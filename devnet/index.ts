@@ -2,12 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import type { WorldOverrides } from '../src/config/config.ts';
+import { migrateDatabase } from '../src/database/migrate.ts';
 import { type Clock, systemClock } from '../src/shared/clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import { type LocalChains, startChains } from './chain/index.ts';
 import { type Control, startControl } from './control.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
+import { seedDatabase } from './seed-database.ts';
 import { startUpstreams, type Upstreams } from './upstreams/index.ts';
 
 export interface WorldOptions {
@@ -72,7 +74,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       started.push(() => chains.stop());
       return chains;
     };
-    const [databaseUrl, chains] = await bothOrNeither(postgres(), local());
+    const database = async () => {
+      const url = await postgres();
+      await migrateDatabase(url, { logger });
+      await seedDatabase(url, catalog, clock.now());
+      return url;
+    };
+    const [databaseUrl, chains] = await bothOrNeither(database(), local());
     const upstreams = await startUpstreams({ catalog, rpcUrls: chains.rpcUrls, clock, logger });
     started.push(() => upstreams.stop());
     const control = await startControl({ chains, upstreams, catalog, port: options.controlPort ?? 0, logger });

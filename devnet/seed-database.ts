@@ -1,8 +1,10 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
-import type { Database } from '../src/database/client.ts';
+import type { Catalog } from '../src/catalog/index.ts';
+import { createDatabase, type Database } from '../src/database/client.ts';
 import type { Registration } from '../src/database/registrations.ts';
 import type { PositionRegistrationsTable } from '../src/database/schema.ts';
 import type { Decimal } from '../src/shared/decimal.ts';
+import { seededRegistrations } from './seed/registrations.ts';
 
 /** Rows per statement: a statement takes at most 65,535 parameters, and a row has 19. */
 const BATCH = 2_000;
@@ -25,6 +27,18 @@ const COLUMNS = [
   'updated_at',
   'closed_at',
 ] as const satisfies readonly (keyof PositionRegistrationsTable)[];
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/** Fill a migrated database with what the app would have registered in the local world. */
+export async function seedDatabase(url: string, catalog: Catalog, nowMs: number): Promise<void> {
+  const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  try {
+    await seedRegistrations(db, seededRegistrations(catalog, nowMs));
+  } finally {
+    await db.destroy();
+  }
+}
 
 /** Register positions as the app would. A row of the same chain, wallet and index is replaced: seeding again is the same. */
 export async function seedRegistrations(db: Database, registrations: readonly Registration[]): Promise<void> {

@@ -132,7 +132,11 @@ export function createApp(deps: AppDeps): App {
     chains,
     db,
     composed: (chainId) => services.composed(chainId),
+    facts: (chainId) => snapshot.facts(chainId),
+    clock,
+    timers: deps.timers,
     logger,
+    portfoliosStaleAfterSec: budgets.opsPortfolios,
   });
   const warmth = createWarmth({
     ...deps,
@@ -179,6 +183,7 @@ export function createApp(deps: AppDeps): App {
     changes,
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,
+    ops: positions.ops,
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,

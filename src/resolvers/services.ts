@@ -5,6 +5,7 @@ import type { HistorySource } from '../loaders/history.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { ChangesPort } from './changes.ts';
+import type { OpsServices } from './ops-services.ts';
 import type { PartnerServices } from './partner-services.ts';
 import type { PositionServices } from './position-services.ts';
 
@@ -31,7 +32,7 @@ export interface ReadServices {
   readonly changes: ChangesPort;
 }
 
-export type Services = ReadServices & PositionServices & PartnerServices;
+export type Services = ReadServices & PositionServices & PartnerServices & OpsServices;
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];

@@ -39,6 +39,8 @@ export interface SchemaShape {
     HexData: { Input: Hex; Output: string };
     ID: { Input: string; Output: string | number };
     MarketId: { Input: MarketId; Output: string };
+    /** Output only. */
+    PortfolioDocument: { Input: never; Output: Readonly<Record<string, unknown>> };
     StrategyId: { Input: StrategyId; Output: string };
   };
 }

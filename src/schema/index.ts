@@ -19,6 +19,9 @@ import './equity-position.ts';
 import './equity.ts';
 import './wallet.ts';
 import './leverage.ts';
+import './portfolio.ts';
+import './drift.ts';
+import './ops.ts';
 import './subscription.ts';
 
 /** Build the executable schema, sorted by name. */

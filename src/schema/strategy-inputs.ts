@@ -76,7 +76,7 @@ const OrderFieldRef = builder.enumType('StrategyOrderField', {
   ) as Record<string, { value: StrategyOrder; description: string }>,
 });
 
-const DirectionRef = builder.enumType('OrderDirection', {
+export const DirectionRef = builder.enumType('OrderDirection', {
   description: 'Direction of an order. Unknown values come last either way.',
   values: {
     ASC: { value: 'asc', description: 'Smallest first.' },

@@ -83,6 +83,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     }),
     positions: emptyPositions,
     leverage: { preview: refused, open: refused, manage: refused, exitCost: refused, usdOf: () => undefined },
+    ops: { report: refused, live: refused, history: refused },
     equity: { preview: refused, deposit: refused, exit: refused },
     ...overrides,
   };

@@ -3,6 +3,7 @@ import { appMarketRoutes } from './app-markets.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
+import { opsRoutes } from './ops.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -20,5 +21,6 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     ...leverageRoutes(options),
     ...equityRoutes(options),
     ...positionRoutes(options),
+    ...opsRoutes(options),
   ];
 }

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { OpsPortfolioQuery, OpsPortfoliosQuery } from '../generated/operations.ts';
+import { addressParam, chainIdParam } from '../schemas/common.ts';
+import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+
+const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
+
+/** The wallets come as documents, rendered once per report: that many of them would not be put together per request. */
+export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+  const [defaultChainId = 1] = chainIds;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/ops/portfolios',
+      surface: 'Ops',
+      summary: "Every wallet's portfolio",
+      description:
+        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and kept for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that cannot be told has a `failure` and nothing else.',
+      operation: 'OpsPortfolios',
+      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      variables: ({ params }) => params,
+      project: ({ ops }: OpsPortfoliosQuery) => ops.report,
+      response: opsPortfolios,
+      errors: OPS_ERRORS,
+      examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/ops/portfolio/{address}',
+      surface: 'Ops',
+      summary: "One wallet's portfolio",
+      description:
+        'One wallet in the shape of the list, read now from the chain and the register. A wallet that never opened anything has empty lists.',
+      operation: 'OpsPortfolio',
+      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
+      variables: ({ params }) => params,
+      project: ({ ops }: OpsPortfolioQuery) => ops.portfolio.document,
+      response: portfolioEntry,
+      errors: OPS_ERRORS,
+      examples: [
+        { summary: 'Ethereum, the default', params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' } },
+        {
+          summary: 'Robinhood Chain, with an equity vault',
+          params: { address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc' },
+          query: { chainId: '4663' },
+        },
+      ],
+    }),
+  ];
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
+import { equityPositionSchema, positionSchema } from './position.ts';
+
+const exactUsd = (description: string) => decimalString(`${description} Exact USD, decimal string.`);
+const count = (description: string) => z.int().min(0).describe(description);
+
+const pnlSchema = z
+  .object({
+    depositedUsd: exactUsd('All that was put in.').optional(),
+    returnedUsd: exactUsd('All that was taken out.').optional(),
+    netValueUsd: exactUsd('What is left now; 0 once it has ended.').optional(),
+    baseResultUsd: exactUsd('Net value + returned - deposited.').optional(),
+    incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
+    totalUsd: exactUsd('Base result + incentives.').optional(),
+    returnOnEquityPct: pct('Total over deposited; null = nothing was deposited.').nullable().optional(),
+  })
+  .meta({ id: 'Pnl', description: 'What something has brought. What is not known is absent.' });
+
+const registeredSchema = z
+  .object({
+    isOpen: z.boolean(),
+    depositedUsd: exactUsd('Put in when it was opened.'),
+    addedUsd: exactUsd('Put in later.'),
+    removedUsd: exactUsd('Taken out while it was open.'),
+    returnedUsd: exactUsd('Taken out when it was closed.'),
+    collateralApyPctAtOpen: pct('APY of the collateral at the opening.').nullable(),
+    borrowApyPctAtOpen: pct('Borrow APY at the opening.').nullable(),
+    leverageApyPctAtOpen: pct('Leveraged APY at the opening.').nullable(),
+    desiredLtvPct: pct('LTV asked for.').nullable(),
+    entryPrice: decimalString('Price at the opening.').nullable(),
+    exitPrice: decimalString('Price at the closing.').nullable(),
+    equityVaultId: z.string().nullable().describe('Equity vault that it is the yield loop of.'),
+    createdAt: dateTime('When it was registered.'),
+    updatedAt: dateTime('Latest change of the row.'),
+    closedAt: dateTime('When it was registered as closed.').nullable(),
+  })
+  .meta({ id: 'Registration', description: 'A row of the register; null = the app did not say.' });
+
+const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
+const statusSchema = z.enum(['open', 'closed', 'liquidated']);
+
+const driftSchema = z
+  .object({
+    kind: driftKind,
+    severity: z.enum(['high', 'medium', 'low']),
+    message: z.string(),
+    firstSeen: dateTime('When the service first met it.'),
+    chain: z.object({
+      status: statusSchema,
+      blockNumber: z.string(),
+      blockTime: dateTime('Time of the block.'),
+      proxy: addressString('Contract that holds the position.'),
+      collateral: decimalString('Whole tokens.').optional(),
+      debt: decimalString('Whole tokens.').optional(),
+      netValueUsd: decimalString('USD.').optional(),
+    }),
+    database: z
+      .object({
+        isOpen: z.boolean(),
+        depositedUsd: exactUsd('All that was put in.'),
+        returnedUsd: exactUsd('All that was taken out.'),
+        createdAt: dateTime('When it was registered.'),
+        updatedAt: dateTime('Latest change of the row.'),
+        closedAt: dateTime('When it was registered as closed.').nullable(),
+      })
+      .nullable()
+      .describe('null = there is no row.'),
+  })
+  .meta({ id: 'Drift', description: 'Where the register and the chain disagree, with both sides.' });
+
+const dbDrift = driftKind.nullable().describe('How register and chain disagree; null = they agree.');
+
+const loopSchema = positionSchema
+  .omit({ freshness: true })
+  .extend({
+    proxy: addressString('Contract that holds it.'),
+    collateralUsd: decimalString('Collateral, USD.').optional(),
+    debtUsd: decimalString('Debt, USD.').optional(),
+    amountReturnedInLoanToken: decimalString('All that was taken out, whole loan tokens.').optional(),
+    pnl: pnlSchema,
+    registered: registeredSchema.nullable().describe('Its row; null = there is none.'),
+    dbDrift,
+    drift: driftSchema.optional(),
+  })
+  .meta({ id: 'PortfolioPosition', description: 'A position with what the register knows of it.' });
+
+const vaultSchema = equityPositionSchema
+  .omit({ freshness: true })
+  .partial({ curator: true, stock: true, yieldLoopMatch: true })
+  .extend({
+    status: statusSchema,
+    stockSymbol: z.string().optional(),
+    yieldLoops: z.array(loopSchema),
+    pnl: pnlSchema,
+    dbDrift,
+  })
+  .meta({ id: 'PortfolioVault', description: 'An equity vault; the legs are absent once it has ended.' });
+
+export const portfolioEntry = z
+  .object({
+    address: addressString('The wallet, checksummed.'),
+    chainId: z.int(),
+    failure: z
+      .object({ reason: z.string(), message: z.string() })
+      .optional()
+      .describe('Present when this wallet cannot be told: then nothing else is there.'),
+    header: z
+      .object({
+        totalDepositedUsd: exactUsd('Deposits of everything open; absent while one is not known.').optional(),
+        openCount: count('Open loops and vaults.'),
+      })
+      .optional(),
+    pnl: pnlSchema.optional().describe('Sums over everything of the wallet.'),
+    positions: z.array(loopSchema).optional().describe('Open plain loops, newest first.'),
+    equityPositions: z.array(vaultSchema).optional().describe('Open equity vaults.'),
+    closed: z
+      .array(
+        z.union([
+          loopSchema.extend({ kind: z.literal('position') }),
+          vaultSchema.extend({ kind: z.literal('equity') }),
+        ]),
+      )
+      .optional()
+      .describe('What was closed or liquidated, newest first; a closed vault stands as the vault.'),
+    unresolved: z
+      .array(
+        z.object({
+          reason: z.enum(['market_not_configured', 'no_chain_position', 'chain_mismatch']),
+          message: z.string(),
+          marketId: marketIdString('Market of the row.'),
+          positionIndex: z.int(),
+          registered: registeredSchema,
+        }),
+      )
+      .optional()
+      .describe('Rows of the register with nothing behind them on chain.'),
+  })
+  .meta({ id: 'Portfolio', description: 'Everything of a wallet on one chain.' });
+
+export const opsPortfolios = z
+  .object({
+    chainId: z.int(),
+    asOf: dateTime('Time of the block at which everything was read.'),
+    stale: z.boolean().describe('Older than 60 seconds.'),
+    degraded: z.boolean().describe('The latest recompute failed: these are the last good numbers.'),
+    computedAt: dateTime('When it was computed.'),
+    counts: z.object({
+      users: count('Wallets.'),
+      open: count('Open plain loops.'),
+      equity: count('Open equity vaults.'),
+      closed: count('Loops and vaults that have ended.'),
+      unresolved: count('Rows with nothing behind them on chain.'),
+      drift: count('Disagreements between register and chain.'),
+      failed: count('Wallets that cannot be told.'),
+    }),
+    users: z.array(portfolioEntry),
+  })
+  .describe('Every wallet of a chain.');
