@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const EXECUTABLES = [process.env.CHROMIUM_BIN, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+const executablePath = EXECUTABLES.find((path) => path !== undefined && existsSync(path));
+
+/** Why no page can be rendered, or `null` when one can. */
+export const whyNoChromium =
+  executablePath === undefined ? 'skipped: neither CHROMIUM_BIN is set nor is there a /usr/bin/chromium' : null;
+
+export function startChromium(): Promise<Browser> {
+  return chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** Requests that were to leave the given origin; they are cut off and remembered. */
+  readonly leaving: readonly string[];
+  /** Errors of scripts, and of the content security policy. */
+  readonly errors: readonly string[];
+}
+
+/** Open a page that may talk to its own origin only. */
+export async function openPage(browser: Browser, origin: string): Promise<OpenedPage> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
+  const leaving: string[] = [];
+  const errors: string[] = [];
+  await page.route('**/*', (route) => {
+    const url = route.request().url();
+    if (url.startsWith(`${origin}/`) || url.startsWith('data:') || url.startsWith('blob:')) return route.continue();
+    leaving.push(url);
+    return route.abort();
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  return { page, leaving, errors };
+}
