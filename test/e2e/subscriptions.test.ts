@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { App } from '../../src/app.ts';
 import { whyNoRedis } from '../snapshot/redis-server.ts';
 import { type Cluster, eventually, startCluster } from '../support/cluster.ts';
+import { PARTNER } from '../support/service.ts';
 import { type EventStream, subscribe } from '../support/sse.ts';
 
 const skipped = whyNoRedis();
@@ -13,6 +15,9 @@ const STRATEGIES = `subscription ($filter: StrategyFilter, $since: [ChainVersion
 }`;
 const FRESHNESS = `subscription {
   freshnessChanged(chainIds: [1]) { ready groups { group status failing { reason } } }
+}`;
+const POSITIONS = `subscription ($address: Address!) {
+  positionChanged(address: $address, chainIds: [1]) { address chainId positions { id amountLoan } }
 }`;
 const ALL_ON_ONE = { filter: { chainIds: [1], listedOnly: false } };
 const ALL_ON_BOTH = { filter: { listedOnly: false } };
@@ -111,6 +116,24 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
     cluster.world.upstreams.faults.clear('merkl');
     await warmer.warmers.refresh('incentives:1');
     expect(await statusOf()).toBe('FRESH');
+  });
+
+  test('behavior: a wallet is told of as it is, and again when its position changes; a key is needed', async () => {
+    const { account } = seededWallet('looper');
+    const variables = { address: account.address };
+    const refused = await open(POSITIONS, variables);
+    expect((await refused.next()).errors[0].extensions.code).toBe('unauthorized');
+    const stream = await subscribe(api.url, POSITIONS, variables, PARTNER);
+    streams.push(stream);
+    const first = (await stream.next()).data.positionChanged;
+    expect(first).toMatchObject({ address: account.address, chainId: 1 });
+    expect(first.positions).toHaveLength(4);
+    // Interest of five minutes.
+    const chain = cluster.world.chains.on(1);
+    await chain.increaseTime(300);
+    await warmer.warmers.refresh('lending-state:1');
+    const second = (await stream.next()).data.positionChanged;
+    expect(Number(second.positions[0].amountLoan)).toBeGreaterThan(Number(first.positions[0].amountLoan));
   });
 
   test('behavior: heartbeats keep a quiet stream open', async () => {

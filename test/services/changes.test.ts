@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { emptyChainFacts, type FactGroup } from '../../src/domain/facts.ts';
+import type { ComposedChain } from '../../src/domain/market/types.ts';
+import { createChanges } from '../../src/services/changes.ts';
+import type { SnapshotListener } from '../../src/snapshot/types.ts';
+import { fakeTime } from '../warmers/fake-time.ts';
+
+function world(maxOpen = 10) {
+  const time = fakeTime(1_000_000);
+  const listeners = new Set<SnapshotListener>();
+  const events: string[] = [];
+  const changes = createChanges({
+    snapshot: {
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    clock: time.clock,
+    timers: time.timers,
+    maxOpen,
+    onChange: ({ field, change }) => events.push(`${field} ${change}`),
+  });
+  const publish = (chainId: number, group: FactGroup = 'price') => {
+    for (const listener of listeners) listener(emptyChainFacts(chainId), group);
+  };
+  return { time, changes, publish, events, listeners };
+}
+
+const composed = (version: number): ComposedChain => ({
+  chainId: 1,
+  version,
+  asOfMs: version,
+  markets: [],
+  strategies: [],
+  excluded: [],
+});
+
+describe('createChanges', () => {
+  test('default: all chains first, then the chain that changed', async () => {
+    const { changes, publish, time } = world();
+    const feed = changes.open('f', [1, 4663]);
+    expect((await feed.next()).value?.chainIds).toEqual([1, 4663]);
+    await time.advance(1_000);
+    const next = feed.next();
+    publish(4663);
+    expect((await next).value).toEqual({ nowMs: time.clock.now(), chainIds: [4663] });
+  });
+
+  test('behavior: whatever happens while nobody reads is one event, with each chain once', async () => {
+    const { changes, publish, time } = world();
+    const feed = changes.open('f', [1, 4663]);
+    await feed.next();
+    await time.advance(1_000);
+    for (let i = 0; i < 100_000; i++) publish(i % 2 === 0 ? 1 : 4663);
+    expect((await feed.next()).value?.chainIds).toEqual([1, 4663]);
+    await time.advance(1_000);
+    const next = feed.next();
+    publish(1);
+    expect((await next).value?.chainIds).toEqual([1]);
+  });
+
+  test('behavior: publishes in a row are gathered', async () => {
+    const { changes, publish, time } = world();
+    const feed = changes.open('f', [1, 4663]);
+    await feed.next();
+    publish(1);
+    const next = feed.next();
+    await time.advance(100);
+    publish(4663);
+    await time.advance(200);
+    expect((await next).value?.chainIds).toEqual([1, 4663]);
+  });
+
+  test('behavior: other chains and other groups are not told', async () => {
+    const { changes, publish, time } = world();
+    const feed = changes.open('f', [1], { groups: ['lendingState'] });
+    await feed.next();
+    await time.advance(1_000);
+    const next = feed.next();
+    publish(4663, 'lendingState');
+    publish(1, 'price');
+    publish(1, 'lendingState');
+    expect((await next).value?.chainIds).toEqual([1]);
+  });
+
+  test('behavior: a ticking feed is told of time', async () => {
+    const { changes, time } = world();
+    const feed = changes.open('f', [1], { ticking: true });
+    await feed.next();
+    const next = feed.next();
+    await time.advance(1_000);
+    expect((await next).value?.chainIds).toEqual([1]);
+  });
+
+  test('behavior: what ends tells its reader, once, and is counted', async () => {
+    const { changes, events, listeners } = world();
+    const [one, two] = [changes.open('a', [1]), changes.open('b', [1])];
+    await Promise.all([one.next(), two.next()]);
+    const waiting = one.next();
+    one.return();
+    one.return();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    changes.close();
+    expect(await two.next()).toEqual({ done: true, value: undefined });
+    expect(events).toEqual(['a opened', 'b opened', 'a closed', 'b closed']);
+    expect(listeners.size).toBe(0);
+  });
+
+  test('behavior: the last versions are remembered, and no more', () => {
+    const { changes } = world();
+    for (let version = 1; version <= 40; version++) changes.remember(composed(version));
+    expect(changes.recall(1, 40)).toEqual([]);
+    expect(changes.recall(1, 25)).toEqual([]);
+    expect([changes.recall(1, 1), changes.recall(1, 24), changes.recall(4663, 40)]).toEqual([null, null, null]);
+  });
+
+  test('error: rate_limited when too many are open, until one leaves', () => {
+    const { changes } = world(1);
+    const feed = changes.open('f', [1]);
+    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'rate_limited' }));
+    feed.return();
+    changes.open('f', [1]);
+  });
+
+  test('error: not_ready while stopping', () => {
+    const { changes } = world();
+    changes.close();
+    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'not_ready' }));
+  });
+});
