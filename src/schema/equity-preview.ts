@@ -63,6 +63,10 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLegPr
       type: 'Decimal',
       description: 'APY of that debt, percent with 2 places.',
     }),
+    borrowApyAfterPct: t.expose('borrowApyAfterPct', {
+      type: 'Decimal',
+      description: 'The same once this deposit has borrowed, percent with 2 places.',
+    }),
     swapSource: t.expose('swapSource', {
       type: SwapSourceRef,
       description: 'Venue of the swap, as the v1 contract names it.',
@@ -100,6 +104,10 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description: 'APY at that leverage and the rates of now, percent with 2 places, signed.',
+    }),
+    leverageApyAfterPct: t.expose('leverageApyAfterPct', {
+      type: 'Decimal',
+      description: 'The same once this deposit has borrowed: its own flash loan raises the rate that it pays.',
     }),
     swapSource: t.expose('swapSource', {
       type: SwapSourceRef,
@@ -145,6 +153,10 @@ export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDeposi
     netApyPct: t.expose('netApyPct', {
       type: 'Decimal',
       description: 'LTV x (APY of the yield leg - borrow APY of the stock leg), percent with 2 places, signed.',
+    }),
+    netApyAfterPct: t.expose('netApyAfterPct', {
+      type: 'Decimal',
+      description: 'The same once this deposit has borrowed and so raised both rates, percent with 2 places.',
     }),
     fees: t.expose('fees', { type: DepositFeesRef, description: 'What the swaps cost in referral fees.' }),
     slippage: t.expose('slippage', { type: 'Decimal', description: 'Slippage in force: a ratio, capped at 0.01.' }),

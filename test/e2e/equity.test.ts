@@ -144,6 +144,18 @@ describe('deposit', () => {
     expect((await verbs.loops(user)).some(({ open }) => open)).toBe(false);
   });
 
+  test('behavior: its own borrowing moves the rates, and the preview says how far', async () => {
+    const vault = verbs.vault('NVDA');
+    const { meta } = await deposit(vault, '20000');
+    const { preview } = meta;
+    expect(new Decimal(preview.netApyAfterPct).lt(preview.netApyPct)).toBe(true);
+    await service.refresh(`lending-state:${CHAIN_ID}`);
+    const position = await vaultPosition(vault);
+    expectPoints(position.stock.borrowApyPct, preview.stock.borrowApyAfterPct, 'borrow APY');
+    expectPoints(position.yieldLoops[0].currentLeverageApyPct, preview.yieldLeg.leverageApyAfterPct, 'APY of the loop');
+    expectPoints(position.currentNetApyPct, preview.netApyAfterPct, 'net APY');
+  });
+
   test('behavior: an allowance that suffices is not asked for again', async () => {
     const vault = verbs.vault('SPY');
     await verbs.fund(user, vault, 1_000_000_000n);

@@ -90,7 +90,12 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
     slippage,
   };
   const markets = { stock: composedOf(vault.stockMarket.id), yieldMarket: composedOf(yieldMarket.id) };
-  return { ...decided, preview: previewDeposit({ ...decided, ...markets, prices }) };
+  // As if the deposit raised both rates by a tenth of a point.
+  const borrowApyAfterPct = {
+    stock: markets.stock.borrowApyPct.plus('0.1'),
+    yield: markets.yieldMarket.borrowApyPct.plus('0.1'),
+  };
+  return { ...decided, preview: previewDeposit({ ...decided, ...markets, prices, borrowApyAfterPct }) };
 }
 
 /** Oracle prices in whole tokens, scaled as the protocol has them. */

@@ -25,6 +25,7 @@ export const depositPreview = z
         priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
         borrowUsdg: tokens('What is borrowed on the stock and looped.'),
         borrowApyPct: pct('APY of that debt.'),
+        borrowApyAfterPct: pct('The same once this deposit has borrowed.'),
         swapSource: z.enum(SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.'),
       })
@@ -40,11 +41,13 @@ export const depositPreview = z
         liquidationLtvPct: pct('LTV at which the loop can be liquidated.'),
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
         leverageApyPct: pct('APY at that leverage and the rates of now, signed.'),
+        leverageApyAfterPct: pct('The same once this deposit has borrowed: its flash loan raises the rate it pays.'),
         swapSource: z.enum(SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
       })
       .describe('The yield leg.'),
     netApyPct: pct('LTV x (APY of the yield leg - borrow APY of the stock leg), signed.'),
+    netApyAfterPct: pct('The same once this deposit has borrowed and so raised both rates.'),
     fees: z
       .object({
         stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),

@@ -8,6 +8,7 @@ import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
 import { InsufficientLiquidityError } from '../errors.ts';
 import { baseUnits, type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
 import { plannedSwap } from '../open/terms.ts';
+import { borrowApyChange } from '../preview/economics.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, requireWithinCap } from '../preview/position.ts';
 import { foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
@@ -115,7 +116,11 @@ export async function planDeposit(
     fees: { stockLegBps: stockSwap.feeBps, yieldLegBps: leverage.feeBps },
     slippage: slippage.value,
   };
-  const preview = previewDeposit({ ...decided, prices, ...composed });
+  const borrowApyAfterPct = {
+    stock: borrowApyChange(live.stock, stockBorrow).after,
+    yield: borrowApyChange(live.yieldMarket, amountFlashLoan).after,
+  };
+  const preview = previewDeposit({ ...decided, prices, ...composed, borrowApyAfterPct });
   return { terms: { ...decided, preview }, slippage, answers: live.answers };
 }
 

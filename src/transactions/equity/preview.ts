@@ -15,6 +15,8 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly prices: VaultPrices;
   readonly stock: ComposedMarket;
   readonly yieldMarket: ComposedMarket;
+  /** Borrow APY of both markets once this deposit has borrowed, percent. */
+  readonly borrowApyAfterPct: { readonly stock: Decimal; readonly yield: Decimal };
 }
 
 /**
@@ -30,6 +32,13 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
   const legLtvPct = yieldLtvPct(input);
   const legApyPct = leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, yieldMarket.netBorrowApyPct, legLtvPct);
+  const after = input.borrowApyAfterPct;
+  const incentivePct = yieldMarket.borrowApyPct.minus(yieldMarket.netBorrowApyPct);
+  const legApyAfterPct = leverageApyPctAtLtv(
+    yieldMarket.effectiveCollateralApyPct,
+    after.yield.minus(incentivePct),
+    legLtvPct,
+  );
   const usdg = (units: bigint) => formatUnitsPlain(units, depositToken.decimals);
   const yieldDecimals = vault.yieldMarket.collateral.decimals;
   return {
@@ -53,6 +62,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
       borrowUsdg: usdg(input.stockBorrow),
       borrowApyPct: formatPct(stock.borrowApyPct),
+      borrowApyAfterPct: formatPct(after.stock),
       swapSource: swaps.stock.quote.source,
       priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock), amountIn)),
     },
@@ -66,10 +76,12 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
       amountFlashLoan: usdg(input.amountFlashLoan),
       leverageApyPct: formatPct(legApyPct),
+      leverageApyAfterPct: formatPct(legApyAfterPct),
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
     },
     netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.borrowApyPct)),
+    netApyAfterPct: formatPct(equityNetApyPct(ltvPct, legApyAfterPct, after.stock)),
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,

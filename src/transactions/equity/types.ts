@@ -63,7 +63,9 @@ export interface DepositPreview {
     readonly liquidationPriceUsd?: string;
     readonly priceDropToLiquidationPct: string;
     readonly borrowUsdg: string;
+    /** At the market's rate of now, and once this deposit has borrowed. */
     readonly borrowApyPct: string;
+    readonly borrowApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
   };
@@ -78,11 +80,15 @@ export interface DepositPreview {
     readonly ltvPct: string;
     readonly liquidationLtvPct: string;
     readonly amountFlashLoan: string;
+    /** At the rates of now, and once this deposit has borrowed: its own flash loan raises the rate it pays. */
     readonly leverageApyPct: string;
+    readonly leverageApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
   };
+  /** At the rates of now, as the strategies list has them, and once this deposit has borrowed. */
   readonly netApyPct: string;
+  readonly netApyAfterPct: string;
   readonly fees: { readonly stockLegBps: number; readonly yieldLegBps: number; readonly estimatedFeeUsd?: string };
   /** Ratio. */
   readonly slippage: string;

@@ -6,10 +6,16 @@ import { slippageNote, swapNote } from '../words.ts';
 import type { DepositPreview } from './types.ts';
 
 /** Say what a previewed deposit assumes, and that a slippage was capped. */
-export function previewNote({ stock }: DepositPreview, slippage: EffectiveSlippage): string {
+export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage): string {
+  const { stock } = preview;
   return [
     'Numbers hold when every swap gives what it is quoted at; nothing was signed or sent.',
     `The borrow is sized on the least stock that the swap may give (${stock.minReceived} ${stock.symbol}), so the LTV never ends above ${stock.requestedLtvPct} %.`,
+    ...(preview.netApyAfterPct === preview.netApyPct
+      ? []
+      : [
+          `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % at the rates of now and ${preview.netApyAfterPct} % after it.`,
+        ]),
     ...slippageNote(slippage),
   ].join(' ');
 }
