@@ -1,9 +1,10 @@
+import { zeroAddress } from 'viem';
 import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
 import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
-import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
+import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
 
 const EQUITY_PATHS = '/v1/partner/equity/simulate';
@@ -17,6 +18,15 @@ export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chai
     field: 'chainId',
     value: String(chainId),
     limit: { oneOf: served },
+  });
+}
+
+/** Refuse to build for nobody. @throws BadRequestError */
+export function requireSigner(user: Address): void {
+  if (user !== zeroAddress) return;
+  throw new BadRequestError('userAddress is the zero address: send the wallet that will sign.', {
+    field: 'userAddress',
+    value: user,
   });
 }
 
@@ -60,14 +70,18 @@ const LISTING_REASONS: Readonly<Record<string, Ineligibility>> = {
   has_yield: 'not_listed',
 };
 
+/** Refuse to add risk on a principal token past its maturity. @throws NotEligibleError */
+export function requireUnmatured({ collateral }: Market, nowMs: number): void {
+  if (collateral.maturity === undefined || nowMs < collateral.maturity * 1_000) return;
+  throw new NotEligibleError(`${collateral.symbol} has matured: nothing more is borrowed to buy it.`, {
+    reason: 'matured',
+  });
+}
+
 /** Refuse to open what is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
 export function requireEligible(market: Market, composed: ComposedChain, nowMs: number): void {
   const { collateral } = market;
-  if (collateral.maturity !== undefined && nowMs >= collateral.maturity * 1_000) {
-    throw new NotEligibleError(`${collateral.symbol} has matured: no position is opened on it any more.`, {
-      reason: 'matured',
-    });
-  }
+  requireUnmatured(market, nowMs);
   if (collateral.noSwapRoute) {
     throw new NotEligibleError(`${collateral.symbol} has no swap route: a position could not be closed.`, {
       reason: 'no_swap_route',

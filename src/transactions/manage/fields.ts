@@ -30,6 +30,13 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
 
 /** Check that an action has the fields it needs and no others. @throws BadRequestError naming the field */
 export function checkFields(input: ManageInput): void {
+  if (!Number.isInteger(input.id) || input.id < 0) {
+    throw new BadRequestError('id must be a position index: 0, 1, 2, … as the positions endpoint lists them.', {
+      field: 'id',
+      value: String(input.id),
+      limit: { min: 0 },
+    });
+  }
   const { required, optional, hint } = RULES[input.action];
   const given: Readonly<Record<Field, boolean>> = {
     amount: input.amount !== undefined,

@@ -2,6 +2,7 @@ import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/
 import { formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import { InsufficientLiquidityError, NotEligibleError } from '../errors.ts';
+import { requireUnmatured } from '../gate.ts';
 import { requestedOf, targetLtvPct } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
@@ -16,6 +17,7 @@ import type { ManageContext, VerbDraft } from './types.ts';
  */
 export async function increaseLeverage(context: ManageContext): Promise<VerbDraft> {
   const { chain, market, position, live, limits, input, rates } = context;
+  requireUnmatured(market, context.deps.clock.now());
   const target = targetLtvPct(input, limits);
   const collateralValue = collateralValueInLoan(position.collateral, live.price);
   const amountFlashLoan = increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target });

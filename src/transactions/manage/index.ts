@@ -1,7 +1,7 @@
 import { limitsOf } from '../../domain/market/statics.ts';
 import { type BuilderDeps, composedMarket, ratesOf, usdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
-import { requireChainOf, requireFresh } from '../gate.ts';
+import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { baseUnits, effectiveSlippage } from '../input.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { lossPct } from '../preview/position.ts';
@@ -45,6 +45,7 @@ export async function managePosition(
   input: ManageInput,
 ): Promise<Plan> {
   const chain = requireChainOf(deps.chains, input.chainId);
+  requireSigner(input.user);
   checkFields(input);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;

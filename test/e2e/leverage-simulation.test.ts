@@ -1,0 +1,103 @@
+import { decodeFunctionData, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileContracts } from '../../devnet/chain/compile.ts';
+import { labelAddress, OWNER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
+import { createChainClient } from '../../src/chain/client.ts';
+import { payTokenOf } from '../../src/transactions/requirements/tokens.ts';
+import { createSimulator } from '../../src/transactions/simulation/simulate.ts';
+import type { BuiltCall } from '../../src/transactions/types.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
+
+let service: TestService;
+let partner: Partner;
+const [account] = untouchedAccounts;
+if (!account) throw new Error('the local world has untouched accounts');
+const user = account.address;
+const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+const open = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
+
+beforeAll(async () => {
+  service = await startService();
+  partner = partnerOn(service, 1, account);
+}, 120_000);
+afterAll(() => service?.stop());
+
+const callsOf = (bundle: Json): BuiltCall[] =>
+  [...bundle.approvals, bundle.tx].map(({ to, data, value }: Json) => ({
+    to,
+    data,
+    value: BigInt(value ?? 0),
+    action: { type: 'any', args: {} },
+  }));
+
+describe('createSimulator', () => {
+  const simulator = () => createSimulator(createChainClient({ chainId: 1, rpcUrl: service.world.chains.on(1).rpcUrl }));
+
+  it('error: SimulationReverted with 503 when the fill is below the minimum', async () => {
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...open, userAddress: user });
+    const { args } = decodeFunctionData({ abi: flashLeverageAbi, data: bundle.tx.data as Hex });
+    const [owner, params] = args as readonly [Hex, Json];
+    const greedy = { ...params, minTokenOut: params.minTokenOut * 2n };
+    const data = encodeFunctionData({ abi: flashLeverageAbi, functionName: 'leverage', args: [owner, greedy] });
+    const calls = callsOf({ ...bundle, tx: { ...bundle.tx, data } });
+    await expect(simulator().simulate({ user, calls, nativeBalance: 0n })).rejects.toMatchObject({
+      code: 'simulation_reverted',
+      status: 503,
+      retryable: true,
+      details: { reason: 'InsufficientOutput', callIndex: 1 },
+    });
+  });
+
+  it('behavior: every curated token can be lent to a wallet that has none', async () => {
+    const chain = localCatalog.chain(1);
+    const { prepare } = simulator();
+    for (const token of chain?.tokens ?? []) {
+      if (!token.isNative) expect(await prepare(payTokenOf(token)), token.symbol).toBeDefined();
+    }
+  });
+
+  it('behavior: what cannot be lent is not simulated, and nothing is claimed', async () => {
+    const nothing = { ...payTokenOf(market.collateral), address: labelAddress('no token at all') };
+    const pays = { token: nothing, amount: 5n, balance: 0n };
+    expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({ simulated: false });
+  });
+});
+
+describe('a token that nobody curated', () => {
+  it('behavior: its decimals are read on chain', async () => {
+    const { TestToken } = await compileContracts();
+    if (!TestToken) throw new Error('contracts/lending/TestToken.sol was not compiled');
+    const { client } = service.world.chains.on(1);
+    await client.impersonateAccount({ address: OWNER });
+    await client.setBalance({ address: OWNER, value: 10n ** 20n });
+    const data = encodeDeployData({ abi: TestToken.abi, bytecode: TestToken.bytecode, args: ['Odd', 'ODD', 4, OWNER] });
+    const hash = (await client.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: OWNER, data }],
+    } as never)) as Hex;
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+    const body = { ...open, payToken: contractAddress };
+    const fine = await service.post('/v1/partner/leverage/simulate', { ...body, amount: '1.00001' }, PARTNER);
+    expect(fine.body.error).toMatchObject({ code: 'bad_request', details: { limit: { maxDecimals: 4 } } });
+    const routeless = await service.post('/v1/partner/leverage/simulate', { ...body, amount: '1.5' }, PARTNER);
+    expect(routeless.body.error).toMatchObject({
+      code: 'no_route',
+      details: { tokenIn: expect.stringMatching(new RegExp(`^${contractAddress}$`, 'i')), amountIn: '15000' },
+    });
+  });
+});
+
+describe('approvals', () => {
+  it('behavior: an allowance that suffices is used as it is', async () => {
+    const usdc = tokenOf(1, 'USDC');
+    const body = { ...open, payToken: usdc.address, amount: '40', userAddress: user };
+    const first = await partner.build('/v1/partner/leverage/build', body);
+    expect(first.approvals).toHaveLength(1);
+    await partner.send({ approvals: [], tx: first.approvals[0] });
+    expect((await partner.build('/v1/partner/leverage/build', body)).approvals).toEqual([]);
+    const more = await partner.build('/v1/partner/leverage/build', { ...body, amount: '41' });
+    expect(BigInt(`0x${more.approvals[0].data.slice(-64)}`)).toBe(units('41', usdc));
+  });
+});
