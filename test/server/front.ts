@@ -1,6 +1,7 @@
 import { createFrontDoor, persistedOperations } from '../../src/app/front-door.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
+import { createLoaders } from '../../src/loaders/index.ts';
 import type { AppContext } from '../../src/resolvers/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
 import { createRestAdapter } from '../../src/rest/adapter.ts';
@@ -64,6 +65,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     createContext: (visit, request, trusted) => ({
       ...complete,
       services,
+      loaders: createLoaders(services),
       request,
       caller: visit.caller,
       correlationId: visit.correlationId,

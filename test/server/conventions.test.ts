@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Front, type FrontOptions, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ env: UNLIMITED });
+});
+afterAll(() => front.stop());
+
+let other: Front | undefined;
+const start = async (options: FrontOptions) => {
+  other = await startFront(options);
+  return other;
+};
+afterEach(async () => {
+  await other?.stop();
+  other = undefined;
+});
+
+const SURFACES = ['/v1/prices', '/v1/nowhere', '/graphql?query={chains{chainId}}', '/graphql?query={'];
+
+describe('headers', () => {
+  test.each(SURFACES)('default: %s', async (path) => {
+    const { headers } = await front.send(path);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'access-control-allow-origin': '*',
+      'x-correlation-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const readable = headers.get('access-control-expose-headers') ?? '';
+    for (const name of ['RateLimit', 'RateLimit-Policy', 'Retry-After', 'ETag', 'x-correlation-id']) {
+      expect(readable.split(', ')).toContain(name);
+    }
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect(headers.get('x-powered-by')).toBeNull();
+    expect(headers.get('server')).toBeNull();
+  });
+
+  test.each(SURFACES)('behavior: a preflight for %s needs no key and no budget', async (path) => {
+    const { status, headers } = await front.send(path, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+    });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    expect(headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(headers.get('ratelimit')).toBeNull();
+  });
+
+  test('behavior: origins are a setting', async () => {
+    const { send } = await start({ env: { ...UNLIMITED, CORS_ORIGINS: 'https://app.example' } });
+    const from = async (origin: string) => (await send('/v1/prices', { headers: { origin } })).headers;
+    expect((await from('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
+    expect((await from('https://evil.example')).get('access-control-allow-origin')).toBeNull();
+    expect((await from('https://evil.example')).get('vary')).toContain('Origin');
+  });
+
+  test.each(SURFACES)('behavior: %s with a key is no-store', async (path) => {
+    expect((await front.send(path, { headers: PARTNER_KEY })).headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('behavior: a well-formed correlation id is kept, anything else replaced', async () => {
+    const idOf = async (id: string) =>
+      (await front.send('/v1/prices', { headers: { 'x-correlation-id': id } })).headers.get('x-correlation-id');
+    expect(await idOf('order-4711.a')).toBe('order-4711.a');
+    for (const id of ['short', 'x'.repeat(65), 'with space here', '<script>alert(1)</script>'])
+      expect(await idOf(id)).not.toBe(id);
+  });
+
+  test('behavior: 405 names what is allowed', async () => {
+    const put = await front.send('/v1/prices', { method: 'PUT' });
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const get = await front.send('/v1/partner/leverage/build', { headers: PARTNER_KEY });
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    const gql = await front.send('/graphql', { method: 'DELETE' });
+    expect([gql.status, gql.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  });
+
+  test('behavior: HEAD is GET without a body', async () => {
+    const head = await front.send('/v1/prices', { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([200, '']);
+  });
+});
+
+describe('introspection', () => {
+  test('behavior: is a setting; without it names are not suggested either', async () => {
+    const { graphql } = await start({ env: { ...UNLIMITED, INTROSPECTION: 'false' } });
+    for (const query of ['{__schema{types{name}}}', '{__type(name:"Query"){name}}']) {
+      const { body } = await graphql(query);
+      expect(body.errors[0].extensions.code).toBe('bad_request');
+      expect(body.data).toBeUndefined();
+    }
+    for (const query of [
+      '{chans{chainId}}',
+      '{chains{chainIdd}}',
+      '{strategies(filtr:{}){totalCount}}',
+      '{strategies(orderBy:{field:LEVERAGE_APYS}){totalCount}}',
+    ]) {
+      const { text } = await graphql(query);
+      expect(text).toContain('bad_request');
+      expect(text).not.toContain('Did you mean');
+    }
+    expect((await graphql('{__typename chains{__typename}}')).body.errors).toBeUndefined();
+    expect((await front.graphql('{chans{chainId}}')).text).toContain('Did you mean');
+    expect((await front.graphql('{__schema{types{name}}}')).body.errors).toBeUndefined();
+  });
+});
+
+describe('GraphiQL', () => {
+  const page = { headers: { accept: 'text/html' } };
+  test('behavior: is a setting, and comes with a policy that lets nothing leave', async () => {
+    const shown = await front.send('/graphql', page);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html']);
+    expect(shown.headers.get('content-security-policy')).toContain("connect-src 'self'");
+    const { send } = await start({ env: { ...UNLIMITED, GRAPHIQL: 'false' } });
+    const hidden = await send('/graphql', page);
+    expect(hidden.headers.get('content-type')).toContain('json');
+  });
+});
