@@ -2,7 +2,7 @@ import { hexToBigInt } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { labelAddress, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './leverage-support.ts';
 
 const REFUSAL = `... on Refusal { code message retryable status }
@@ -32,7 +32,7 @@ const usdc = tokenOf(1, 'USDC');
 const input = { strategyId: market.id, payToken: usdc.address, amount: '5000', leverage: 5 };
 
 beforeAll(async () => {
-  service = await startService({ env: { FEE_RECEIVER: labelAddress('fees') } });
+  service = await startService({ sleep: noSleep, env: { FEE_RECEIVER: labelAddress('fees') } });
   partner = partnerOn(service, 1, account);
 }, 120_000);
 afterAll(() => service?.stop());

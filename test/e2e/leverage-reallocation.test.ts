@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BORROWER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { PARTNER, startService, type TestService } from '../support/service.ts';
+import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
@@ -32,7 +32,7 @@ async function drain(chainId: number, market: Market, left: string): Promise<voi
 }
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ sleep: noSleep });
   partner = partnerOn(service, 1, account);
 }, 120_000);
 afterAll(() => service?.stop());

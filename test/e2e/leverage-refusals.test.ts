@@ -2,7 +2,7 @@ import { zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, labelAddress, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
-import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './leverage-support.ts';
 
 let service: TestService;
@@ -14,7 +14,7 @@ const market = marketOf(1, 'sUSDe/PYUSD 91.5');
 const open = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ sleep: noSleep });
   partner = partnerOn(service, 1, account);
   await partner.send(await partner.build('/v1/partner/leverage/build', { ...open, userAddress: user }));
 }, 120_000);

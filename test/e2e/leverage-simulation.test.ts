@@ -7,11 +7,13 @@ import { createChainClient } from '../../src/chain/client.ts';
 import { payTokenOf } from '../../src/transactions/requirements/tokens.ts';
 import { createSimulator } from '../../src/transactions/simulation/simulate.ts';
 import type { BuiltCall } from '../../src/transactions/types.ts';
-import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type Json, noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
 import { localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
 let partner: Partner;
+let proxy: RpcProxy;
 const [account] = untouchedAccounts;
 if (!account) throw new Error('the local world has untouched accounts');
 const user = account.address;
@@ -19,10 +21,20 @@ const market = marketOf(1, 'sUSDe/PYUSD 91.5');
 const open = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({
+    sleep: noSleep,
+    timers: noTimers,
+    arrange: async (world) => {
+      proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
+      return { RPC_URL_1: proxy.url };
+    },
+  });
   partner = partnerOn(service, 1, account);
 }, 120_000);
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  await proxy?.stop();
+});
 
 const callsOf = (bundle: Json): BuiltCall[] =>
   [...bundle.approvals, bundle.tx].map(({ to, data, value }: Json) => ({
@@ -100,4 +112,43 @@ describe('approvals', () => {
     const more = await partner.build('/v1/partner/leverage/build', { ...body, amount: '41' });
     expect(BigInt(`0x${more.approvals[0].data.slice(-64)}`)).toBe(units('41', usdc));
   });
+});
+
+describe('the chain node', () => {
+  const usdc = tokenOf(1, 'USDC').address;
+  const built = async (path: string, body: Json): Promise<number> => {
+    await partner.build(path, body);
+    proxy.taken();
+    await partner.build(path, body);
+    return proxy.taken();
+  };
+
+  it('behavior: one read and one simulation are all that a build asks of it', async () => {
+    const body = { ...open, payToken: usdc, userAddress: user };
+    expect(await built('/v1/partner/leverage/simulate', { ...open, payToken: usdc })).toBe(1);
+    expect(await built('/v1/partner/leverage/build', body)).toBe(2);
+    const id = await partner.nextId();
+    await partner.send(await partner.build('/v1/partner/leverage/build', body));
+    const manage = { userAddress: user, id };
+    expect(await built('/v1/partner/manage/build', { ...manage, action: 'close' })).toBe(2);
+    expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(2);
+  });
+
+  it.each(['down', 'garbage'] as const)(
+    'error: UpstreamUnavailable when it is %s, and nothing is built',
+    async (kind) => {
+      proxy.set({ kind });
+      const answer = await service.post('/v1/partner/leverage/build', { ...open, userAddress: user }, PARTNER);
+      const managed = await service.post(
+        '/v1/partner/manage/build',
+        { userAddress: user, id: 0, action: 'close' },
+        PARTNER,
+      );
+      proxy.set({ kind: 'pass' });
+      for (const { status, body } of [answer, managed]) {
+        expect(status).toBe(503);
+        expect(body.error).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'chain' } });
+      }
+    },
+  );
 });

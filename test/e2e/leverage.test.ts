@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import type { Token } from '../../src/catalog/index.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
-import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
@@ -14,7 +14,7 @@ if (!account || !poor) throw new Error('the local world has untouched accounts')
 const user = account.address;
 
 beforeAll(async () => {
-  service = await startService({ env: { APP_URL: 'https://app.example/' } });
+  service = await startService({ sleep: noSleep, env: { APP_URL: 'https://app.example/' } });
   onEthereum = partnerOn(service, 1, account);
   onRobinhood = partnerOn(service, 4663, account);
 }, 120_000);
