@@ -19,6 +19,8 @@ export interface ChangeFeed {
 }
 
 export interface FeedOptions {
+  /** Who reads, so that one reader cannot take everybody's place: the id of a key; without one, somebody anonymous. */
+  readonly keyId?: string | undefined;
   readonly ticking?: boolean;
   readonly groups?: readonly FactGroup[];
 }

@@ -48,7 +48,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
     const known = changes.recall(chainId, version);
     if (known) shown.set(chainId, matching(known));
   }
-  return follow(changes.open('strategyChanged', chainIds), ctx, (event) =>
+  return follow(changes.open('strategyChanged', chainIds, readerOf(ctx)), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
       if (!health.readiness(chainId, event.nowMs).primed) return [];
       const composed = ctx.loaders.composed(chainId);
@@ -81,13 +81,16 @@ export interface FreshnessChangedArgs {
 export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const told = new Map<ChainId, string>();
-  return follow(ctx.services.changes.open('freshnessChanged', chainIds, { ticking: true }), ctx, (event) =>
-    readFreshness({ chainIds: event.chainIds }, ctx).filter((freshness) => {
-      const state = stateOf(freshness);
-      const differs = told.get(freshness.chain.chainId) !== state;
-      told.set(freshness.chain.chainId, state);
-      return differs;
-    }),
+  return follow(
+    ctx.services.changes.open('freshnessChanged', chainIds, { ...readerOf(ctx), ticking: true }),
+    ctx,
+    (event) =>
+      readFreshness({ chainIds: event.chainIds }, ctx).filter((freshness) => {
+        const state = stateOf(freshness);
+        const differs = told.get(freshness.chain.chainId) !== state;
+        told.set(freshness.chain.chainId, state);
+        return differs;
+      }),
   );
 }
 
@@ -103,7 +106,7 @@ export interface PositionChangedArgs {
 export function watchPositions(args: PositionChangedArgs, ctx: AppContext): AsyncIterableIterator<ComposedWallet> {
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const told = new Map<ChainId, string>();
-  const options = { groups: ['lendingState'] } as const;
+  const options = { ...readerOf(ctx), groups: ['lendingState'] } as const;
   return follow(ctx.services.changes.open('positionChanged', chainIds, options), ctx, async (event) => {
     const wallets = await Promise.allSettled(
       event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
@@ -140,6 +143,10 @@ function stateOf({ ready, groups }: ChainFreshness): string {
       ...failing.map(({ key, failure }) => `${key} ${failure.reason}`),
     ]),
   ]);
+}
+
+function readerOf({ caller }: AppContext): { keyId?: string } {
+  return caller.kind === 'key' ? { keyId: caller.keyId } : {};
 }
 
 /**

@@ -23,6 +23,9 @@ export interface Changes extends ChangesPort {
 
 /** Several publishes in a row (a first round of warmers) become one event. */
 const GATHER_MS = 200;
+/** Share of all feeds that readers without a key may hold together, and that one key may hold. */
+const ANONYMOUS_SHARE = 0.5;
+const KEY_SHARE = 0.1;
 const TICK_MS = 1_000;
 /** Versions of a chain that a reader may come back with: at the cadences of production more than ten minutes. */
 const REMEMBERED = 16;
@@ -31,6 +34,7 @@ const RETRY_AFTER_SEC = 30;
 interface Feed extends ChangeFeed {
   readonly ticking: boolean;
   readonly groups: FeedOptions['groups'];
+  readonly keyId: FeedOptions['keyId'];
   mark(chainIds: readonly ChainId[]): void;
 }
 
@@ -44,6 +48,8 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
   const leave = snapshot.subscribe(({ chainId }, group) => {
     for (const feed of feeds) if (feed.groups?.includes(group) ?? true) feed.mark([chainId]);
   });
+  const limitOf = (keyId: string | undefined): number =>
+    Math.ceil(maxOpen * (keyId === undefined ? ANONYMOUS_SHARE : KEY_SHARE));
   const tickLater = (): void => {
     ticker ??= timers.setTimeout(() => {
       ticker = null;
@@ -52,7 +58,11 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
     }, TICK_MS);
   };
 
-  const createFeed = (field: string, chainIds: readonly ChainId[], { ticking = false, groups }: FeedOptions): Feed => {
+  const createFeed = (
+    field: string,
+    chainIds: readonly ChainId[],
+    { ticking = false, groups, keyId }: FeedOptions,
+  ): Feed => {
     const dirty = new Set<ChainId>(chainIds);
     let wake: (() => void) | null = null;
     let gatherUntilMs = 0;
@@ -67,6 +77,7 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
     const feed: Feed = {
       ticking,
       groups,
+      keyId,
       mark(changed) {
         const own =
           ticking && changed.length === 0 ? chainIds : changed.filter((chainId) => chainIds.includes(chainId));
@@ -105,8 +116,10 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
 
   return {
     open(field, chainIds, options = {}) {
-      if (closed || feeds.size >= maxOpen) {
-        const why = closed ? 'This process is stopping' : `This process serves ${maxOpen} subscriptions at once`;
+      const limit = limitOf(options.keyId);
+      const held = [...feeds].filter(({ keyId }) => keyId === options.keyId).length;
+      if (closed || feeds.size >= maxOpen || held >= limit) {
+        const why = closed ? 'This process is stopping' : `Of ${maxOpen} subscriptions you may hold ${limit} here`;
         throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
           retryAfterSec: RETRY_AFTER_SEC,
         });

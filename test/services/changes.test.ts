@@ -123,6 +123,17 @@ describe('createChanges', () => {
     changes.open('f', [1]);
   });
 
+  test('error: rate_limited for anonymous readers beyond their half, and for a key beyond its tenth', () => {
+    const { changes } = world(10);
+    for (let i = 0; i < 5; i++) changes.open('f', [1]);
+    expect(() => changes.open('f', [1])).toThrowError(expect.objectContaining({ code: 'rate_limited' }));
+    changes.open('f', [1], { keyId: 'one' });
+    expect(() => changes.open('f', [1], { keyId: 'one' })).toThrowError(
+      expect.objectContaining({ code: 'rate_limited' }),
+    );
+    changes.open('f', [1], { keyId: 'other' });
+  });
+
   test('error: not_ready while stopping', () => {
     const { changes } = world();
     changes.close();
