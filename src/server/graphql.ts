@@ -3,6 +3,7 @@ import { type ExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRu
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AppContext } from '../resolvers/context.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
+import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Admission } from './admission.ts';
 import { readFetchBody, readNodeBody } from './body.ts';
@@ -111,6 +112,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       const wantsPage = graphiql !== false && request.method === 'GET' && request.headers.accept?.includes('text/html');
       return wantsPage ? {} : { params: await readGraphQL(request, visit, limits) };
     } catch (error) {
+      // A key that is refused here and one that is refused at a field shall look the same, the connection included.
+      if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
       return graphqlRefusal(formatError(error, visit.correlationId), request.headers.accept, visit);
     }
   };
