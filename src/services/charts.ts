@@ -1,9 +1,12 @@
 import type { Chain } from '../catalog/types.ts';
 import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/services.ts';
 import type { Clock } from '../shared/clock.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { DexPool, OhlcvPort, PriceChartPort } from '../upstreams/types.ts';
 import { createRelay } from './relay.ts';
+
+type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 
 /** A chart of days or weeks does not change in a minute; the provider's free budget is 30 requests a minute. */
 const CHART_FRESH_MS = 60_000;
@@ -65,16 +68,20 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
       return upstream.deepestPool(chainOf(chainId), token);
     },
   });
-  const candles = createRelay({
+  const candles = createRelay<PoolCandles | null>({
     clock,
     freshMs: CANDLES_FRESH_MS,
     standInMs: CANDLES_STAND_IN_MS,
     maxEntries: CANDLES_ENTRIES,
-    load: async (key) => {
+    load: async (key, previous) => {
       const { chainId, token, timeframe, aggregate, limit } = JSON.parse(key) as CandleQuery;
       const { value: pool } = await pools(JSON.stringify({ chainId, token }));
       if (pool === null) return null;
       const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
+      // Candles do not unhappen: no candle where there were some minutes ago is a provider that lost them.
+      if (answer.candles.length === 0 && previous && previous.candles.length > 0) {
+        throw new UpstreamUnavailableError('geckoterminal', 'missing');
+      }
       return { pool: { address: pool.address, name: pool.name, dex: pool.dex }, candles: answer.candles };
     },
   });

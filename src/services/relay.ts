@@ -15,7 +15,8 @@ export interface RelayDeps<V> {
   /** How old a previous value may be when it has to stand in for a failed load, ms; 0 = never. */
   readonly standInMs: number;
   readonly maxEntries: number;
-  readonly load: (key: string) => Promise<V>;
+  /** `previous` is the value that would stand in: a load may throw rather than give less than that. */
+  readonly load: (key: string, previous?: V) => Promise<V>;
 }
 
 /**
@@ -33,13 +34,17 @@ export function createRelay<V>({
   const inFlight = new Map<string, Promise<Relayed<V>>>();
 
   const loadOnce = async (key: string): Promise<Relayed<V>> => {
+    const standIn = () => {
+      const previous = kept.get(key);
+      return previous && clock.now() - previous.fetchedAtMs <= standInMs ? previous : undefined;
+    };
     try {
-      const entry = { value: await load(key), fetchedAtMs: clock.now() };
+      const entry = { value: await load(key, standIn()?.value), fetchedAtMs: clock.now() };
       kept.set(key, entry);
       return { ...entry, stale: false };
     } catch (error) {
-      const previous = kept.get(key);
-      if (previous && clock.now() - previous.fetchedAtMs <= standInMs) return { ...previous, stale: true };
+      const previous = standIn();
+      if (previous) return { ...previous, stale: true };
       throw error;
     }
   };

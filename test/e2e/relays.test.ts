@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RecordedRequest } from '../../devnet/upstreams/index.ts';
+import { FAULT_KINDS, type Fault, type RecordedRequest } from '../../devnet/upstreams/index.ts';
 import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope, SUSDE, UNKNOWN_ADDRESS } from './known.ts';
 
@@ -7,6 +7,11 @@ const CHART = '/v1/prices/chart';
 const OHLCV = '/v1/prices/ohlcv';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+
+const faultOf = (kind: Fault['kind']): Fault => {
+  if (kind === 'latency') return { kind, ms: 10 };
+  return kind === 'status' ? { kind, status: 500 } : { kind };
+};
 
 let service: TestService;
 beforeAll(async () => {
@@ -99,6 +104,25 @@ describe(CHART, () => {
     service.world.upstreams.faults.clear();
     service.clock.advance(MINUTE_MS);
     expect((await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`)).status).toBe(200);
+  });
+
+  test.each(FAULT_KINDS)('behavior: %s gives true points or none', async (kind) => {
+    const path = `${CHART}?coinId=ethena-staked-usde&days=2`;
+    const good = await service.get(path);
+    service.clock.advance(MINUTE_MS + 1_000);
+    service.world.upstreams.faults.set('coingecko', faultOf(kind));
+    const answer = await service.get(path);
+    if (answer.status !== 200) {
+      expectEnvelope(answer, 503, 'upstream_unavailable');
+      expect(['latency', 'duplicate', 'partial']).not.toContain(kind);
+      return;
+    }
+    const range = good.body.prices.map(([, price]: [number, number]) => price);
+    for (const [at, price] of answer.body.prices) {
+      expect(at).toBeGreaterThan(1e12);
+      expect(price).toBeGreaterThan(Math.min(...range) * 0.99);
+      expect(price).toBeLessThan(Math.max(...range) * 1.01);
+    }
   });
 
   test('behavior: a point that nobody believes is left out, an answer of such points is none', async () => {
@@ -283,6 +307,23 @@ describe(OHLCV, () => {
     expect(partial.body.candles.length).toBeGreaterThan(0);
     const times = new Set(good.body.candles.map(({ t }: Json) => t));
     for (const candle of partial.body.candles) expect(times.has(candle.t)).toBe(true);
+  });
+
+  test.each(FAULT_KINDS)('behavior: after good candles, %s gives those, marked stale, or true ones', async (kind) => {
+    const path = `${OHLCV}?token=${SUSDE}&limit=21`;
+    const good = await service.get(path);
+    service.clock.advance(31_000);
+    service.world.upstreams.faults.set('geckoterminal', faultOf(kind), { path: '/ohlcv/' });
+    const { status, body } = await service.get(path);
+    expect(status).toBe(200);
+    if (body.stale) expect(body).toEqual({ ...good.body, stale: true });
+    const known = new Map<number, Json>(good.body.candles.map((candle: Json) => [candle.t, candle]));
+    for (const candle of body.candles) {
+      // The world's prices move by a hair in half a minute.
+      for (const side of ['o', 'h', 'l', 'c'] as const)
+        expect(candle[side] / known.get(candle.t)[side]).toBeCloseTo(1, 4);
+    }
+    expect(body.stale).toBe(!['latency', 'duplicate', 'partial'].includes(kind));
   });
 
   test('behavior: the request budget of the provider holds whatever is asked', async () => {
