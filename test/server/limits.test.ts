@@ -1,4 +1,6 @@
+import { getIntrospectionQuery } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
+import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
 import { createLimits } from '../../src/server/limits.ts';
 import { configOf } from '../../src/server/use-field-limits.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
@@ -122,6 +124,73 @@ describe('budgets over HTTP', () => {
     expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([400, 'bad_request']);
     expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(200);
     expect((await send(`/graphql?documentId=${manifest.AppMarkets.sha256}`)).status).toBe(200);
+  });
+});
+
+describe('limits of documents', () => {
+  test('behavior: every example fits, without a key and within one minute', async () => {
+    const { graphql } = await start();
+    for (const { title, query, variables } of EXAMPLE_QUERIES) {
+      const { status, body } = await graphql(query, { variables: { ...variables } });
+      expect([title, status, body.errors]).toEqual([title, 200, undefined]);
+    }
+  });
+
+  test('behavior: the introspection query of the usual tools fits', async () => {
+    const { graphql } = await start();
+    const options = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true };
+    const query = getIntrospectionQuery({ ...options, inputValueDeprecation: true, oneOf: true });
+    const { body } = await graphql(query);
+    expect(body.errors).toBeUndefined();
+    expect(body.data.__schema.types.length).toBeGreaterThan(50);
+    expect(body.extensions.cost.cost).toBeGreaterThan(100);
+  });
+
+  test('behavior: tiers may ask for more', async () => {
+    const { graphql } = await start();
+    const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
+    const [anonymous, partner, ops] = [
+      await graphql(query),
+      await graphql(query, { headers: PARTNER_KEY }),
+      await graphql(query, { headers: OPS_KEY }),
+    ];
+    expect(anonymous.body.errors[0].extensions).toMatchObject({
+      code: 'query_too_complex',
+      details: { measure: 'cost', limit: 10_000, tier: 'anonymous' },
+    });
+    expect(partner.body.errors).toBeUndefined();
+    expect(ops.body.errors).toBeUndefined();
+    const more =
+      '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct leverageApyPct} gaps{field reason message since}}}}';
+    const refused = await graphql(more, { headers: PARTNER_KEY });
+    expect(refused.body.errors[0].extensions.details).toMatchObject({
+      measure: 'cost',
+      limit: 20_000,
+      tier: 'partner',
+    });
+    expect((await graphql(more, { headers: OPS_KEY })).body.errors).toBeUndefined();
+  });
+
+  test('behavior: a document that one tier may send stays refused to another, though it was parsed already', async () => {
+    const { graphql } = await start();
+    const query = `{${Array.from({ length: 50 }, (_, i) => `a${i}:__typename`).join(' ')}}`;
+    for (let i = 0; i < 3; i += 1) {
+      expect((await graphql(query, { headers: PARTNER_KEY })).status).toBe(200);
+      expect((await graphql(query)).status).toBe(400);
+    }
+  });
+
+  test('behavior: lists of any length are for persisted operations only', async () => {
+    const { graphql } = await start();
+    const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });
+    const { body } = await graphql('{markets(first:2147483647){totalCount}}');
+    expect(body.errors[0].extensions).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'first', limit: { max: 500 } },
+    });
+    // The very text of a persisted operation is the persisted operation, however it is sent.
+    expect((await graphql(manifest.AppMarkets.document)).body.errors).toBeUndefined();
+    expect((await graphql(`${manifest.AppMarkets.document} `)).body.errors).toBeDefined();
   });
 });
 
