@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorResponse } from '../rest/envelope.ts';
 import { SECURITY_HEADERS } from './headers.ts';
-import { createSlowReaders } from './slow-readers.ts';
+import { type Connection, createSlowReaders } from './slow-readers.ts';
 
 /** The address is taken or may not be used; the message names the settings. */
 export class ListenError extends Error {
@@ -39,8 +39,10 @@ export async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => void,
   { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader }: ListenOptions,
 ): Promise<Listening> {
-  const running = new Set<ServerResponse>();
+  // By connection and not by answer: a set that every answer enters and leaves keeps the dead ones from the collector.
+  const connections = new Map<Socket, Connection>();
   const slow = createSlowReaders({
+    connections,
     limitMs: slowReaderMs,
     ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
   });
@@ -48,17 +50,24 @@ export async function listen(
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     (req, res) => {
-      running.add(res);
-      slow.watch(res);
+      const connection = connections.get(req.socket);
+      if (connection) {
+        connection.answer = res;
+        connection.waitedMs = 0;
+      }
       if (closing) res.shouldKeepAlive = false;
-      res.once('close', () => {
-        running.delete(res);
+      res.on('close', () => {
+        if (connection?.answer === res) connection.answer = null;
         // The connection counts as idle only once this turn is over.
         if (closing) setImmediate(() => server.closeIdleConnections());
       });
       listener(req, res);
     },
   );
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0 });
+    socket.once('close', () => connections.delete(socket));
+  });
   server.on('clientError', refuseMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
@@ -72,7 +81,7 @@ export async function listen(
     close: (graceMs) => {
       closing = true;
       // Their connections must not outlive them: kept alive, they would hold the stop up.
-      for (const res of running) res.shouldKeepAlive = false;
+      for (const { answer } of connections.values()) if (answer) answer.shouldKeepAlive = false;
       return close(server, graceMs).finally(slow.close);
     },
   };

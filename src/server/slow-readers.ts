@@ -1,13 +1,22 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What is known of an open connection. */
+export interface Connection {
+  /** The newest answer that is not over yet. */
+  answer: ServerResponse | null;
+  takenBytes: number;
+  waitedMs: number;
+}
 
 export interface SlowReadersDeps {
+  readonly connections: ReadonlyMap<Socket, Connection>;
   /** How long a reader may take nothing while there is something for it, ms. */
   readonly limitMs: number;
   readonly onCut?: () => void;
 }
 
 export interface SlowReaders {
-  watch(res: ServerResponse): void;
   close(): void;
 }
 
@@ -18,13 +27,11 @@ const LONGEST_SWEEP_MS = 1_000;
  * Cut off whoever stops reading: an answer that waits for its reader holds memory and a connection. A reader that is only
  * slow, and takes something now and then, is left alone.
  */
-export function createSlowReaders({ limitMs, onCut }: SlowReadersDeps): SlowReaders {
-  const watched = new Map<ServerResponse, { takenBytes: number; waitedMs: number }>();
+export function createSlowReaders({ connections, limitMs, onCut }: SlowReadersDeps): SlowReaders {
   const everyMs = Math.min(limitMs / SWEEPS_PER_LIMIT, LONGEST_SWEEP_MS);
   const sweep = setInterval(() => {
-    for (const [res, state] of watched) {
-      const { socket } = res;
-      if (!socket || !res.writableNeedDrain) {
+    for (const [socket, state] of connections) {
+      if (!state.answer || (socket.writableLength === 0 && !socket.writableNeedDrain)) {
         state.waitedMs = 0;
         continue;
       }
@@ -33,15 +40,9 @@ export function createSlowReaders({ limitMs, onCut }: SlowReadersDeps): SlowRead
       state.takenBytes = takenBytes;
       if (state.waitedMs < limitMs) continue;
       onCut?.();
-      res.destroy();
+      state.answer.destroy();
     }
   }, everyMs);
   sweep.unref();
-  return {
-    watch(res) {
-      watched.set(res, { takenBytes: 0, waitedMs: 0 });
-      res.once('close', () => watched.delete(res));
-    },
-    close: () => clearInterval(sweep),
-  };
+  return { close: () => clearInterval(sweep) };
 }
