@@ -64,6 +64,8 @@ export const builder = new SchemaBuilder<SchemaShape>({
       ops: caller.kind === 'key' && caller.tier === 'ops',
     }),
     unauthorizedError: () => new UnauthorizedError(),
+    // Before anything is watched, and not only before each event is shown.
+    authorizeOnSubscribe: true,
   },
   errors: { defaultTypes: [] },
   complexity: { defaultComplexity: 1, defaultListMultiplier: 10 },

@@ -1,10 +1,10 @@
-import { getOperationAST, Kind, parse, typeFromAST } from 'graphql';
+import { getNamedType, getOperationAST, isLeafType, Kind, parse, typeFromAST } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { buildSchema } from '../../src/schema/index.ts';
 import { scopeOf } from '../../src/server/field-scopes.ts';
 import type { Answer, Json } from '../support/service.ts';
-import { type AskedField, everyField, isAllowed, sampleOf, type Tier } from './fields.ts';
+import { type AskedField, callOf, everyField, isAllowed, sampleOf, type Tier } from './fields.ts';
 import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
 
 const schema = buildSchema();
@@ -156,6 +156,26 @@ describe.each(TIERS)('every field as %s', (tier) => {
       expect([route.path, tier, answer.status === 401]).toEqual([route.path, tier, !isAllowed(scope, tier)]);
       expect(isUnauthorized(answer.body)).toBe(!isAllowed(scope, tier));
     });
+  });
+});
+
+describe.each(TIERS)('every subscription as %s', (tier) => {
+  const subscribed = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
+
+  test.each(subscribed.map((field) => [field.name, field] as const))('%s', async (name, field) => {
+    const ending = new AbortController();
+    const named = getNamedType(field.type);
+    const query = `subscription{${callOf(field)}${isLeafType(named) ? '' : '{__typename}'}}`;
+    const response = await fetch(`${front.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...HEADERS[tier] },
+      body: JSON.stringify({ query }),
+      signal: ending.signal,
+    });
+    const allowed = isAllowed(scopeOf(field), tier);
+    expect([name, response.status]).toEqual([name, allowed ? 200 : 401]);
+    if (!allowed) expect(await response.text()).toContain('"code":"unauthorized"');
+    ending.abort();
   });
 });
 

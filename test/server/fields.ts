@@ -80,7 +80,8 @@ function literal(type: GraphQLInputType, value: unknown): string {
   return JSON.stringify(value);
 }
 
-function call(field: GraphQLField<unknown, unknown>): string {
+/** A field with a value for every argument that it requires. */
+export function callOf(field: GraphQLField<unknown, unknown>): string {
   const required = field.args.filter((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined);
   if (required.length === 0) return field.name;
   return `${field.name}(${required.map((arg) => `${arg.name}:${literal(arg.type, sampleOf(arg.type))}`).join(' ')})`;
@@ -101,7 +102,7 @@ export function everyField(schema: GraphQLSchema): AskedField[] {
   return [...ways].flatMap(([type, way]) =>
     Object.values(type.getFields()).map((field) => ({
       coordinate: `${type.name}.${field.name}`,
-      query: way.wrap(isLeafType(getNamedType(field.type)) ? call(field) : `${call(field)}{__typename}`),
+      query: way.wrap(isLeafType(getNamedType(field.type)) ? callOf(field) : `${callOf(field)}{__typename}`),
       scope: stricter(way.scope, scopeOf(field)),
     })),
   );
@@ -125,7 +126,7 @@ function spread(schema: GraphQLSchema, ways: Map<GraphQLObjectType, Way>, allowe
       for (const target of targets) {
         if (ways.has(target)) continue;
         const on = (selection: string) => (isAbstractType(named) ? `... on ${target.name}{${selection}}` : selection);
-        ways.set(target, { scope, wrap: (selection) => way.wrap(`${call(field)}{${on(selection)}}`) });
+        ways.set(target, { scope, wrap: (selection) => way.wrap(`${callOf(field)}{${on(selection)}}`) });
         queue.push(target);
       }
     }
