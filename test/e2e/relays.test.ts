@@ -6,6 +6,7 @@ import { expectEnvelope, SUSDE, UNKNOWN_ADDRESS } from './known.ts';
 const CHART = '/v1/prices/chart';
 const OHLCV = '/v1/prices/ohlcv';
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const faultOf = (kind: Fault['kind']): Fault => {
@@ -20,8 +21,10 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 beforeEach(() => {
   service.world.upstreams.faults.clear();
-  // Nothing is remembered from the test before: neither answers nor spent budget nor a resting provider.
-  service.clock.advance(2 * 3_600_000);
+  // Nothing is remembered from the test before: neither answers nor spent budget nor a resting provider. Ten past the
+  // hour: no candle ends within a test.
+  const now = service.clock.now();
+  service.clock.advance(Math.ceil(now / HOUR_MS) * HOUR_MS + 2 * HOUR_MS + 10 * MINUTE_MS - now);
   service.world.upstreams.clearRequests();
 });
 
