@@ -3,7 +3,9 @@ import type { Catalog } from '../src/catalog/index.ts';
 import { createDatabase, type Database } from '../src/database/client.ts';
 import type { Registration } from '../src/database/registrations.ts';
 import type { PositionRegistrationsTable } from '../src/database/schema.ts';
+import type { PortfolioSample } from '../src/domain/portfolio/report.ts';
 import type { Decimal } from '../src/shared/decimal.ts';
+import { seededSamples } from './seed/portfolio-samples.ts';
 import { seededRegistrations } from './seed/registrations.ts';
 
 /** Rows per statement: a statement takes at most 65,535 parameters, and a row has 19. */
@@ -28,6 +30,7 @@ const COLUMNS = [
   'closed_at',
 ] as const satisfies readonly (keyof PositionRegistrationsTable)[];
 
+const HOUR_MS = 3_600_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Fill a migrated database with what the app would have registered in the local world. */
@@ -35,6 +38,7 @@ export async function seedDatabase(url: string, catalog: Catalog, nowMs: number)
   const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   try {
     await seedRegistrations(db, seededRegistrations(catalog, nowMs));
+    await seedPortfolioSamples(db, seededSamples(catalog, nowMs));
   } finally {
     await db.destroy();
   }
@@ -54,6 +58,26 @@ export async function seedRegistrations(db: Database, registrations: readonly Re
         .execute();
     }
   });
+}
+
+/** Remember totals as if the service had run before. What is known of an hour already stays. */
+async function seedPortfolioSamples(db: Database, samples: readonly PortfolioSample[]): Promise<void> {
+  await db
+    .insertInto('portfolio_samples')
+    .values(
+      samples.map((sample) => ({
+        chain_id: sample.chainId,
+        hour: new Date(Math.floor(sample.atMs / HOUR_MS) * HOUR_MS),
+        sampled_at: new Date(sample.atMs),
+        positions: sample.positions,
+        deposited_usd: sample.depositedUsd.toFixed(),
+        net_value_usd: sample.netValueUsd.toFixed(),
+        incentives_usd: sample.incentivesUsd.toFixed(),
+        total_usd: sample.totalUsd.toFixed(),
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['chain_id', 'hour']).doNothing())
+    .execute();
 }
 
 /** Take over every column of the row that could not be inserted. */

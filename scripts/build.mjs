@@ -1,6 +1,6 @@
 // Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a chunk of its
 // own that is loaded only when it is needed. An argument names another folder than dist; it has to be inside the project.
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const outdir = process.argv[2] ?? 'dist';
@@ -17,3 +17,6 @@ await build({
   sourcemap: true,
   logLevel: 'warning',
 });
+
+// The ops page is files that are served as they are.
+cpSync('src/app/ops-page', `${outdir}/ops-page`, { recursive: true });

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createDocsPages } from './app/docs.ts';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
+import { createOpsPage } from './app/ops-page.ts';
 import { createStatusPages } from './app/pages.ts';
 import { createPositionServices } from './app/positions.ts';
 import { createRendered } from './app/rendered.ts';
@@ -254,7 +255,8 @@ export function createApp(deps: AppDeps): App {
     stopping: () => stopped !== undefined,
   });
   const docs = createDocsPages({ routes });
-  const routeNames = new Set([...status.paths, ...docs.paths, GRAPHQL_PATH]);
+  const opsPage = createOpsPage();
+  const routeNames = new Set([...status.paths, ...docs.paths, ...opsPage.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const fast = createFastPath({
@@ -267,7 +269,9 @@ export function createApp(deps: AppDeps): App {
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
       status.answer(request) ??
-      (isPublic ? (docs.answer(request) ?? rest.answer(request)) : notServedHere(request.correlationId)),
+      (isPublic
+        ? (docs.answer(request) ?? opsPage.answer(request) ?? rest.answer(request))
+        : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,

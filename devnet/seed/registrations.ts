@@ -88,6 +88,16 @@ export function seededRegistrations(catalog: Catalog, nowMs: number): readonly R
   ]);
 }
 
+/** When the local world pretends that a wallet's position of this id was opened. */
+export function openedAtMs(id: number, nowMs: number): number {
+  return nowMs - (OLDEST_DAYS - DAYS_APART * id) * DAY_MS;
+}
+
+/** When it pretends that what has ended did so. */
+export function endedAtMs(nowMs: number): number {
+  return nowMs - CLOSED_DAYS_AGO * DAY_MS;
+}
+
 function rowsOfWallet(chain: Chain, { name, account, entries }: SeededWallet, nowMs: number): Registration[] {
   const here = entries.filter(({ chainId }) => chainId === chain.chainId);
   return here.flatMap((entry, id) => {
@@ -102,8 +112,8 @@ function rowsOfWallet(chain: Chain, { name, account, entries }: SeededWallet, no
         : undefined;
     const ended = entry.kind === 'loop' && entry.status !== 'open';
     const isOpen = departure === undefined ? !ended : departure === 'still open';
-    const createdAtMs = nowMs - (OLDEST_DAYS - DAYS_APART * id) * DAY_MS;
-    const closedAtMs = isOpen ? null : nowMs - CLOSED_DAYS_AGO * DAY_MS;
+    const createdAtMs = openedAtMs(id, nowMs);
+    const closedAtMs = isOpen ? null : endedAtMs(nowMs);
     const deposit = depositOf(chain, entry);
     const gaveBack = !isOpen && !(entry.kind === 'loop' && entry.status === 'liquidated');
     return [
@@ -127,7 +137,8 @@ function rowsOfWallet(chain: Chain, { name, account, entries }: SeededWallet, no
   });
 }
 
-function depositOf(chain: Chain, entry: SeededPosition | SeededDeposit): { market: Market; usd: Decimal } {
+/** Tell which market a seeded entry opens a loop in, and what it puts in. */
+export function depositOf(chain: Chain, entry: SeededPosition | SeededDeposit): { market: Market; usd: Decimal } {
   if (entry.kind === 'loop') {
     const market = byKey(chain, entry.market);
     return { market, usd: new Decimal(entry.amountCollateral).times(priceOf(chain, market.collateral.symbol)) };
