@@ -17,7 +17,7 @@ export function renderTable(rows: readonly Row[]): string {
     const lost = stats.statuses.lost ?? 0;
     const statuses = Object.entries(stats.statuses)
       .filter(([status]) => status !== 'lost')
-      .map(([status, count]) => `${status}: ${count}`)
+      .map(([status, count]) => `${status}: ${count}${blamed(stats, status)}`)
       .join(', ');
     const ages =
       looks === 0 ? '–' : untrue.length === 0 ? `true in ${looks} looks` : `${untrue.length} of ${looks} untrue`;
@@ -37,4 +37,12 @@ export function renderTable(rows: readonly Row[]): string {
     '|---|---|---|---|---|---|---|---|',
     ...lines.map((line) => `| ${line} |`),
   ].join('\n');
+}
+
+/** Which calls a server error was answered to. */
+function blamed({ failures }: LoadStats, status: string): string {
+  const calls = Object.entries(failures).flatMap(([call, count]) =>
+    call.endsWith(` ${status}`) ? [`${call.slice(0, -status.length - 1)} ${count}`] : [],
+  );
+  return calls.length === 0 ? '' : ` (${calls.join(', ')})`;
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createConfig } from '../../src/config/config.ts';
 import { type Cluster, eventually, type ServiceProcess, spawnService, startCluster } from '../support/cluster.ts';
 import { subscribe } from '../support/sse.ts';
 
@@ -95,17 +96,24 @@ describe('start', () => {
   });
 
   test.each([
-    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/none', START_WAIT_SEC: '0' }],
     ['DATABASE_URL', { DATABASE_URL: 'mysql://127.0.0.1/x' }],
     ['REDIS_URL', { REDIS_URL: 'http://127.0.0.1:1' }],
     ['REDIS_URL', { ROLE: 'api' }],
     ['RPC_URL_1', { RPC_URL_1: 'not a url' }],
     ['PORT', { PORT: 'many' }],
     ['CATALOG_OVERLAY', { CATALOG_OVERLAY: '/nowhere/at/all.json' }],
-  ])('error: a start that cannot succeed names %s', async (name, env) => {
-    const failure = spawnService(settings(env));
-    await expect(failure).rejects.toThrow(name);
-    await expect(failure).rejects.not.toThrow('secret');
+  ])('error: ConfigError names %s', (name, env) => {
+    expect(() => createConfig(settings(env))).toThrowError(
+      expect.objectContaining({ name: 'ConfigError', message: expect.stringContaining(name) }),
+    );
+  });
+
+  test('error: a setting that is wrong and a Postgres that is away end the process with one line', async () => {
+    const wrong = spawnService(settings({ PORT: 'many' }));
+    const away = spawnService(settings({ DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/none', START_WAIT_SEC: '0' }));
+    await expect(wrong).rejects.toThrow('PORT');
+    await expect(away).rejects.toThrow('DATABASE_URL');
+    await expect(away).rejects.not.toThrow('secret');
   });
 
   test('error: a metrics port that is taken is named as such', async () => {
