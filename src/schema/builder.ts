@@ -1,7 +1,6 @@
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
-import DirectivesPlugin from '@pothos/plugin-directives';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
@@ -24,9 +23,6 @@ export interface SchemaShape {
     partner: boolean;
     /** A key on the `ops` tier. */
     ops: boolean;
-  };
-  Directives: {
-    rateLimit: { locations: 'FIELD_DEFINITION'; args: { max: number; window: string } };
   };
   /** What every connection carries beside its page. */
   Connection: { totalCount: number; asOfMs: number | null };
@@ -56,7 +52,6 @@ export const builder = new SchemaBuilder<SchemaShape>({
     SimpleObjectsPlugin,
     ValidationPlugin,
     DataloaderPlugin,
-    DirectivesPlugin,
   ],
   scopeAuth: {
     authScopes: ({ caller }) => ({
