@@ -11,6 +11,7 @@ import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint, splitTarget, writeNode } from './handler.ts';
 import type { Limits } from './limits.ts';
+import { readyAnswer } from './ready-answer.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
 import { currentCorrelationId, runInRequest } from './request-scope.ts';
@@ -118,13 +119,30 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     }
   };
 
+  /** Answer from what was kept, when an equal operation was answered before. */
+  const repeat = async (
+    params: unknown,
+    visit: Visit,
+    accept: string | undefined,
+  ): Promise<RestResponse | undefined> => {
+    if (visit.authorization !== undefined || !deps.anonymousMayRunAnyDocument) return undefined;
+    const ready = deps.rendered?.ready(params, accept, (id) => textsByHash.get(id.replace(/^sha256:/, '')));
+    if (!ready) return undefined;
+    try {
+      return await readyAnswer(ready, visit, admission);
+    } catch (error) {
+      return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
+    }
+  };
+
   return {
     handleNode: (req, res, info) =>
       runInRequest(info, async () => {
         const visit = openVisit(info);
         const entered = await enter(fromNode(req, info), visit);
-        if ('status' in entered) writeNode(req, res, entered);
-        else await yoga.handle(req, res, { ...entered, info: visit, transport: 'graphql' });
+        const answer = 'status' in entered ? entered : await repeat(entered.params, visit, req.headers.accept);
+        if (answer) writeNode(req, res, answer);
+        else await yoga.handle(req, res, { ...(entered as { params?: unknown }), info: visit, transport: 'graphql' });
       }),
     fetch: (request, info) =>
       runInRequest(info, async () => {
