@@ -1,4 +1,4 @@
-import type { Json, TestService } from '../support/service.ts';
+import { type Json, OPS, type TestService } from '../support/service.ts';
 
 /** What stands in an answer, leaf by leaf: items of lists are found by their id, whatever place they have. */
 export type Leaves = ReadonlyMap<string, unknown>;
@@ -28,7 +28,7 @@ const FRESHNESS = `{ freshness { chain { chainId } groups {
 
 /** Read how fresh every group of every chain is. */
 export async function observeGroups(service: TestService): Promise<ReadonlyMap<string, GroupRow>> {
-  const { body } = await service.graphql(FRESHNESS);
+  const { body } = await service.graphql(FRESHNESS, {}, OPS);
   if (body.errors) throw new Error(JSON.stringify(body.errors));
   return new Map(
     body.data.freshness.flatMap(({ chain, groups }: Json) =>
@@ -40,14 +40,23 @@ export async function observeGroups(service: TestService): Promise<ReadonlyMap<s
   );
 }
 
-/** Read these paths and the freshness of everything. */
+const STRATEGIES = `{ strategies(filter: { listedOnly: false }, first: 60) { nodes {
+  id collateralApyPct borrowApyPct netBorrowApyPct utilizationPct liquidityUsd publicAllocatorLiquidityUsd
+  collateral { priceUsd } loan { priceUsd } exitLiquidity { measured asOf slippagePct { sizeUsd slippagePct } }
+  freshness { borrow { asOf } collateralApy { asOf } oracle { asOf } }
+} } }`;
+
+/** Read these paths, the same strategies through GraphQL, and the freshness of everything. */
 export async function observe(service: TestService, paths: readonly string[]): Promise<Observation> {
   const answers = await Promise.all(paths.map((path) => service.get(path)));
   const leaves = new Map<string, unknown>();
   for (const [i, path] of paths.entries()) flatten(answers[i]?.body, path, leaves);
+  const typed = await service.graphql(STRATEGIES, {}, OPS);
+  if (typed.body.errors) throw new Error(JSON.stringify(typed.body.errors));
+  flatten(typed.body.data.strategies.nodes, 'graphql', leaves);
   return {
     leaves,
-    texts: answers.map(({ text }) => text),
+    texts: [...answers.map(({ text }) => text), typed.text],
     statuses: answers.map(({ status }) => status),
     groups: await observeGroups(service),
   };
@@ -70,7 +79,7 @@ function flatten(value: Json, path: string, into: Map<string, unknown>): void {
 
 function keyOf(item: Json): string | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
-  const key = item.id ?? item.timestamp ?? item.ts ?? item.x ?? item.leverage ?? item.vault;
+  const key = item.id ?? item.timestamp ?? item.ts ?? item.x ?? item.leverage ?? item.vault ?? item.sizeUsd;
   return key === undefined ? undefined : String(key);
 }
 
