@@ -85,10 +85,12 @@ describe('createFileSnapshot', () => {
     await store.close();
     expect(logger.messages).toEqual(['snapshot file cannot be written']);
     expect(store.facts(1).groups.price.items.size).toBe(1);
+    expect(store.place()).toEqual({ kind: 'file', ok: false });
     await rm(join(folder, 'data'));
     await mkdir(join(folder, 'data'));
     await store.close();
     expect(logger.messages).toEqual(['snapshot file cannot be written', 'snapshot file written again']);
+    expect(store.place().ok).toBe(true);
     expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
   });
 

@@ -119,6 +119,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
         await server.stop?.();
         const alone = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
         expect(alone.groups.price.items.get('a')).toEqual(price('3', 20));
+        expect(writer.place()).toEqual({ kind: 'redis', ok: false });
         expect(writer.facts(1)).toBe(alone);
         expect(reader.facts(1).groups.price.items.get('a')).toEqual(price('2', 10));
 
