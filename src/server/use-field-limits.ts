@@ -1,8 +1,8 @@
 import { type RateLimiterPluginOptions, type Store, useRateLimiter } from '@envelop/rate-limiter';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { addressIdentity, RateLimitedError } from './budgets.ts';
+import { clientIdentity, RateLimitedError } from './budgets.ts';
 import { needsKey } from './field-scopes.ts';
 import { type Limits, type Tier, type TierLimits, tierOf, WINDOW_SEC } from './limits.ts';
 import type { ServerContext } from './server-context.ts';
@@ -33,7 +33,7 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
   };
   const pluginOf = (tier: Tier) =>
     useRateLimiter({
-      identifyFn: (context) => identityOf(context as ServerContext),
+      identifyFn: (context) => clientIdentity((context as ServerContext).info),
       configByField: configOf(schema, limits[tier]),
       store,
       rateLimitDirectiveName: 'unused: limits stand in limits.ts',
@@ -46,13 +46,30 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
     partner: pluginOf('partner'),
     ops: pluginOf('ops'),
   };
+  const limited = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
   return {
     onExecute(payload) {
       const tier = tierOf(payload.args.contextValue.info.caller);
-      if (limits[tier].points === 0) return undefined;
+      if (limits[tier].points === 0 || !asksLimited(payload.args.document, limited)) return undefined;
       return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
     },
   };
+}
+
+const asking = new WeakMap<DocumentNode, boolean>();
+
+/** Whether a document names a limited field anywhere; found out once per document, because most do not. */
+function asksLimited(document: DocumentNode, limited: ReadonlySet<string>): boolean {
+  const known = asking.get(document);
+  if (known !== undefined) return known;
+  let found = false;
+  visit(document, {
+    Field({ name }) {
+      if (limited.has(name.value)) found = true;
+    },
+  });
+  asking.set(document, found);
+  return found;
 }
 
 /** The limited fields of a tier: the named ones, and every other root field that needs a key. */
@@ -67,10 +84,6 @@ export function configOf(
     const max = named ?? (needsKey(field) ? limits.keyedCalls : undefined);
     return max === undefined ? [] : [{ type: root.name, field: field.name, max, window: `${WINDOW_SEC}s` }];
   });
-}
-
-function identityOf({ info }: ServerContext): string {
-  return info.caller.kind === 'key' ? info.caller.keyId : addressIdentity(info.clientIp);
 }
 
 function refusal(field: string, tier: Tier, limits: TierLimits): GraphQLError {
