@@ -28,6 +28,7 @@ import manifest from './rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from './rest/routes/index.ts';
 import { EXAMPLE_QUERIES } from './schema/examples.ts';
 import { buildSchema } from './schema/index.ts';
+import { OPS_EXAMPLE_QUERIES } from './schema/ops-examples.ts';
 import { createFastPath } from './server/fast-path.ts';
 import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
@@ -232,7 +233,7 @@ export function createApp(deps: AppDeps): App {
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
-    graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_QUERIES.map(toTab) } : false,
+    graphiql: env.GRAPHIQL ? { tabs: [...EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(toTab) } : false,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
     logger,

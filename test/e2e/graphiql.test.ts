@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
+import { OPS_EXAMPLE_QUERIES } from '../../src/schema/ops-examples.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const EXECUTABLE = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
@@ -54,7 +55,9 @@ describe.skipIf(!installed)(
 
     test('opens with the example queries, each in a tab of its own', async () => {
       const tabs = await page.locator('.graphiql-tab').allInnerTexts();
-      const names = EXAMPLE_QUERIES.map(({ query }) => /(?:query|subscription) (\w+)/.exec(query)?.[1] ?? '');
+      const names = [...EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
+        ({ query }) => /(?:query|subscription) (\w+)/.exec(query)?.[1] ?? '',
+      );
       expect(tabs.map((text) => text.trim())).toEqual(names);
       await expect.poll(() => page.locator('.graphiql-query-editor').innerText()).toContain('strategies');
     });

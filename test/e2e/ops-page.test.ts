@@ -63,7 +63,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     expect((await texts(opened, '#totals .tile')).join('\n')).toContain(`Wallets\n${aggregates.wallets}`);
     expect(await page.locator('#drift > li').count()).toBe(drift.nodes.length);
     expect((await texts(opened, '#drift > li .sides')).every((text) => /Chain[\s\S]*Register/.test(text))).toBe(true);
-    const headrooms = (await texts(opened, '#items tbody tr td:nth-child(5)'))
+    const headrooms = (await texts(opened, '#items tbody tr td:nth-child(2)'))
       .map(Number)
       .filter((n) => !Number.isNaN(n));
     expect(headrooms.length).toBeGreaterThan(10);
@@ -83,7 +83,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     const before = await page.locator('#items tbody tr').count();
     await page.selectOption('select[name=chain]', '4663');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBeLessThan(before);
-    expect(new Set(await texts(opened, '#items tbody tr td:nth-child(3)'))).toEqual(new Set(['Robinhood Chain']));
+    expect(new Set(await texts(opened, '#items tbody tr td:nth-child(9)'))).toEqual(new Set(['Robinhood Chain']));
     expect(await page.locator('#drift > li').count()).toBe(3);
     await page.selectOption('select[name=drift]', 'no_db_row');
     await expect.poll(() => page.locator('#items tbody tr').count()).toBe(1);

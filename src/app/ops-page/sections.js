@@ -132,14 +132,14 @@ export function showItems(rows, totalCount) {
   const signed = (value) => el('span', { class: toneOf(value) }, usd(value, { signed: true }));
   const columns = [
     { name: 'Position', show: (row) => row.name },
-    { name: 'Wallet', show: (row) => address(row.wallet) },
-    { name: 'Chain', show: (row) => chainName(row.chainId) },
-    { name: 'Status', show: (row) => badge(row.status, STATUS_TONES[row.status]) },
     { name: 'Headroom, pts', numeric: true, show: headroomCell },
     { name: 'LTV', numeric: true, show: (row) => percent(row.ltvPct) },
     { name: 'Net value', numeric: true, show: (row) => usd(row.pnl.netValueUsd) },
     { name: 'P&L', numeric: true, show: (row) => signed(row.pnl.totalUsd) },
     { name: 'Return', numeric: true, show: (row) => percent(row.pnl.returnOnEquityPct) },
+    { name: 'Status', show: (row) => badge(row.status, STATUS_TONES[row.status]) },
+    { name: 'Wallet', show: (row) => address(row.wallet) },
+    { name: 'Chain', show: (row) => chainName(row.chainId) },
     {
       name: 'Age',
       numeric: true,

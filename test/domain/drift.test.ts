@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { driftKey } from '../../src/domain/drift/find.ts';
+import { aggregate } from '../../src/domain/portfolio/aggregates.ts';
+import { queryDrift, queryItems, queryPortfolios } from '../../src/domain/portfolio/query.ts';
+import { countEntries, driftOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
+import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
+import type { Address, MarketId } from '../../src/shared/ids.ts';
+import { portfolioOf, rowOf } from './portfolio-world.ts';
+import { BLOCK, ethereum, held, PROXY, robinhood, WALLET } from './position-world.ts';
+import { NOW_MS } from './world.ts';
+
+const [vault] = robinhood.equityVaults;
+const market = robinhood.markets[0];
+const other = robinhood.markets.find(({ id, kind }) => kind === 'loop' && id !== market?.id);
+const foreign = ethereum.markets[0];
+if (!vault || !market || !other || !foreign) throw new Error('markets expected');
+const amounts = { collateral: 10n ** 20n, borrowShares: 10n ** 9n, depositedAssets: 10n ** 8n };
+const open = held(market.id, amounts);
+const closed = held(market.id, { open: false, depositedAssets: 10n ** 8n });
+const liquidated = held(market.id, { depositedAssets: 10n ** 8n });
+
+describe('findDrift', () => {
+  test.each([
+    ['open', open, true, null, null],
+    ['open', open, false, 'db_closed_chain_open', 'high'],
+    ['open', open, undefined, 'no_db_row', 'high'],
+    ['closed', closed, false, null, null],
+    ['closed', closed, true, 'db_open_chain_closed', 'medium'],
+    ['closed', closed, undefined, 'no_db_row', 'low'],
+    ['liquidated', liquidated, false, null, null],
+    ['liquidated', liquidated, true, 'db_open_chain_closed', 'high'],
+    ['liquidated', liquidated, undefined, 'no_db_row', 'low'],
+  ] as const)('default: %s on chain, registered open = %#', (_status, position, isOpen, kind, severity) => {
+    const rows = isOpen === undefined ? [] : [rowOf(market.id, { isOpen })];
+    const [drift, ...more] = driftOf(portfolioOf({ chain: robinhood, positions: [position], rows }));
+    expect(more).toEqual([]);
+    expect([drift?.kind ?? null, drift?.severity ?? null]).toEqual([kind, severity]);
+  });
+
+  test('behavior: evidence of both sides, and since when it is known', () => {
+    const seen = { chain: robinhood, positions: [closed], rows: [rowOf(market.id)] };
+    const key = driftKey({ wallet: WALLET, positionIndex: 0, kind: 'db_open_chain_closed' });
+    const [drift] = driftOf(portfolioOf({ ...seen, known: new Map([[key, 1_234]]) }));
+    expect(drift).toMatchObject({
+      wallet: WALLET,
+      positionId: `4663-${market.id}-0`,
+      firstSeenMs: 1_234,
+      chain: { status: 'closed', blockNumber: BLOCK.number, proxy: PROXY, collateral: '0', debt: '0' },
+      register: { isOpen: true, depositedUsd: '100', returnedUsd: '0', closedAtMs: null },
+    });
+    expect(driftOf(portfolioOf(seen))[0]?.firstSeenMs).toBe(NOW_MS);
+  });
+});
+
+describe('unresolved rows', () => {
+  const reasonsOf = (marketId: MarketId, positionIndex: number) =>
+    portfolioOf({ chain: robinhood, positions: [open], rows: [rowOf(market.id), rowOf(marketId, { positionIndex })] });
+
+  test.each([
+    ['market_not_configured', `0x${'ab'.repeat(32)}` as MarketId, 5],
+    ['no_chain_position', market.id, 5],
+    ['no_chain_position', other.id, 5],
+    ['chain_mismatch', foreign.id, 5],
+  ] as const)('default: %s', (reason, marketId, positionIndex) => {
+    const portfolio = reasonsOf(marketId, positionIndex);
+    expect(portfolio.unresolved.map((row) => row.reason)).toEqual([reason]);
+    expect(driftOf(portfolio)).toEqual([]);
+  });
+
+  test('behavior: a row of another market than its position is a mismatch, and the position has none', () => {
+    const portfolio = portfolioOf({ chain: robinhood, positions: [open], rows: [rowOf(other.id)] });
+    expect(portfolio.unresolved.map(({ reason }) => reason)).toEqual(['chain_mismatch']);
+    expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['no_db_row']);
+  });
+});
+
+const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address;
+
+function reportOf(entries: readonly PortfolioEntry[]): PortfolioReport {
+  return {
+    chainId: 4663,
+    blockNumber: 100n,
+    asOfMs: NOW_MS,
+    computedAtMs: NOW_MS,
+    entries,
+    counts: countEntries(entries),
+  };
+}
+
+/** Wallets with one position each, larger and larger; one that cannot be told. */
+const many = reportOf([
+  ...Array.from({ length: 9 }, (_, i) => {
+    const position = held(market.id, { ...amounts, collateral: BigInt(i + 1) * 10n ** 20n });
+    const portfolio = portfolioOf({
+      chain: robinhood,
+      positions: [position],
+      rows: i % 3 === 0 ? [] : [rowOf(market.id)],
+    });
+    const { positions } = portfolio;
+    const wallet = addressOf(i + 1);
+    return {
+      ...portfolio,
+      wallet,
+      positions: positions.map((loop) => ({
+        ...loop,
+        position: { ...loop.position, wallet },
+        drift: loop.drift && { ...loop.drift, wallet },
+      })),
+    };
+  }),
+  { chainId: 4663, wallet: addressOf(99), failure: { reason: 'reverted', message: '' } },
+]);
+
+describe('queries', () => {
+  const all = { filter: {}, order: 'value', direction: 'desc', first: 100 } as const;
+
+  test('default: wallets by value; those that cannot be told are in no list, but are counted', () => {
+    const listed = queryPortfolios([many], all);
+    expect(listed.edges.map(({ node }) => node.wallet)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1].map(addressOf));
+    expect(many.counts).toMatchObject({ users: 10, failed: 1, open: 9, drift: 3 });
+    expect(aggregate([many], {})).toMatchObject({ wallets: 9, failedWallets: 1, all: { count: 9 } });
+  });
+
+  test('behavior: pages neither repeat nor skip, also when entries go in between', () => {
+    const first = queryItems([many], { ...all, first: 4 });
+    const after = first.edges.at(-1)?.cursor as string;
+    const without = reportOf(many.entries.filter(({ wallet }) => wallet !== addressOf(9)));
+    for (const report of [many, without]) {
+      const rest = queryItems([report], { ...all, after });
+      expect(rest.edges.map(({ node }) => node.wallet)).toEqual([5, 4, 3, 2, 1].map(addressOf));
+    }
+  });
+
+  test('behavior: drift is filtered by kind, severity and wallet', () => {
+    const found = (filter: Parameters<typeof queryDrift>[1]) => queryDrift([many], filter, { first: 10 }).totalCount;
+    expect(found({})).toBe(3);
+    expect(found({ kinds: ['no_db_row'], severities: ['high'] })).toBe(3);
+    expect(found({ kinds: ['db_open_chain_closed'] })).toBe(0);
+    expect(found({ wallets: [addressOf(4)] })).toBe(1);
+  });
+
+  test('behavior: sums speak of what matches, and say how much they do not', () => {
+    const { all: sums, byMarket, byDriftKind } = aggregate([many], { driftKinds: ['no_db_row'] });
+    expect(sums).toMatchObject({ count: 3, totalUsd: { unknown: 0 } });
+    expect(byMarket).toMatchObject([{ marketId: market.id, count: 3, isVault: false }]);
+    expect(byDriftKind[0]).toEqual({ kind: 'no_db_row', count: 3, bySeverity: { high: 3, medium: 0, low: 0 } });
+  });
+
+  test('error: BadRequestError for a cursor of another order', () => {
+    const [edge] = queryItems([many], all).edges;
+    const foreignOrder = { ...all, order: 'pnl', after: edge?.cursor as string } as const;
+    expect(() => queryItems([many], foreignOrder)).toThrow(BadRequestError);
+    expect(() => queryItems([many], { ...all, after: 'nonsense' })).toThrow(BadRequestError);
+  });
+});
