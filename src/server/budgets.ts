@@ -6,8 +6,8 @@ import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
 import type { Standing, Visit } from './visit.ts';
 
 export interface RateLimitedDetails {
-  /** `client` = the budget of the key or address; `field` = the calls of one field. */
-  readonly scope: 'client' | 'field';
+  /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = subscriptions kept open. */
+  readonly scope: 'client' | 'field' | 'streams';
   readonly policy: Tier;
   readonly limit: number;
   readonly windowSec: number;
@@ -17,12 +17,17 @@ export interface RateLimitedDetails {
 
 export class RateLimitedError extends AppError<RateLimitedDetails> {
   constructor(details: RateLimitedDetails, retryAfterSec: number) {
-    const what =
-      details.scope === 'client'
-        ? `The budget of ${details.limit} cost points per ${details.windowSec} s is used up`
-        : `${details.field} was called more than ${details.limit} times in ${details.windowSec} s`;
-    super('rate_limited', `${what}. Try again in ${retryAfterSec} s, or ask less often.`, { details, retryAfterSec });
+    super('rate_limited', `${said(details)}. Try again in ${retryAfterSec} s, or ask less often.`, {
+      details,
+      retryAfterSec,
+    });
   }
+}
+
+function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
+  if (scope === 'client') return `The budget of ${limit} cost points per ${windowSec} s is used up`;
+  if (scope === 'streams') return `${limit} subscriptions are open already: close one`;
+  return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 
 /** Addresses remembered at once; about 100 bytes each. */
@@ -115,6 +120,11 @@ export function createBudgets({ limits, clock, logger, shared }: BudgetDeps): Bu
       }
     },
   };
+}
+
+/** Name the client that a visit is counted for. */
+export function clientIdentity({ caller, clientIp }: Pick<Visit, 'caller' | 'clientIp'>): string {
+  return caller.kind === 'key' ? caller.keyId : addressIdentity(clientIp);
 }
 
 /** One client per address; of IPv6 the network (/64), because a client has all of that. */

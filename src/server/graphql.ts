@@ -21,6 +21,7 @@ import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
 import { useQueryLimits } from './use-query-limits.ts';
 import type { RenderedOperations } from './use-rendered.ts';
+import { useStreamLimits } from './use-stream-limits.ts';
 import { openVisit, type Visit } from './visit.ts';
 
 export interface PersistedOperation {
@@ -103,6 +104,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       ...plugins,
+      useStreamLimits({ limits }),
     ],
   });
 

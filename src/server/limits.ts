@@ -20,6 +20,8 @@ export interface TierLimits {
   readonly fields: number;
   /** Most lexical tokens. */
   readonly tokens: number;
+  /** Most subscriptions kept open at once, per client and process. */
+  readonly streams: number;
   /** Highest cost of one operation, with list sizes. */
   readonly cost: number;
   /** Most calls per window and client of fields that ask an upstream or a chain on demand, by coordinate. */
@@ -57,6 +59,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 20,
       fields: 500,
       tokens: 2_000,
+      streams: 10,
       cost: 10_000,
       calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
       keyedCalls: 30,
@@ -70,6 +73,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 40,
       fields: 1_000,
       tokens: 4_000,
+      streams: 50,
       cost: 20_000,
       calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
       keyedCalls: 240,
@@ -83,6 +87,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 60,
       fields: 2_000,
       tokens: 8_000,
+      streams: 100,
       cost: 50_000,
       calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },
       keyedCalls: 480,
