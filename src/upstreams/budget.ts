@@ -29,7 +29,14 @@ export function createBudget(deps: {
       const waitMs = fullAfterThis - burst * intervalMs - now;
       if (waitMs > deps.maxWaitMs) return { refusedForMs: waitMs };
       fullAtMs = fullAfterThis;
-      if (waitMs > 0) await deps.sleep(waitMs, signal);
+      if (waitMs <= 0) return null;
+      try {
+        await deps.sleep(waitMs, signal);
+      } catch (error) {
+        // Who gave up has sent nothing: the place goes back, or impatient callers would use the budget up for nobody.
+        fullAtMs -= intervalMs;
+        throw error;
+      }
       return null;
     },
   };

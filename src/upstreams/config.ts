@@ -34,10 +34,11 @@ export type UpstreamsConfig = Readonly<Record<ProviderName, ProviderConfig>>;
 
 /**
  * Background reads may wait 15 s; whoever waits for a swap quote waits for 6 s at most. Request budgets are the free tiers'
- * where the provider publishes one (CoinGecko and GeckoTerminal 30 a minute), else a polite guess.
+ * where the provider publishes one (CoinGecko and GeckoTerminal 30 a minute), else a polite guess. A build takes two quotes,
+ * and a quote of AggregatorOne two requests: swap venues are granted what a hundred builds at once need.
  */
 export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
-  pendle: { baseUrl: 'https://api-v2.pendle.finance/core', timeoutMs: 10_000, requestsPerMinute: 60 },
+  pendle: { baseUrl: 'https://api-v2.pendle.finance/core', timeoutMs: 10_000, requestsPerMinute: 300 },
   defillamaYields: { baseUrl: 'https://yields.llama.fi', timeoutMs: 15_000, requestsPerMinute: 60 },
   defillamaCoins: { baseUrl: 'https://coins.llama.fi', timeoutMs: 15_000, requestsPerMinute: 60 },
   stablewatch: { baseUrl: 'https://api.stablewatch.io/api', timeoutMs: 15_000, requestsPerMinute: 60 },
@@ -45,8 +46,8 @@ export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
   merkl: { baseUrl: 'https://api.merkl.xyz/v4', timeoutMs: 15_000, requestsPerMinute: 120 },
   coingecko: { baseUrl: 'https://api.coingecko.com/api/v3', timeoutMs: 10_000, requestsPerMinute: 30 },
   geckoterminal: { baseUrl: 'https://api.geckoterminal.com/api/v2', timeoutMs: 10_000, requestsPerMinute: 30 },
-  kyberswap: { baseUrl: 'https://aggregator-api.kyberswap.com', timeoutMs: 6_000, requestsPerMinute: 300 },
-  openocean: { baseUrl: 'https://open-api-pro.openocean.finance', timeoutMs: 6_000, requestsPerMinute: 120 },
+  kyberswap: { baseUrl: 'https://aggregator-api.kyberswap.com', timeoutMs: 6_000, requestsPerMinute: 1_200 },
+  openocean: { baseUrl: 'https://open-api-pro.openocean.finance', timeoutMs: 6_000, requestsPerMinute: 600 },
   morphoApi: { baseUrl: 'https://api.morpho.org/graphql', timeoutMs: 15_000, requestsPerMinute: 60 },
 };
 

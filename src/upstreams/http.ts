@@ -76,6 +76,8 @@ const BACKOFF_MS = 250;
 /** A provider that asks for more patience than this is told to the caller instead. */
 const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
+/** Whoever waits for a quote waits 5 s for all of it: longer in the queue it would only be late. */
+const MAX_QUOTE_WAIT_MS = 2_000;
 /** The largest honest answers (all yield markets, a long chart) are about 2 MB. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const BREAKER = { failures: 8, coolDownMs: 10_000 };
@@ -184,13 +186,16 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
-/** The request budget that the provider's configuration grants. */
-export function createProviderBudget({ config, clock, sleep = systemSleep }: AdapterDeps): Budget {
+/** The request budget that the provider's configuration grants, or a share of it where several doors divide it. */
+export function createProviderBudget(
+  { config, clock, sleep = systemSleep }: AdapterDeps,
+  { share = 1, isForQuotes = false }: { readonly share?: number; readonly isForQuotes?: boolean } = {},
+): Budget {
   return createBudget({
     clock,
     sleep,
-    requestsPerMinute: config.requestsPerMinute,
-    maxWaitMs: MAX_BUDGET_WAIT_MS,
+    requestsPerMinute: Math.max(1, Math.floor(config.requestsPerMinute * share)),
+    maxWaitMs: isForQuotes ? MAX_QUOTE_WAIT_MS : MAX_BUDGET_WAIT_MS,
   });
 }
 

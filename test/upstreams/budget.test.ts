@@ -58,4 +58,18 @@ describe('createBudget', () => {
     time.advance(60_000);
     expect(await budget.take()).toBeNull();
   });
+
+  it('behavior: who stops waiting leaves its place to others', async () => {
+    const time = fakeTime();
+    const gaveUp = new Error('no longer wanted');
+    let isPatient = false;
+    const sleep = (ms: number) => (isPatient ? time.sleep(ms) : Promise.reject(gaveUp));
+    const budget = createBudget({ clock: time.clock, sleep, requestsPerMinute: 30, maxWaitMs: 15_000 });
+    for (let i = 0; i < 15; i += 1) await budget.take();
+    for (let i = 0; i < 50; i += 1) await expect(budget.take()).rejects.toBe(gaveUp);
+    isPatient = true;
+    const start = time.clock.now();
+    expect(await budget.take()).toBeNull();
+    expect(time.clock.now()).toBe(start + 4_000);
+  });
 });

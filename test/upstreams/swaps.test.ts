@@ -189,6 +189,23 @@ describe('createPendle', () => {
   });
 });
 
+describe('createKyberswap budget', () => {
+  it('behavior: a sweep that has used its share up leaves quotes theirs', async () => {
+    provider.respond({
+      'GET /ethereum/api/v1/routes': fixture('kyberswap-route'),
+      'POST /ethereum/api/v1/route/build': fixture('kyberswap-build'),
+    });
+    const { routes, quotes } = createKyberswap(testDeps(provider.url, { requestsPerMinute: 8 }));
+    const { chain, tokenIn, tokenOut, amountIn } = swapRequest;
+    await routes.route({ chain, tokenIn, tokenOut, amountIn });
+    await expect(routes.route({ chain, tokenIn, tokenOut, amountIn })).rejects.toMatchObject({
+      reason: 'rate_limited',
+    });
+    expect(await quotes.quote(swapRequest)).toMatchObject({ source: 'AggregatorOne' });
+    expect(provider.requests).toHaveLength(3);
+  });
+});
+
 describe('createPendle budget', () => {
   it('behavior: reads and quotes draw on one budget', async () => {
     provider.respond({

@@ -1,27 +1,40 @@
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, type Http } from '../http.ts';
 import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
 import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
 import { mapBuild, mapRoute, type Route } from './map.ts';
 import { buildSchema, routesSchema } from './schema.ts';
 
+/** What exit sweeps may use of the provider's budget. The rest is left to quotes, which somebody waits for. */
+const SWEEP_SHARE = 0.25;
+
 /** Ask routes (exit sweeps) and executable quotes of the first swap aggregator. */
 export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes: SwapQuotePort } {
   const { apiKey } = deps.config;
-  const http = createHttp({
+  const common = {
     ...deps,
-    provider: 'kyberswap',
     publicName: 'AggregatorOne',
     secrets: apiKey === undefined ? {} : { headers: { 'x-client-id': apiKey } },
+  };
+  const sweeps = createHttp({
+    ...common,
+    provider: 'kyberswap-sweep',
+    budget: createProviderBudget(deps, { share: SWEEP_SHARE }),
+  });
+  const http = createHttp({
+    ...common,
+    provider: 'kyberswap',
+    budget: createProviderBudget(deps, { share: 1 - SWEEP_SHARE, isForQuotes: true }),
   });
 
   async function findRoute(
+    door: Http,
     request: RouteRequest,
     fee: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<Route | null> {
     const chain = request.chain.providers.kyberswap;
     if (chain === undefined) return null;
-    const body = await http.request({
+    const body = await door.request({
       path: '/:chain/api/v1/routes',
       params: { chain },
       query: {
@@ -34,15 +47,15 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
       signal: options?.signal,
     });
     if (body === ABSENT) return null;
-    const route = mapRoute(request, http.parse(routesSchema, body));
-    if (typeof route === 'string') throw http.error(route);
+    const route = mapRoute(request, door.parse(routesSchema, body));
+    if (typeof route === 'string') throw door.error(route);
     return route;
   }
 
   return {
     routes: {
       async route(request, options) {
-        const route = await findRoute(request, {}, options);
+        const route = await findRoute(sweeps, request, {}, options);
         if (route === null) return null;
         const { amountOut, amountOutUsd } = route;
         return { amountOut, ...(amountOutUsd === undefined ? {} : { amountOutUsd }) };
@@ -53,7 +66,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
       serves: ({ chain }) => chain.providers.kyberswap !== undefined,
       async quote(request, options) {
         const expiresAtMs = quoteExpiry(deps.clock.now());
-        const route = await findRoute(request, feeQuery(request), options);
+        const route = await findRoute(http, request, feeQuery(request), options);
         if (route === null) return null;
         const body = await http.request({
           path: '/:chain/api/v1/route/build',

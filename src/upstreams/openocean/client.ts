@@ -1,5 +1,5 @@
 import { Decimal } from '../../shared/decimal.ts';
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
 import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry } from '../quotes.ts';
 import type { SwapQuotePort, SwapRequest } from '../types.ts';
 import { mapSwap } from './map.ts';
@@ -15,6 +15,7 @@ export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
     ...deps,
     provider: 'openocean',
     publicName: 'AggregatorTwo',
+    budget: createProviderBudget(deps, { isForQuotes: true }),
     secrets: apiKey === undefined ? {} : { headers: { apikey: apiKey } },
   });
   return {
