@@ -4,7 +4,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
-import { parseInput, parseJsonBody, parseQuery } from './input.ts';
+import { locateField, parseInput, parseJsonBody, parseQuery } from './input.ts';
 import type { RenderedRows } from './rendered.ts';
 import type { Holds } from './renderings.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
@@ -44,7 +44,11 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     const { operation } = route;
     const result = await execute({ operation, variables: route.variables({ params, body }), entry });
     const [error] = result.errors ?? [];
-    if (error) return errorResponse(fromGraphQLError(error), request.correlationId);
+    if (error)
+      return errorResponse(
+        fromGraphQLError(error, (field) => locateField(field, { ...route, pathParams })),
+        request.correlationId,
+      );
     return {
       status: 200,
       headers: {
@@ -104,16 +108,23 @@ function attempt<T>(run: () => T): Attempt<T> {
 }
 
 /** The pipeline has already masked and classified it: `extensions` carries code, status, details. */
-function fromGraphQLError(error: GraphQLError): Failure {
+function fromGraphQLError(error: GraphQLError, locate: (field: string) => string): Failure {
   const { code, status, details, retryAfterSec } = error.extensions;
   if (!isErrorCode(code)) return INTERNAL;
   return {
     code,
     message: error.message,
     status: typeof status === 'number' ? status : 500,
-    ...(details === undefined ? {} : { details }),
+    ...(details === undefined ? {} : { details: locatedDetails(details, locate) }),
     ...(typeof retryAfterSec === 'number' ? { retryAfterSec } : {}),
   };
+}
+
+/** The pipeline knows inputs by name; callers of a row look for them where they sent them. */
+function locatedDetails(details: unknown, locate: (field: string) => string): unknown {
+  if (typeof details !== 'object' || details === null) return details;
+  const { field } = details as { readonly field?: unknown };
+  return typeof field === 'string' ? { ...details, field: locate(field) } : details;
 }
 
 const INTERNAL: Failure = {

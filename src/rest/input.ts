@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { shownValue } from '../shared/ids.ts';
 import type { RestRequest } from './types.ts';
@@ -75,4 +75,25 @@ export function parseInput<T>(
     ...(first.input === undefined ? {} : { value: shownValue(first.input) }),
     ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
   });
+}
+
+/** How the pipeline names the place of a value that it was handed: as a variable, or inside the one input object. */
+const PIPELINE_PLACE = /^(variables\.)?(input\.)?/;
+
+/** Say where in a request a named input stands: `body.amount`, `path.address`, `query.chainId`. */
+export function locateField(
+  name: string,
+  row: {
+    readonly params: z.ZodType;
+    readonly body?: z.ZodType | undefined;
+    readonly pathParams: Readonly<Record<string, unknown>>;
+  },
+): string {
+  if (/^(path|query|body)(\.|$)/.test(name)) return name;
+  const field = name.replace(PIPELINE_PLACE, '');
+  const [first = ''] = field.split('.');
+  if (row.body instanceof z.ZodObject && Object.hasOwn(row.body.shape, first)) return `body.${field}`;
+  if (Object.hasOwn(row.pathParams, first)) return `path.${field}`;
+  if (row.params instanceof z.ZodObject && Object.hasOwn(row.params.shape, first)) return `query.${field}`;
+  return name;
 }

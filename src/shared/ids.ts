@@ -22,7 +22,8 @@ export const EQUITY_PREFIX = 'equity-';
 
 /** Shorten a received value so that an error message can name it without growing without bound. */
 export function shownValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  // JSON knows no Infinity and would show it as null.
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 

@@ -34,10 +34,17 @@ export const amountText = (description: string) =>
     .regex(/^\d{1,40}(\.\d{1,40})?$/, 'expected a plain decimal such as "1250.5", without sign or exponent')
     .describe(description);
 
+/** Beyond these no leverage and no slippage means anything, and their digits would fill lines. */
+const LEAST_NUMBER = 0.000000001;
+const MOST_NUMBER = 1_000_000_000;
+
 /** A JSON number, handed on as the decimal digits it was written with. */
 export const plainNumber = (description: string) =>
   z
     .number()
+    .refine((value) => value === 0 || (Math.abs(value) >= LEAST_NUMBER && Math.abs(value) <= MOST_NUMBER), {
+      error: `expected a number between ${LEAST_NUMBER} and ${MOST_NUMBER}`,
+    })
     .transform((value) => new Decimal(String(value)).toFixed())
     .meta({ type: 'number', description });
 
