@@ -151,9 +151,11 @@ export const envSchema = z.object({
     .default(0)
     .describe('How many proxies in front append to X-Forwarded-For; 0 ignores the header.'),
   CORS_ORIGINS: z.string().default('*').describe('Origins that browsers may call from: * or a comma-separated list.'),
-  RATE_LIMIT_ANONYMOUS: count.default(600).describe('Cost points per minute and address without a key.'),
-  RATE_LIMIT_PARTNER: count.default(3000).describe('Cost points per minute and partner key.'),
-  RATE_LIMIT_OPS: count.default(6000).describe('Cost points per minute and ops key.'),
+  RATE_LIMIT_ANONYMOUS: count
+    .default(600)
+    .describe('Cost points per minute and address without a key; 0 lifts the tier’s limits on how often.'),
+  RATE_LIMIT_PARTNER: count.default(3000).describe('Cost points per minute and partner key; 0 as above.'),
+  RATE_LIMIT_OPS: count.default(6000).describe('Cost points per minute and ops key; 0 as above.'),
   KEY_PEPPER: z
     .string()
     .min(16)

@@ -339,6 +339,7 @@ function odd(): Attack[] {
     ].map((path) => get(path, [404], 'not_found')),
     get('/graphql'),
     get('/graphql?query=%7B'),
+    get('/graphql?query={chains{chainId}}', [406], 'bad_request', { accept: 'text/plain' }),
     get('/graphql?query=%zz'),
     get('/graphql?query={chains{chainId}}&variables={', [400]),
     get('/graphql?query={a}&query={b}'),
