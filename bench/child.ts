@@ -31,7 +31,10 @@ export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status 
 export async function startChild(name: string, input: unknown, flags: readonly string[] = []): Promise<Child> {
   const node = [process.execPath, ...flags, await bundled(name)];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(SERVER_CORE), ...node] : node;
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env } });
+  const child = spawn(command, args, {
+    stdio: ['ignore', process.env.BENCH_OUT ? 'inherit' : 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env },
+  });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.send({ start: input });
   const ready = (await answer(child, 'ready', START_MS)) as Record<string, unknown>;

@@ -1,0 +1,86 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Catalog } from '../../src/catalog/types.ts';
+import { composeChain } from '../../src/domain/compose.ts';
+import { FACT_GROUPS } from '../../src/domain/facts.ts';
+import { createComposition } from '../../src/services/composition.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
+import { serve } from '../serve.ts';
+import { NOW_MS, PARAMS, publicationsOf, syntheticChain, syntheticFacts } from '../synthetic.ts';
+
+export interface ComposeResult {
+  readonly markets: number;
+  /** One composition without a pause, everything known from the one before; median, ms. */
+  readonly atOnceMs: number;
+  /** The very first one, which reads all histories, ms. */
+  readonly firstMs: number;
+  /** From a publish of new lending state until its composition is handed out; median, ms. */
+  readonly refreshMs: number;
+  /** Longest delay of the event loop while that runs, median of the rounds, ms. */
+  readonly delayMs: number;
+  /** Memory after it all, of facts and composition together. */
+  readonly heapBytes: number;
+}
+
+const ROUNDS = 7;
+const DELAY_RESOLUTION_MS = 1;
+
+/** Compose one synthetic chain, at once and as the service does it. */
+serve<{ readonly markets: number }>(async ({ markets }) => {
+  const idleBytes = process.memoryUsage().heapUsed;
+  const chain = syntheticChain(markets);
+  const facts = syntheticFacts(chain);
+  const timed = (work: () => void): number => {
+    const since = performance.now();
+    work();
+    return performance.now() - since;
+  };
+  const once = (version: number) =>
+    timed(() => composeChain(chain, { ...facts, version }, { ...PARAMS, nowMs: NOW_MS }));
+  const firstMs = once(1);
+  const atOnceMs = median(Array.from({ length: ROUNDS }, (_, i) => once(i + 2)));
+
+  const clock = { now: () => NOW_MS };
+  const snapshot = createMemorySnapshot({ clock, logger: silentLogger });
+  const catalog = { chain: () => chain } as unknown as Catalog;
+  const composed = createComposition({ catalog, snapshot, clock, params: PARAMS });
+  const groups = FACT_GROUPS.filter((group) => facts.groups[group].items.size > 0);
+  await snapshot.publishAll(chain.chainId, publicationsOf(facts, groups));
+  await composed.settled();
+  const refreshes: number[] = [];
+  const delays: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    globalThis.gc?.();
+    await pause(20);
+    const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+    delay.enable();
+    await pause(20);
+    delay.reset();
+    const since = performance.now();
+    await snapshot.publishAll(chain.chainId, publicationsOf(facts, ['lendingState', 'oracle']));
+    await composed.settled();
+    refreshes.push(performance.now() - since);
+    await pause(5);
+    delays.push(delay.max / 1e6 - DELAY_RESOLUTION_MS);
+    delay.disable();
+  }
+  if (composed(chain.chainId).markets.length !== markets) throw new Error('not everything was composed');
+  globalThis.gc?.();
+  const result: ComposeResult = {
+    markets,
+    atOnceMs,
+    firstMs,
+    refreshMs: median(refreshes),
+    delayMs: median(delays),
+    heapBytes: process.memoryUsage().heapUsed - idleBytes,
+  };
+  return { url: '', said: { result }, stop: async () => {} };
+});
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,125 @@
+import { createCatalog, curatedChains } from '../src/catalog/index.ts';
+import type { Chain } from '../src/catalog/types.ts';
+import type { ComposeParams } from '../src/domain/compose.ts';
+import {
+  type ChainFacts,
+  emptyChainFacts,
+  type Fact,
+  type FactGroup,
+  type FactGroups,
+  type FreshnessBudgets,
+} from '../src/domain/facts.ts';
+import { Decimal } from '../src/shared/decimal.ts';
+import type { Address, MarketId } from '../src/shared/ids.ts';
+import type { Publications } from '../src/snapshot/types.ts';
+
+/** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
+export const NOW_MS = Date.UTC(2026, 5, 1, 12);
+const DAY_MS = 86_400_000;
+const HISTORY_DAYS = 95;
+
+const SLOW = 43_200;
+export const BUDGETS: FreshnessBudgets = {
+  lendingState: 300,
+  oracle: 900,
+  borrowHistory: 3_600,
+  collateralApy: {
+    yieldmarket: 1_800,
+    aggregator: SLOW,
+    incentivemarket: SLOW,
+    stableindex: SLOW,
+    onchain: SLOW,
+    none: SLOW,
+  },
+  incentives: 3_600,
+  incentiveHistory: 3_600,
+  price: 900,
+  exitLiquidity: 86_400,
+  sharedLiquidity: 3_600,
+  stableIndex: SLOW,
+  tvl: 900,
+  opsPortfolios: 60,
+};
+
+export const PARAMS: Omit<ComposeParams, 'nowMs'> = {
+  budgets: BUDGETS,
+  listing: { minDaysToMaturity: 7, minLiquidityUsd: new Decimal(1_000) },
+  appUrl: 'https://app.example',
+};
+
+/** A chain with as many loop markets as wanted: the curated ones over and over, each with a collateral and an oracle of its own. */
+export function syntheticChain(markets: number): Chain {
+  const chain = createCatalog(curatedChains).chain(1);
+  const loops = chain?.markets.filter(({ kind }) => kind === 'loop') ?? [];
+  const hex = (n: number, digits: number) => `0x${n.toString(16).padStart(digits, '0')}`;
+  const made = Array.from({ length: markets }, (_, i) => {
+    const like = loops[i % loops.length];
+    if (!like) throw new Error('the catalog has no loop market');
+    return {
+      ...like,
+      id: hex(i + 1, 64) as MarketId,
+      oracle: hex(1_000_000_000 + i, 40) as Address,
+      collateral: { ...like.collateral, address: hex(i + 1, 40) as Address },
+    };
+  });
+  if (!chain) throw new Error('the catalog has no chain 1');
+  return { ...chain, markets: made, equityVaults: [], tokens: made.map(({ collateral }) => collateral) };
+}
+
+/** Facts in which everything is measured, with daily histories of 95 days. */
+export function syntheticFacts(chain: Chain): ChainFacts {
+  const facts = emptyChainFacts(chain.chainId);
+  const groups = facts.groups as unknown as { [G in FactGroup]: { items: Map<string, Fact<FactGroups[G]>> } };
+  const fact = <T>(value: T): Fact<T> => ({ value, asOfMs: NOW_MS - 60_000, source: 'bench' });
+  const today = Math.floor(NOW_MS / DAY_MS) * DAY_MS;
+  const days = Array.from({ length: HISTORY_DAYS }, (_, i) => today - (HISTORY_DAYS - 1 - i) * DAY_MS);
+  for (const [n, { id, oracle, loan, collateral }] of chain.markets.entries()) {
+    const unit = 10n ** BigInt(loan.decimals);
+    groups.lendingState.items.set(
+      id,
+      fact({
+        totalSupplyAssets: 10_000_000n * unit + BigInt(n),
+        totalSupplyShares: 9_500_000n * unit * 1_000_000n,
+        totalBorrowAssets: 8_500_000n * unit,
+        totalBorrowShares: 8_000_000n * unit * 1_000_000n,
+        lastUpdate: BigInt(NOW_MS / 1_000 - 7_260),
+        fee: 0n,
+        rateAtTarget: 1_268_391_679n,
+        borrowRate: 1_198_000_000n + BigInt(n),
+        blockNumber: 100n,
+        blockTimestamp: BigInt(NOW_MS / 1_000 - 60),
+      }),
+    );
+    const places = BigInt(36 + loan.decimals - collateral.decimals);
+    groups.oracle.items.set(oracle, fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n }));
+    groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
+    groups.incentiveHistory.items.set(id, fact({ points: [] }));
+    groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
+    const apyAt = (i: number) => new Decimal(`3.${(i + n) % 10}17`);
+    groups.borrowHistory.items.set(
+      id,
+      fact({ points: days.map((atMs, i) => ({ atSec: atMs / 1_000, apy: apyAt(i).shiftedBy(-2) })) }),
+    );
+    groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
+    groups.collateralApy.items.set(
+      collateral.address,
+      fact({ apyPct: new Decimal('6.123456'), history: days.map((atMs, i) => ({ atMs, apyPct: apyAt(i) })) }),
+    );
+    const slippagePct = { '100000': '0.04', '500000': '0.2', '1000000': '0.9', '5000000': '1.7' } as const;
+    const exact = Object.entries(slippagePct).map(([size, loss]) => [size, new Decimal(loss)] as const);
+    groups.exitLiquidity.items.set(
+      collateral.address,
+      fact({ slippagePct: Object.fromEntries(exact) as unknown as FactGroups['exitLiquidity']['slippagePct'] }),
+    );
+  }
+  return { ...facts, version: 1, publishedMs: NOW_MS - 30_000 };
+}
+
+/** The same facts as a refresh would publish them. */
+export function publicationsOf(facts: ChainFacts, groups: readonly FactGroup[]): Publications {
+  const made = groups.map((group) => [
+    group,
+    { attemptedAtMs: NOW_MS, items: new Map<string, unknown>(facts.groups[group].items), failures: new Map() },
+  ]);
+  return Object.fromEntries(made) as Publications;
+}
