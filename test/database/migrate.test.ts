@@ -35,8 +35,10 @@ describe('migrateDatabase', () => {
     expect(await tableNames()).toMatchInlineSnapshot(`
       [
         "api_keys",
+        "drift_sightings",
         "gateway_migrations",
         "key_usage",
+        "portfolio_samples",
         "position_proxies",
         "position_registrations",
         "rate_samples",

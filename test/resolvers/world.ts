@@ -83,7 +83,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     }),
     positions: emptyPositions,
     leverage: { preview: refused, open: refused, manage: refused, exitCost: refused, usdOf: () => undefined },
-    ops: { report: refused, live: refused, history: refused },
+    ops: emptyOps,
     equity: { preview: refused, deposit: refused, exit: refused },
     ...overrides,
   };
@@ -94,6 +94,33 @@ async function refused(): Promise<never> {
   const asOf = new Date(NOW_MS - 400_000).toISOString();
   throw new StaleDataError({ group: 'lendingState', asOf, staleAfterSec: 300, staleForSec: 100 });
 }
+
+/** Nobody has ever opened anything. */
+const emptyOps: Services['ops'] = {
+  report: async (chainId) => ({
+    report: {
+      chainId,
+      blockNumber: 100n,
+      asOfMs: NOW_MS,
+      computedAtMs: NOW_MS,
+      entries: [],
+      counts: { users: 0, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 },
+    },
+    failure: null,
+  }),
+  live: async (chainId, wallet) => ({
+    chainId,
+    wallet,
+    block: { number: 100n, timestamp: BigInt(NOW_MS / 1_000) },
+    header: { totalDepositedUsd: '0', openCount: 0 },
+    positions: [],
+    equityPositions: [],
+    closed: [],
+    unresolved: [],
+    pnl: { gaps: [] },
+  }),
+  history: async () => [],
+};
 
 /** Every wallet can be read, and holds nothing. */
 const emptyPositions: Services['positions'] = {

@@ -42,6 +42,8 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
   WalletPositions: { address: market.loan.address, chainId: 1 },
+  OpsPortfolios: { chainId: 1 },
+  OpsPortfolio: { address: market.loan.address, chainId: 1 },
   Ohlcv: { chainId: 1, token: market.loan.address, timeframe: 'hour', aggregate: 1, limit: 168 },
 };
 

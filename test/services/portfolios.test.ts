@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ChainReadError } from '../../src/chain/errors.ts';
+import type { Registration } from '../../src/database/registrations.ts';
+import type { PortfolioSample } from '../../src/domain/portfolio/report.ts';
+import { driftOf, isFailed } from '../../src/domain/portfolio/report.ts';
+import type { OpsPort } from '../../src/resolvers/ops-services.ts';
+import { createPortfolios, WALLETS_PER_PAGE } from '../../src/services/portfolios.ts';
+import { byAddress, createWalletDirectory } from '../../src/services/wallets.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
+import { rowOf } from '../domain/portfolio-world.ts';
+import { composedOf, robinhood } from '../domain/position-world.ts';
+import { completeFacts, NOW_MS } from '../domain/world.ts';
+
+const market = robinhood.markets[0];
+if (!market) throw new Error('a market expected');
+const facts = completeFacts(robinhood);
+const composed = composedOf(robinhood, facts);
+
+let world: PositionWorld;
+let rows: Registration[];
+let statements: string[];
+let down: Error | null;
+let seen: Map<string, number>;
+let samples: PortfolioSample[];
+let nowMs: number;
+let hold: Promise<void> | null;
+/** Timers that fire when told to. */
+let fire: () => void;
+let port: OpsPort;
+
+const registered = (wallet: Address, over: Partial<Registration> = {}): Registration =>
+  ({ ...rowOf(market.id), wallet, ...over }) as Registration;
+
+beforeEach(async () => {
+  world = await startPositionWorld(4663);
+  rows = [];
+  statements = [];
+  down = null;
+  seen = new Map();
+  samples = [];
+  nowMs = NOW_MS;
+  hold = null;
+  fire = () => {};
+  port = make();
+});
+afterEach(async () => {
+  expect(world.node.unknown).toEqual([]);
+  await world.node.close();
+});
+
+function make(): OpsPort {
+  const readers = new Map([[4663, world.reader]]);
+  const statement = async (name: string) => {
+    statements.push(name);
+    await hold;
+    if (down) throw down;
+  };
+  return createPortfolios({
+    catalog,
+    readers,
+    directory: createWalletDirectory({
+      catalog,
+      readers,
+      logger: silentLogger,
+      proxies: { read: async () => [], save: async () => {} },
+    }),
+    registrations: {
+      byWallets: async (wallets) => {
+        await statement('byWallets');
+        return new Map(wallets.map((wallet) => [wallet, rows.filter((row) => row.wallet === wallet)]));
+      },
+      pageOfChain: async (_chainId, { limit, after }) => {
+        await statement('pageOfChain');
+        const place = (a: { wallet: Address; positionIndex: number }, b: typeof a) =>
+          byAddress(a.wallet, b.wallet) || a.positionIndex - b.positionIndex;
+        const rest = rows.toSorted(place).filter((row) => !after || place(row, after) > 0);
+        const page = rest.slice(0, Math.min(limit, 3)); // small pages: wallets reach over their ends
+        const last = page.at(-1);
+        return { rows: page, next: rest.length > page.length && last ? last : null };
+      },
+    },
+    sightings: {
+      firstSeen: async () => {
+        await statement('firstSeen');
+        return new Map(seen);
+      },
+      remember: async (_chainId, met, atMs) => {
+        await statement('remember');
+        for (const { key } of met) if (!seen.has(key)) seen.set(key, atMs);
+      },
+      forgetAllBut: async (_chainId, keys, wallets) => {
+        await statement('forget');
+        for (const key of seen.keys()) {
+          if (!keys.includes(key) && !wallets.some((wallet) => key.startsWith(wallet.toLowerCase()))) seen.delete(key);
+        }
+      },
+    },
+    samples: {
+      record: async (sample) => {
+        await statement('record');
+        samples.push(sample);
+      },
+      since: async () => samples,
+    },
+    composed: () => composed,
+    facts: () => facts,
+    clock: { now: () => nowMs },
+    timers: {
+      setTimeout: (callback) => {
+        fire = callback;
+      },
+      clearTimeout: () => {},
+    },
+    logger: silentLogger,
+    staleAfterSec: 60,
+  });
+}
+
+const open = (wallet: Address) =>
+  world.open(wallet, { marketId: market.id, collateral: 10n ** 20n, borrowShares: 10n ** 9n });
+const read = async () => (await port.report(4663)).report;
+const pass = (ms: number) => {
+  nowMs += ms;
+};
+
+describe('report', () => {
+  test('default: wallets of the chain and of the register, each with its rows, ordered by address', async () => {
+    for (const n of [5, 1, 3]) open(walletOf(n));
+    open(walletOf(3));
+    rows = [
+      ...[0, 1].map((positionIndex) => registered(walletOf(3), { positionIndex })),
+      ...[0, 1, 2, 3, 4].map((positionIndex) => registered(walletOf(2), { positionIndex })),
+      registered(walletOf(5)),
+      registered(walletOf(9)),
+    ];
+    const report = await read();
+    const shown = report.entries.map((entry) => {
+      if (isFailed(entry)) throw new Error('told');
+      return [entry.wallet, entry.positions.length, driftOf(entry).length, entry.unresolved.length];
+    });
+    expect(shown).toEqual([
+      [walletOf(1), 1, 1, 0],
+      [walletOf(2), 0, 0, 5],
+      [walletOf(3), 2, 0, 0],
+      [walletOf(5), 1, 0, 0],
+      [walletOf(9), 0, 0, 1],
+    ]);
+    expect(report.counts).toMatchObject({ users: 5, open: 4, drift: 1, unresolved: 6, failed: 0 });
+    expect(samples).toMatchObject([{ chainId: 4663, positions: 4 }]);
+  });
+
+  test('behavior: requests grow with the pages of wallets, not with the wallets', async () => {
+    const requestsOf = async (wallets: number) => {
+      await world.node.close();
+      world = await startPositionWorld(4663);
+      for (let n = 0; n < wallets; n += 1) open(walletOf(n));
+      port = make();
+      world.requests = 0;
+      const { counts } = await read();
+      expect(counts.open).toBe(wallets);
+      return world.requests;
+    };
+    const onePage = await requestsOf(10);
+    expect(await requestsOf(WALLETS_PER_PAGE)).toBe(onePage);
+    expect(await requestsOf(WALLETS_PER_PAGE * 2 + 1)).toBe(onePage + 2 * 2);
+  });
+
+  test('behavior: kept for a minute, and computed once for all who wait', async () => {
+    open(walletOf(1));
+    const [first, same] = await Promise.all([port.report(4663), port.report(4663)]);
+    expect(same.report).toBe(first.report);
+    pass(59_999);
+    expect(await read()).toBe(first.report);
+    pass(1);
+    const [next, alike] = await Promise.all([port.report(4663), port.report(4663)]);
+    expect(next.report).not.toBe(first.report);
+    expect(alike.report).toBe(next.report);
+    expect(next.report.computedAtMs).toBe(NOW_MS + 60_000);
+    expect(statements.filter((name) => name === 'record')).toHaveLength(2);
+  });
+
+  test('behavior: while a recompute takes long the older report is served', async () => {
+    open(walletOf(1));
+    const first = await read();
+    pass(61_000);
+    let release = () => {};
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const waiting = port.report(4663);
+    fire();
+    expect(await waiting).toMatchObject({ report: first, failure: null });
+    release();
+    hold = null;
+    expect((await read()).computedAtMs).toBe(NOW_MS + 61_000);
+  });
+
+  test('behavior: one wallet that cannot be told leaves the others as they are', async () => {
+    for (const n of [1, 2, 3, 4]) open(walletOf(n));
+    rows = [1, 2, 3, 4].map((n) => registered(walletOf(n)));
+    world.poison(walletOf(2), 'revert');
+    rows[2] = registered(walletOf(3), { depositedUsd: new Decimal(Number.NaN) });
+    const { entries, counts } = await read();
+    expect(entries.map((entry) => (isFailed(entry) ? entry.failure.reason : entry.positions.length))).toEqual([
+      1,
+      'reverted',
+      'malformed',
+      1,
+    ]);
+    expect(counts).toMatchObject({ users: 4, open: 2, drift: 0, failed: 2 });
+  });
+
+  test.each([
+    [
+      'the database',
+      'database',
+      () => (down = new UpstreamUnavailableError('database', 'unreachable')),
+      () => (down = null),
+    ],
+    ['the chain', 'chain', () => (world.node.broken = { status: 500 }), () => (world.node.broken = null)],
+  ] as const)(
+    'behavior: without %s the last good report is served as such, then a new one',
+    async (_, provider, fail, heal) => {
+      open(walletOf(1));
+      const good = await read();
+      fail();
+      pass(60_000);
+      const failedAt = nowMs;
+      expect(await port.report(4663)).toMatchObject({ report: good, failure: { provider, sinceMs: failedAt } });
+      pass(30_000);
+      expect(await port.report(4663)).toMatchObject({ report: good, failure: { provider, sinceMs: failedAt } });
+      heal();
+      pass(5_000);
+      const healed = await port.report(4663);
+      expect(healed.failure).toBeNull();
+      expect(healed.report.computedAtMs).toBe(nowMs);
+    },
+  );
+
+  test('behavior: after a failure the sources have a pause', async () => {
+    down = new UpstreamUnavailableError('database', 'unreachable');
+    await expect(port.report(4663)).rejects.toBe(down);
+    const asked = statements.length;
+    await expect(port.report(4663)).rejects.toBe(down);
+    expect(statements).toHaveLength(asked);
+    pass(5_000);
+    await expect(port.report(4663)).rejects.toBe(down);
+    expect(statements.length).toBeGreaterThan(asked);
+  });
+
+  test('behavior: a disagreement keeps its first moment until it is gone, also while its wallet cannot be told', async () => {
+    open(walletOf(1));
+    open(walletOf(2));
+    const firstSeen = async (): Promise<number[]> => {
+      const { entries } = await read();
+      return entries.flatMap((entry) => driftOf(entry).map(({ firstSeenMs }) => firstSeenMs));
+    };
+    expect(await firstSeen()).toEqual([NOW_MS, NOW_MS]);
+    rows = [registered(walletOf(2))];
+    world.poison(walletOf(1), 'revert');
+    pass(60_000);
+    expect(await firstSeen()).toEqual([]);
+    expect(seen.size).toBe(1);
+    rows = [];
+    port = make();
+    await world.node.close();
+    world = await startPositionWorld(4663);
+    open(walletOf(1));
+    open(walletOf(2));
+    port = make();
+    pass(60_000);
+    expect(await firstSeen()).toEqual([NOW_MS, NOW_MS + 120_000]);
+  });
+});
+
+describe('live', () => {
+  test('default: one wallet, with its rows', async () => {
+    open(walletOf(1));
+    rows = [registered(walletOf(1), { isOpen: false })];
+    const portfolio = await port.live(4663, walletOf(1));
+    expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['db_closed_chain_open']);
+    expect(statements).toEqual(['byWallets', 'firstSeen', 'remember']);
+  });
+
+  test('error: ChainReadError, UpstreamUnavailableError', async () => {
+    world.poison(walletOf(1), 'revert');
+    await expect(port.live(4663, walletOf(1))).rejects.toBeInstanceOf(ChainReadError);
+    rows = [registered(walletOf(2), { addedUsd: new Decimal(Number.NaN) })];
+    await expect(port.live(4663, walletOf(2))).rejects.toBeInstanceOf(UpstreamUnavailableError);
+    down = new UpstreamUnavailableError('database', 'unreachable');
+    await expect(port.live(4663, walletOf(3))).rejects.toBe(down);
+  });
+});
