@@ -64,7 +64,9 @@ export function createRenderedRows({ renderings, now, onLookup }: RenderedDeps):
     },
     async answer(request, row, make) {
       const key = keyOf(request);
-      const shared = renderings.find(key) ?? (await making.get(key));
+      const running = making.get(key);
+      // No pause without a reason: whoever asks in the same turn has to find what is begun here.
+      const shared = renderings.find(key) ?? (running && (await running));
       onLookup?.(shared !== undefined);
       if (shared) return respond(request, shared);
       const made = make();

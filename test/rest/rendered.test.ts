@@ -1,0 +1,189 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { compress } from '../../src/rest/encoding.ts';
+import { createRenderedRows, type Made } from '../../src/rest/rendered.ts';
+import { createRenderings, type Holds } from '../../src/rest/renderings.ts';
+import type { RestRequest, RestResponse } from '../../src/rest/types.ts';
+
+const ROW = { path: '/v1/things', operation: 'Things' };
+const LONG = JSON.stringify({ text: 'abc '.repeat(2_000) });
+
+function world({ maxBytes = 1_000_000 } = {}) {
+  let nowMs = 1_000_000;
+  let version = 1;
+  let made = 0;
+  const clock = { now: () => nowMs };
+  const renderings = createRenderings({ clock, compress, maxBytes });
+  const rows = createRenderedRows({ renderings, now: clock.now });
+  const holdsNow = (over: Partial<Holds> = {}): Holds => {
+    const seen = version;
+    return { untilMs: Number.POSITIVE_INFINITY, reusable: true, holds: () => version === seen, ...over };
+  };
+  const request = (headers: RestRequest['headers'] = {}, query = '', path = '/v1/things'): RestRequest => ({
+    method: 'GET',
+    path,
+    query,
+    headers,
+    body: async () => new Uint8Array(),
+    correlationId: 'test-correlation',
+    clientIp: '127.0.0.1',
+  });
+  const answer = (asked: RestRequest, options: { body?: string; holds?: Holds | null; status?: number } = {}) =>
+    rows.answer(asked, ROW, async (): Promise<Made> => {
+      made += 1;
+      const { body = LONG, holds = holdsNow(), status = 200 } = options;
+      const headers = { 'content-type': 'application/json; charset=utf-8' };
+      return { response: { status, headers, body }, holds: holds ?? undefined };
+    });
+  return {
+    renderings,
+    rows,
+    request,
+    answer,
+    holdsNow,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    publish: () => {
+      version += 1;
+    },
+    get nowMs() {
+      return nowMs;
+    },
+    get made() {
+      return made;
+    },
+  };
+}
+
+const bodyOf = (response: RestResponse) => Buffer.from(response.body);
+
+describe('createRenderedRows', () => {
+  it('default: an answer is made once and then given from bytes', async () => {
+    const w = world();
+    const first = await w.answer(w.request());
+    const second = await w.answer(w.request());
+    expect(w.made).toBe(1);
+    expect(bodyOf(second).toString()).toBe(LONG);
+    expect(second.headers.etag).toBe(first.headers.etag);
+    expect(second.headers.etag).toMatch(/^"[\w-]{27}"$/);
+    expect(second.headers.vary).toBe('accept-encoding');
+    expect(second.headers['content-length']).toBe(String(LONG.length));
+  });
+
+  it('behavior: codings are chosen by weight once they are ready, each with a tag of its own', async () => {
+    const w = world();
+    const plain = await w.answer(w.request({ 'accept-encoding': 'br' }));
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    await w.renderings.settled();
+    const br = await w.answer(w.request({ 'accept-encoding': 'gzip, deflate, br' }));
+    const gz = await w.answer(w.request({ 'accept-encoding': 'gzip;q=1, br;q=0.5' }));
+    const none = await w.answer(w.request({ 'accept-encoding': 'br;q=0, identity' }));
+    expect(br.headers['content-encoding']).toBe('br');
+    expect(brotliDecompressSync(bodyOf(br)).toString()).toBe(LONG);
+    expect(gz.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(bodyOf(gz)).toString()).toBe(LONG);
+    expect(none.headers['content-encoding']).toBeUndefined();
+    expect(new Set([plain, br, gz].map(({ headers }) => headers.etag)).size).toBe(3);
+    expect(br.headers['content-length']).toBe(String(br.body.length));
+  });
+
+  it('behavior: a known tag is answered with 304 and no body, an unknown one with the bytes', async () => {
+    const w = world();
+    const { headers } = await w.answer(w.request());
+    const etag = headers.etag ?? '';
+    for (const named of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
+      const same = await w.answer(w.request({ 'if-none-match': named }));
+      expect([same.status, same.body.length, same.headers.etag]).toEqual([304, 0, etag]);
+      expect(same.headers['content-type']).toBeUndefined();
+    }
+    expect((await w.answer(w.request({ 'if-none-match': '"other"' }))).status).toBe(200);
+  });
+
+  it('behavior: the tag follows the content alone', async () => {
+    const w = world();
+    const before = await w.answer(w.request());
+    w.publish();
+    const same = await w.answer(w.request());
+    w.publish();
+    const other = await w.answer(w.request(), { body: `${LONG} ` });
+    expect(w.made).toBe(3);
+    expect(same.headers.etag).toBe(before.headers.etag);
+    expect(other.headers.etag).not.toBe(before.headers.etag);
+  });
+
+  it('behavior: age and freshness tell the truth', async () => {
+    const w = world();
+    const holds = w.holdsNow({ untilMs: w.nowMs + 10_000 });
+    await w.answer(w.request(), { holds });
+    w.pass(4_000);
+    const middle = await w.answer(w.request());
+    expect([middle.headers.age, middle.headers['cache-control']]).toEqual(['4', 'public, max-age=9']);
+    w.pass(3_500);
+    const late = await w.answer(w.request());
+    expect([late.headers.age, late.headers['cache-control']]).toEqual(['7', 'public, max-age=9']);
+    w.pass(2_499);
+    expect((await w.answer(w.request())).headers['cache-control']).toBe('public, max-age=9');
+    expect(w.made).toBe(1);
+    w.pass(1);
+    expect((await w.answer(w.request())).headers.age).toBe('0');
+    expect(w.made).toBe(2);
+  });
+
+  it('behavior: parameters and paths are different answers', async () => {
+    const w = world();
+    await w.answer(w.request());
+    await w.answer(w.request({}, 'a=1'));
+    await w.answer(w.request({}, '', '/v1/other'));
+    expect(w.made).toBe(3);
+  });
+
+  it('behavior: whoever asks while an answer is made waits for it', async () => {
+    const w = world();
+    const all = await Promise.all(Array.from({ length: 20 }, () => w.answer(w.request())));
+    expect(w.made).toBe(1);
+    expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(1);
+  });
+
+  it('behavior: errors, answers for one time and answers that changed while they were made are not kept', async () => {
+    const w = world();
+    await w.answer(w.request(), { status: 503 });
+    await w.answer(w.request(), { holds: null });
+    await w.answer(w.request(), { holds: w.holdsNow({ reusable: false }) });
+    const outdated = w.holdsNow();
+    w.publish();
+    await w.answer(w.request(), { holds: outdated });
+    expect(w.renderings.bytes).toBe(0);
+    expect(w.made).toBe(4);
+  });
+
+  it('behavior: what fails fails for the one who asked, and the next one is answered', async () => {
+    const w = world();
+    await expect(
+      w.rows.answer(w.request(), ROW, async () => {
+        throw new Error('broken');
+      }),
+    ).rejects.toThrow('broken');
+    expect((await w.answer(w.request())).status).toBe(200);
+  });
+
+  it('behavior: memory is bounded in bytes, codings and keys included', async () => {
+    const maxBytes = 60_000;
+    const w = world({ maxBytes });
+    for (let n = 0; n < 50; n += 1) await w.answer(w.request({}, `n=${n}`));
+    await w.renderings.settled();
+    expect(w.renderings.bytes).toBeGreaterThan(maxBytes / 2);
+    expect(w.renderings.bytes).toBeLessThanOrEqual(maxBytes);
+    await w.answer(w.request({}, 'huge'), { body: 'x'.repeat(maxBytes + 1) });
+    expect(w.renderings.bytes).toBeLessThanOrEqual(maxBytes);
+  });
+
+  it('behavior: few bytes are also there as text, and are the same bytes', async () => {
+    const w = world();
+    const body = JSON.stringify({ name: 'é – 漢' });
+    await w.answer(w.request(), { body });
+    const hit = w.rows.hit('/v1/things', {});
+    expect(Buffer.from(hit?.variant.text ?? '', 'latin1').toString()).toBe(body);
+    expect(hit?.row).toEqual(ROW);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Catalog, Chain } from '../../src/catalog/types.ts';
+import { composeChain } from '../../src/domain/compose.ts';
+import { createComposition } from '../../src/services/composition.ts';
+import type { Slicing } from '../../src/services/slices.ts';
+import type { Address, MarketId } from '../../src/shared/ids.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
+import type { Publications } from '../../src/snapshot/types.ts';
+import { chainOf, completeFacts, NOW_MS, PARAMS } from '../domain/world.ts';
+
+/** Slices that end when the test says so. */
+function manual() {
+  const waiting: (() => void)[] = [];
+  const slicing: Slicing = {
+    now: () => 0,
+    pause: () => new Promise((resolve) => waiting.push(resolve)),
+    sliceMs: 0,
+  };
+  const turn = async () => {
+    for (const go of waiting.splice(0)) go();
+    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { slicing, turn, waiting };
+}
+
+function large(markets: number): Chain {
+  const chain = chainOf(1);
+  const [like] = chain.markets;
+  if (!like) throw new Error('no market');
+  const made = Array.from({ length: markets }, (_, i) => ({
+    ...like,
+    id: `0x${(i + 1).toString(16).padStart(64, '0')}` as MarketId,
+    collateral: { ...like.collateral, address: `0x${(i + 1).toString(16).padStart(40, '0')}` as Address },
+  }));
+  return { ...chain, markets: made, equityVaults: [] };
+}
+
+function world(chain: Chain) {
+  const clock = { now: () => NOW_MS };
+  const snapshot = createMemorySnapshot({ clock, logger: silentLogger });
+  const pieces = manual();
+  const catalog = { chain: (id: number) => (id === chain.chainId ? chain : undefined) } as unknown as Catalog;
+  const { nowMs: _, ...params } = PARAMS;
+  const composed = createComposition({ catalog, snapshot, clock, params, slicing: pieces.slicing });
+  const publish = () => {
+    const facts = completeFacts(chain);
+    const groups = Object.entries(facts.groups).map(([group, { items }]) => [
+      group,
+      { attemptedAtMs: NOW_MS, items, failures: new Map() },
+    ]);
+    return snapshot.publishAll(chain.chainId, Object.fromEntries(groups) as Publications);
+  };
+  const finish = async () => {
+    let over = false;
+    void composed.settled().then(() => {
+      over = true;
+    });
+    while (!over) await pieces.turn();
+  };
+  return { composed, snapshot, clock, pieces, publish, finish };
+}
+
+describe('createComposition', () => {
+  it('default: a small chain is composed from the newest facts, once per version', async () => {
+    const chain = chainOf(1);
+    const w = world(chain);
+    await w.publish();
+    const first = w.composed(chain.chainId);
+    expect(first.version).toBe(1);
+    expect(w.composed(chain.chainId)).toBe(first);
+    await w.finish();
+    expect(w.composed(chain.chainId)).toBe(first);
+    await w.publish();
+    expect(w.composed(chain.chainId).version).toBe(2);
+  });
+
+  it('behavior: a large chain hands out its newest finished composition while the next is made', async () => {
+    const chain = large(150);
+    const w = world(chain);
+    await w.publish();
+    const before = w.composed(chain.chainId);
+    expect(before.markets).toEqual([]);
+    expect(before.excluded).toHaveLength(150);
+    expect(before.excluded[0]?.waitingFor).toEqual([{ group: 'composition', reason: 'running' }]);
+    await w.finish();
+    const first = w.composed(chain.chainId);
+    expect(first.markets).toHaveLength(150);
+    await w.publish();
+    await w.pieces.turn();
+    await w.pieces.turn();
+    expect(w.composed(chain.chainId)).toBe(first);
+    await w.finish();
+    expect(w.composed(chain.chainId).version).toBe(2);
+  });
+
+  it('behavior: what is composed in pieces is what is composed at once', async () => {
+    const chain = large(150);
+    const w = world(chain);
+    const facts = await w.publish();
+    await w.finish();
+    expect(w.composed(chain.chainId)).toEqual(composeChain(chain, facts, PARAMS));
+  });
+
+  it('behavior: versions that are published meanwhile are caught up with', async () => {
+    const chain = large(150);
+    const w = world(chain);
+    await w.publish();
+    await w.pieces.turn();
+    await w.publish();
+    await w.publish();
+    await w.finish();
+    expect(w.composed(chain.chainId).version).toBe(3);
+  });
+
+  it('error: a chain outside the catalog', () => {
+    const w = world(chainOf(1));
+    expect(() => w.composed(5)).toThrow('not in the catalog');
+  });
+});
