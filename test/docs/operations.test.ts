@@ -72,3 +72,14 @@ describe('docs/operations.md', () => {
     expect(messages.filter((message) => !sources.includes(`'${message}'`))).toEqual([]);
   });
 });
+
+describe('docs/reliability.md', () => {
+  const report = read('docs/reliability.md');
+
+  test('behavior: its commands and the tests that it names exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const commands = [...report.matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name as string);
+    expect(commands.filter((name) => scripts[name] === undefined)).toEqual([]);
+    for (const [, path] of report.matchAll(/`(test\/e2e\/[\w.-]+)`/g)) expect(read(path as string)).not.toBe('');
+  });
+});
