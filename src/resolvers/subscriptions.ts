@@ -1,4 +1,5 @@
 import type { Chain } from '../catalog/types.ts';
+import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedWallet } from '../domain/position/wallet.ts';
 import { fingerprint, MOMENTS } from '../domain/strategy/fingerprint.ts';
 import { indexStrategies, queryStrategies } from '../domain/strategy/query.ts';
@@ -81,16 +82,14 @@ export interface FreshnessChangedArgs {
 export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const told = new Map<ChainId, string>();
-  return follow(
-    ctx.services.changes.open('freshnessChanged', chainIds, { ...readerOf(ctx), ticking: true }),
-    ctx,
-    (event) =>
-      readFreshness({ chainIds: event.chainIds }, ctx).filter((freshness) => {
-        const state = stateOf(freshness);
-        const differs = told.get(freshness.chain.chainId) !== state;
-        told.set(freshness.chain.chainId, state);
-        return differs;
-      }),
+  const options = { ...readerOf(ctx), ticking: true };
+  return follow(ctx.services.changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
+    event.chainIds.flatMap((chainId) => {
+      const state = stateOf(chainId, ctx);
+      if (told.get(chainId) === state) return [];
+      told.set(chainId, state);
+      return readFreshness({ chainIds: [chainId] }, ctx);
+    }),
   );
 }
 
@@ -132,17 +131,29 @@ function holdingOf({ positions, equityPositions }: ComposedWallet): string {
   );
 }
 
-function stateOf({ ready, groups }: ChainFreshness): string {
-  return JSON.stringify([
-    ready,
-    ...groups.map(({ group, source, status, items, failing }) => [
-      group,
-      source,
-      status,
-      items,
-      ...failing.map(({ key, failure }) => `${key} ${failure.reason}`),
+/** Made once per second and version, however many readers ask: time alone changes it as well. */
+const states = new WeakMap<ChainFacts, { readonly second: number; readonly state: string }>();
+
+/** What is told of the freshness of a chain, as one text. */
+function stateOf(chainId: ChainId, ctx: AppContext): string {
+  const facts = ctx.loaders.facts(chainId);
+  const second = Math.floor(ctx.nowMs / 1_000);
+  const known = states.get(facts);
+  if (known?.second === second) return known.state;
+  const state = JSON.stringify(
+    readFreshness({ chainIds: [chainId] }, ctx).map(({ ready, groups }) => [
+      ready,
+      ...groups.map(({ group, source, status, items, failing }) => [
+        group,
+        source,
+        status,
+        items,
+        ...failing.map(({ key, failure }) => `${key} ${failure.reason}`),
+      ]),
     ]),
-  ]);
+  );
+  states.set(facts, { second, state });
+  return state;
 }
 
 function readerOf({ caller }: AppContext): { keyId?: string } {

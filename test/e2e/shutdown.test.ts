@@ -1,10 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createConfig } from '../../src/config/config.ts';
 import { type Cluster, eventually, type ServiceProcess, spawnService, startCluster } from '../support/cluster.ts';
 import { subscribe } from '../support/sse.ts';
+
+// Processes start here, one after the other, while other tests may keep the machine busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 let cluster: Cluster;
 beforeAll(async () => {
