@@ -2,7 +2,7 @@ import type { Chain } from '../catalog/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedWallet } from '../domain/position/wallet.ts';
 import { fingerprint, MOMENTS } from '../domain/strategy/fingerprint.ts';
-import { indexStrategies, queryStrategies } from '../domain/strategy/query.ts';
+import { indexStrategies, queryStrategies, type StrategyIndex } from '../domain/strategy/query.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { createLoaders } from '../loaders/index.ts';
 import { AppError } from '../shared/errors.ts';
@@ -40,7 +40,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   const filter = toFilter(args.filter ?? {});
   const matching = (strategies: readonly Strategy[]): Map<StrategyId, Strategy> => {
     const { field: order, direction } = DEFAULT_ORDER;
-    const found = queryStrategies(indexStrategies(strategies), { filter, order, direction, first: strategies.length });
+    const found = queryStrategies(indexOf(strategies), { filter, order, direction, first: strategies.length });
     return new Map(found.items.map(({ strategy }) => [strategy.id, strategy]));
   };
   const shown = new Map<ChainId, Map<StrategyId, Strategy>>();
@@ -129,6 +129,15 @@ function holdingOf({ positions, equityPositions }: ComposedWallet): string {
   return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
     MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,
   );
+}
+
+/** Made once per version, however many readers follow it. */
+const indexes = new WeakMap<readonly Strategy[], StrategyIndex>();
+
+function indexOf(strategies: readonly Strategy[]): StrategyIndex {
+  const index = indexes.get(strategies) ?? indexStrategies(strategies);
+  indexes.set(strategies, index);
+  return index;
 }
 
 /** Made once per second and version, however many readers ask: time alone changes it as well. */
