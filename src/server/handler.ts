@@ -82,7 +82,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       const startedMs = clock.now();
       const answered = deps.fast?.(req, res);
       if (answered) {
-        res.on('close', () => done(req.method ?? 'GET', answered.route, res.statusCode, startedMs, answered.info));
+        const over = () => done(req.method ?? 'GET', answered.route, res.statusCode, startedMs, answered.info);
+        // Mostly the kernel has taken everything by now; only for a reader that is slower is there an end to wait for.
+        if (req.socket.writableLength === 0) over();
+        else res.once('close', over);
         return;
       }
       const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
