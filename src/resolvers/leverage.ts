@@ -1,5 +1,5 @@
 import type { Chain, Market } from '../catalog/types.ts';
-import { type Decimal, formatUnitsPlain, fromUnits } from '../shared/decimal.ts';
+import { type Decimal, formatPct, formatUnitsPlain, fromUnits } from '../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../shared/ids.ts';
 import {
   type BeforeAfter,
@@ -10,6 +10,7 @@ import {
   type Issue,
   type Liquidation,
   liquidationOf,
+  ltvPctOf,
   type ManageAction,
   type OpenTerms,
   openCosts,
@@ -48,8 +49,8 @@ export interface ShownPosition {
   readonly market: Market;
   readonly preview: PositionPreview;
   readonly live: PreparedOpen['live'];
-  /** What the action borrows and what it moves into the market, loan base units. */
-  readonly borrowed: bigint;
+  /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
+  readonly debtChange: bigint;
   readonly moved: bigint;
   /** Absent on everything but an open. */
   readonly terms?: OpenTerms;
@@ -101,13 +102,9 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
 
 /** The position that a plan leads to; `null` when none is left. */
 export function positionOfPlan(plan: Plan): ShownPosition | null {
-  const { chain, market, preview, live, terms, action } = plan;
+  const { chain, market, preview, live, terms, debtChange = 0n, moved = 0n } = plan;
   if (!preview) return null;
-  const held = action === 'open_leverage' || action === 'increase_leverage' ? (plan.amountFlashLoan ?? 0n) : 0n;
-  const borrowed =
-    plan.tx.action.type === 'borrow' ? (plan.tx.action.args as { amountBorrow: bigint }).amountBorrow : held;
-  const moved = terms ? movedBy(terms) : 0n;
-  return { chain, market, preview, live, borrowed, moved, ...(terms ? { terms } : {}) };
+  return { chain, market, preview, live, debtChange, moved, ...(terms ? { terms } : {}) };
 }
 
 /** Whole loan tokens. */
@@ -120,12 +117,28 @@ export function collateralAmount({ market }: Pick<ShownPosition, 'market'>, unit
   return formatUnitsPlain(units, market.collateral.decimals);
 }
 
-export function borrowApyOf({ live, borrowed, moved }: ShownPosition): BeforeAfter {
-  return borrowApyChange(live, borrowed, moved);
+/** Tell the market's borrow APY before and after an action, a close included. */
+export function borrowApyOf({
+  live,
+  debtChange = 0n,
+  moved = 0n,
+}: Pick<Plan, 'live' | 'debtChange' | 'moved'>): BeforeAfter {
+  return borrowApyChange(live, debtChange, moved);
 }
 
 export function liquidationOfPosition({ market, preview, live }: ShownPosition): Liquidation | null {
   return liquidationOf(market, preview.after, live.price) ?? null;
+}
+
+/** Where a managed position could be liquidated as it stands. */
+export function liquidationBeforeOf({ market, live, before }: Plan): Liquidation | null {
+  return before ? (liquidationOf(market, before, live.price) ?? null) : null;
+}
+
+/** Its LTV as it stands, percent with 2 places. */
+export function ltvBeforeOf({ live, before }: Plan): string | null {
+  const ltv = before && ltvPctOf(before, live.price);
+  return ltv ? formatPct(ltv) : null;
 }
 
 /** What the action costs at once, by kind; `null` on actions that only move what is there. */
@@ -181,11 +194,7 @@ export function equityOf({ market, preview, live }: ShownPosition): Decimal {
 
 function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
   const { chain, market } = request;
-  return { chain, market, preview: terms.preview, live, borrowed: terms.amountFlashLoan, moved, terms };
-}
-
-function movedBy({ reallocations }: OpenTerms): bigint {
-  return reallocations.flatMap(({ withdrawals }) => withdrawals).reduce((sum, { amount }) => sum + amount, 0n);
+  return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, terms };
 }
 
 function openInput(input: LeverageArgs, ctx: AppContext) {

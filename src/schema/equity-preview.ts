@@ -1,5 +1,5 @@
 import { strategyOf } from '../resolvers/positions.ts';
-import type { DepositPreview } from '../transactions/equity/index.ts';
+import type { CombinedStock, DepositPreview } from '../transactions/equity/index.ts';
 import { builder } from './builder.ts';
 import { StrategyRef } from './strategy.ts';
 import { SwapSourceRef } from './transaction.ts';
@@ -10,6 +10,26 @@ const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('Equit
     address: t.expose('address', { type: 'Address', description: 'Its contract.' }),
     symbol: t.exposeString('symbol', { description: 'Its symbol.' }),
     decimals: t.exposeInt('decimals', { description: 'Decimals of its base unit.' }),
+  }),
+});
+
+const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').implement({
+  description:
+    "The wallet's whole stock leg after a deposit, what it holds already included: one lending position, liquidated as one.",
+  fields: (t) => ({
+    collateral: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
+    debtUsdg: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'Its LTV, percent with 2 places.' }),
+    liquidationPriceUsd: t.expose('liquidationPriceUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Stock price at which it can be liquidated, USD; `null` = the USD price of the deposit token is not known.',
+    }),
+    priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
+      type: 'Decimal',
+      description: 'Fall of the stock price until then, percent with 2 places.',
+    }),
   }),
 });
 
@@ -54,6 +74,11 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLegPr
     priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
       type: 'Decimal',
       description: 'Fall of the stock price until then, percent with 2 places.',
+    }),
+    combined: t.expose('combined', {
+      type: CombinedRef,
+      nullable: true,
+      description: 'The same for all that the wallet will hold in the vault; `null` = a preview that names no wallet.',
     }),
     borrowUsdg: t.expose('borrowUsdg', {
       type: 'Decimal',

@@ -1,6 +1,9 @@
 import { shownCalls } from '../resolvers/calls.ts';
 import {
+  borrowApyOf,
+  liquidationBeforeOf,
   loanAmount,
+  ltvBeforeOf,
   managePosition,
   openPosition,
   positionOfPlan,
@@ -11,7 +14,7 @@ import { formatUnitsPlain } from '../shared/decimal.ts';
 import { MANAGE_ACTIONS, PATHS, type Path, type Plan, type PlanAction } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
-import { PositionPreviewRef } from './position-preview.ts';
+import { LiquidationRef, PositionPreviewRef, RateChangeRef } from './position-preview.ts';
 import { REFUSALS } from './refusals.ts';
 import { IssueRef, SendCallsRef, UnsignedCallRef } from './transaction.ts';
 
@@ -124,6 +127,24 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
       nullable: true,
       description: 'The position after the expected fill; `null` = none is left.',
       resolve: (plan) => positionOfPlan(plan),
+    }),
+    borrowApyPct: t.field({
+      type: RateChangeRef,
+      description: 'Borrow APY of the market before and after: what is borrowed or repaid here moves it, a close too.',
+      resolve: (plan) => borrowApyOf(plan),
+    }),
+    ltvBefore: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The LTV as it stands now, percent with 2 places; `null` = on an open, or its collateral is worth nothing.',
+      resolve: (plan) => ltvBeforeOf(plan),
+    }),
+    liquidationBefore: t.field({
+      type: LiquidationRef,
+      nullable: true,
+      description: 'Where the position could be liquidated as it stands now; `null` = on an open, or it owes nothing.',
+      resolve: (plan) => liquidationBeforeOf(plan),
     }),
     amountFlashLoan: t.field({
       type: 'Decimal',

@@ -14,7 +14,7 @@ import { type BeforeAfter, type Cost, type CostKind, type Liquidation, leverageO
 import { builder } from './builder.ts';
 import { SwapSourceRef } from './transaction.ts';
 
-const ChangeRef = builder.objectRef<BeforeAfter>('RateChange').implement({
+export const RateChangeRef = builder.objectRef<BeforeAfter>('RateChange').implement({
   description: 'A rate before and after the action.',
   fields: (t) => ({
     before: t.field({ type: 'Decimal', description: 'Now, percent.', resolve: ({ before }) => formatPct(before, 4) }),
@@ -22,7 +22,7 @@ const ChangeRef = builder.objectRef<BeforeAfter>('RateChange').implement({
   }),
 });
 
-const LiquidationRef = builder.objectRef<Liquidation>('LiquidationPoint').implement({
+export const LiquidationRef = builder.objectRef<Liquidation>('LiquidationPoint').implement({
   description: 'Where the position could be liquidated.',
   fields: (t) => ({
     price: t.field({
@@ -174,7 +174,7 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
       resolve: ({ preview }) => preview.swapSource ?? null,
     }),
     borrowApyPct: t.field({
-      type: ChangeRef,
+      type: RateChangeRef,
       description: 'Borrow APY of the market before and after: what is borrowed here moves it.',
       resolve: (position) => borrowApyOf(position),
     }),

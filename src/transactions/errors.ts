@@ -48,7 +48,7 @@ export class NoRouteError extends AppError<NoRouteDetails> {
     const asked = details.venues.map(({ source, reason }) => `${source}: ${reason}`).join(', ');
     super(
       'no_route',
-      `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try a smaller amount or another token, or try again later.`,
+      `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try another amount or another token, or try again later.`,
       { details },
     );
   }

@@ -21,10 +21,14 @@ export function requireChainOf(chains: readonly Chain[], chainId: ChainId): Chai
   });
 }
 
-/** Refuse to build for nobody. @throws BadRequestError */
-export function requireSigner(user: Address): void {
-  if (user !== zeroAddress) return;
-  throw new BadRequestError('userAddress is the zero address: send the wallet that will sign.', {
+/** Refuse to build for what can never sign: nobody, a contract of the product or a token. @throws BadRequestError */
+export function requireSigner(chain: Chain, user: Address): void {
+  const isOurs =
+    Object.values(chain.contracts).includes(user) ||
+    chain.tokens.some(({ address, isNative }) => !isNative && address === user);
+  if (user !== zeroAddress && !isOurs) return;
+  const what = isOurs ? 'a contract that cannot sign' : 'the zero address';
+  throw new BadRequestError(`userAddress ${user} is ${what}: send the wallet that will sign.`, {
     field: 'userAddress',
     value: user,
   });

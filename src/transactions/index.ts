@@ -22,6 +22,7 @@ export type { ManageInput } from './manage/index.ts';
 export { feeNotes, type OpenInput, type PreparedOpen } from './open/index.ts';
 export type { Plan } from './plan.ts';
 export * from './preview/economics.ts';
+export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './types.ts';
 export { slippageNote, swapNote } from './words.ts';

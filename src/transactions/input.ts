@@ -1,6 +1,6 @@
 import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leverage.ts';
 import type { LtvLimits } from '../domain/leverage/limits.ts';
-import { Decimal, formatPct, ZERO } from '../shared/decimal.ts';
+import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import { LimitExceededError } from './errors.ts';
 import type { PayToken } from './types.ts';
@@ -48,7 +48,12 @@ export function baseUnits(amount: Decimal, token: Pick<PayToken, 'symbol' | 'dec
   }
   const units = BigInt(amount.shiftedBy(token.decimals).toFixed(0));
   if (units >= 2n ** 128n) {
-    throw new BadRequestError(`${field} is larger than any position can be.`, { field, value: value.slice(0, 60) });
+    const most = formatUnitsPlain(2n ** 128n - 1n, token.decimals);
+    throw new BadRequestError(`${field} is larger than any position can be. Send at most ${most}.`, {
+      field,
+      value: value.slice(0, 60),
+      limit: { max: most },
+    });
   }
   return units;
 }

@@ -6,7 +6,17 @@ import { type BuilderDeps, composedMarket } from './deps.ts';
 import type { EffectiveSlippage } from './input.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
-import type { BuiltCall, Issue, OpenTerms, Path, PayToken, PlanAction, PlannedSwap, PositionPreview } from './types.ts';
+import type {
+  BuiltCall,
+  Issue,
+  OpenTerms,
+  Path,
+  PayToken,
+  PlanAction,
+  PlannedSwap,
+  PositionPreview,
+  PositionState,
+} from './types.ts';
 import { instructionsOf, shownAmount } from './words.ts';
 
 /** What a verb decided; `completePlan` simulates it and says what to do with it. */
@@ -24,10 +34,16 @@ export interface PlanDraft {
   /** In the order in which they run; the last one is the one that `minTokenOut` speaks of. */
   readonly swaps: readonly PlannedSwap[];
   readonly slippage: EffectiveSlippage;
+  /** The position as it stands; absent on an open. */
+  readonly before?: PositionState;
   /** Absent where no position is left. */
   readonly preview?: PositionPreview;
   /** Loan base units. */
   readonly amountFlashLoan?: bigint;
+  /** What the action adds to the position's debt, loan base units; negative = repays; absent = leaves it. */
+  readonly debtChange?: bigint;
+  /** What a reallocation moves into the market first, loan base units. */
+  readonly moved?: bigint;
   readonly notes: readonly string[];
   readonly issues: readonly Issue[];
   /** Query of the signing link: the request itself, so that the app quotes afresh. */

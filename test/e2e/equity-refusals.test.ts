@@ -155,6 +155,14 @@ describe('liquidity', () => {
     });
   });
 
+  test('error: a flash-loan swap that would lose more than the contracts accept', async () => {
+    const { yieldMarket } = verbs.vault('SPY');
+    // Only the venue's depth bounds it now.
+    await verbs.local.supply(yieldMarket, 20_000_000_000_000n);
+    const details = await refused({ amount: '1500000' }, 400, 'bad_request');
+    expect(details).toEqual({ field: 'body.amount', value: '1500000', limit: { maxPriceImpactPct: '1' } });
+  });
+
   test('error: no venue takes a size beyond its depth', async () => {
     const details = await refused({ amount: '400000000' }, 503, 'no_route');
     expect(details).toMatchObject({ tokenIn: verbs.vault('SPY').depositToken.address, amountIn: '400000000000000' });
@@ -175,6 +183,22 @@ describe('sources', () => {
       expect((await verbs.positions(wallet)).equityPositions).toHaveLength(1);
     } finally {
       service.clock.advance(-310_000);
+    }
+  });
+
+  test('error: an oracle that does not answer any more, though market state is fresh', async () => {
+    const oracle = verbs.vault('SPY').stockMarket.oracle;
+    await verbs.local.client.setCode({ address: oracle, bytecode: '0xfe' });
+    service.clock.advance(901_000);
+    await verbs.local.increaseTime(901);
+    await service.refresh(`lending-state:${CHAIN_ID}`);
+    try {
+      expect(await refused({}, 503, 'stale_data')).toMatchObject({ group: 'oracle', staleAfterSec: 900 });
+      const wallet = seededWallet('shareholder').account.address;
+      const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
+      expect(expectEnvelope(exit, 503, 'stale_data').details).toMatchObject({ group: 'oracle' });
+    } finally {
+      service.clock.advance(-901_000);
     }
   });
 
@@ -221,6 +245,31 @@ describe('a wallet', () => {
     const { address } = seededWallet('stacker').account;
     const exit = { strategyId: verbs.vault('NVDA').id, userAddress: address, yieldPositionIds };
     expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request');
+  });
+
+  test('error: a sale that would not cover its debt is refused with both numbers', async () => {
+    const wallet = seededWallet('shareholder').account.address;
+    const vault = verbs.vault('SPY');
+    const exit = { strategyId: vault.id, userAddress: wallet };
+    await verbs.local.moveOracle(vault.stockMarket, '-60');
+    const stock = expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request').details;
+    expect(stock).toMatchObject({ field: 'body.strategyId', value: vault.id });
+    expect(Number(stock.limit.proceeds)).toBeLessThan(Number(stock.limit.debt));
+    await verbs.local.moveOracle(vault.yieldMarket, '-12');
+    const loop = expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request').details;
+    expect(loop).toMatchObject({ field: 'body.yieldPositionIds', value: '0' });
+  });
+
+  test('error: what can never sign gets nothing', async () => {
+    for (const userAddress of ['0x0000000000000000000000000000000000000000', verbs.router]) {
+      for (const [path, sent] of [
+        [DEPOSIT, body({ userAddress })],
+        [EXIT, { strategyId: verbs.vault('SPY').id, userAddress }],
+      ] as const) {
+        const error = expectEnvelope(await verbs.post(path, sent), 400, 'bad_request');
+        expect(error.details).toMatchObject({ field: 'body.userAddress' });
+      }
+    }
   });
 
   test('error: a stock leg that ends above the bound of the router is told by the simulation', async () => {

@@ -8,7 +8,7 @@ import { equityBatch, equitySimulation } from '../../src/rest/schemas/equity.ts'
 import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
 import type { Hex } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { type Json, startService, type TestService } from '../support/service.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
 import { CHAIN_ID, type EquityVerbs, equityVerbs, passing, type SentCall } from './equity-support.ts';
 
 const START_MS = 120_000;
@@ -130,12 +130,37 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
   );
 });
 
+/** LTV of a deposit by itself, and the wallet's whole stock leg after it. */
+async function combinedPreview(input: object): Promise<[string, Json]> {
+  const { body } = await service.graphql(
+    `query($input: DepositEquityInput!) { depositEquity(input: $input) { ... on EquityDeposit { preview { stock {
+      ltvPct combined { collateral debtUsdg ltvPct liquidationPriceUsd priceDropToLiquidationPct } } } } } }`,
+    { input },
+    PARTNER,
+  );
+  const { ltvPct, combined } = body.data.depositEquity.preview.stock;
+  return [ltvPct, combined];
+}
+
+/** Within one basis point. */
+function near(actual: string, expected: string): boolean {
+  return new Decimal(actual).minus(expected).abs().lte(new Decimal(expected).times('0.0001'));
+}
+
 describe('deposit', () => {
   test('behavior: a second one stacks, and one exit closes both loops', async () => {
     const vault = verbs.vault('SPY');
     await deposit(vault, '8000');
+    const next = { strategyId: vault.id, amount: '5000', stockLtvPct: '40' };
+    const [own, combined] = await combinedPreview({ ...next, userAddress: user });
     await deposit(vault, '5000', undefined, { stockLtvPct: '40' });
     const position = await vaultPosition(vault);
+    expectPoints(position.stock.ltvPct, combined.ltvPct, 'LTV of both together');
+    expectPoints(position.stock.priceDropToLiquidationPct, combined.priceDropToLiquidationPct, 'drop');
+    expect(near(position.stock.liquidationPriceUsd, combined.liquidationPriceUsd)).toBe(true);
+    expect(near(position.stock.debtUsdg, combined.debtUsdg)).toBe(true);
+    expect(near(position.stock.collateral, combined.collateral)).toBe(true);
+    expect(new Decimal(own).lt(combined.ltvPct)).toBe(true);
     expect(position.yieldLoops.map(({ id }: Json) => id)).toEqual([1, 0]);
     const exit = await build('exit', { strategyId: vault.id, userAddress: user });
     expect(exit.calls).toHaveLength(5);

@@ -171,6 +171,33 @@ describe('openLeverage', () => {
 });
 
 describe('managePosition', () => {
+  it('behavior: tells what it does to the borrow rate and where the position stood', async () => {
+    const id = (await partner.nextId()) - 1;
+    const asked = (body: Json) =>
+      ask(
+        `query($input: ManagePositionInput!) { managePosition(input: $input) { __typename ... on TransactionPlan {
+          borrowApyPct { before after } ltvBefore liquidationBefore { price dropPct }
+          position { effectiveLtv borrowApyPct { before after } liquidation { price dropPct } } } ${REFUSAL} } }`,
+        { userAddress: user, id, ...body },
+      );
+    const [repaid, closed, added, borrowed] = [
+      await asked({ action: 'repay', full: true }),
+      await asked({ action: 'close' }),
+      await asked({ action: 'add_collateral', amount: '10', payToken: market.collateral.address }),
+      await asked({ action: 'borrow', amount: '100' }),
+    ];
+    const moved = ({ borrowApyPct: { before, after } }: Json) => new Decimal(after).comparedTo(before);
+    expect([repaid, closed, added, borrowed].map(moved)).toEqual([-1, -1, 0, 1]);
+    expect(repaid.borrowApyPct.after).toBe(closed.borrowApyPct.after);
+    expect(repaid.position.borrowApyPct).toEqual(repaid.borrowApyPct);
+    expect(repaid.position.liquidation).toBeNull();
+    for (const { ltvBefore, liquidationBefore } of [repaid, closed]) {
+      const drop = new Decimal(100).minus(new Decimal(ltvBefore).div('0.915'));
+      expect(drop.minus(liquidationBefore.dropPct).abs().lte('0.02')).toBe(true);
+    }
+    expect(Number(added.position.liquidation.price)).toBeLessThan(Number(added.liquidationBefore.price));
+  });
+
   it('default: a close has no position after it, and no referral fee', async () => {
     const id = (await partner.nextId()) - 1;
     const plan = await ask(MANAGE, { userAddress: user, id, action: 'close' });

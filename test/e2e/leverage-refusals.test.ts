@@ -2,8 +2,9 @@ import { zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, labelAddress, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
+import type { Token } from '../../src/catalog/index.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
-import { marketOf, type Partner, partnerOn, tokenOf } from './leverage-support.ts';
+import { marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
 let partner: Partner;
@@ -30,10 +31,10 @@ const manage = (body: Json) => refused('/v1/partner/manage/build', { userAddress
 
 describe('POST /v1/partner/leverage/simulate', () => {
   it.each<[string, Json, Json]>([
-    ['both targets', { desiredLtv: '50' }, { details: { field: 'leverage' } }],
-    ['neither target', { leverage: undefined }, { details: { field: 'leverage' } }],
-    ['a leverage of 1', { leverage: 1 }, { details: { field: 'leverage' } }],
-    ['an LTV of 0', { leverage: undefined, desiredLtv: '0' }, { details: { field: 'desiredLtv' } }],
+    ['both targets', { desiredLtv: '50' }, { details: { field: 'body.leverage' } }],
+    ['neither target', { leverage: undefined }, { details: { field: 'body.leverage' } }],
+    ['a leverage of 1', { leverage: 1 }, { details: { field: 'body.leverage' } }],
+    ['an LTV of 0', { leverage: undefined, desiredLtv: '0' }, { details: { field: 'body.desiredLtv' } }],
     [
       'a leverage above the safe limit',
       { leverage: 12 },
@@ -44,27 +45,29 @@ describe('POST /v1/partner/leverage/simulate', () => {
       { leverage: undefined, desiredLtv: '90.51' },
       { details: { field: 'body.desiredLtv', limit: { maxLtvPct: '90.50' } } },
     ],
-    ['a slippage of 0', { slippage: 0 }, { details: { field: 'slippage' } }],
-    ['a negative slippage', { slippage: -0.01 }, { details: { field: 'slippage' } }],
+    ['a slippage of 0', { slippage: 0 }, { details: { field: 'body.slippage' } }],
+    ['a negative slippage', { slippage: -0.01 }, { details: { field: 'body.slippage' } }],
     [
       'more decimals than the token has',
       { payToken: tokenOf(1, 'USDC').address, amount: '1.0000001' },
-      { details: { field: 'amount', limit: { maxDecimals: 6 } } },
+      { details: { field: 'body.amount', limit: { maxDecimals: 6 } } },
     ],
     ['an amount in exponent form', { amount: '1e3' }, { details: { field: 'body.amount' } }],
-    ['an amount of 0', { amount: '0' }, { details: { field: 'amount' } }],
+    ['an amount of 0', { amount: '0' }, { details: { field: 'body.amount' } }],
     ['a negative amount', { amount: '-5' }, { details: { field: 'body.amount' } }],
-    ['dust', { amount: '0.000000000001' }, { details: { field: 'amount' } }],
-    ['an unknown strategy', { strategyId: `0x${'12'.repeat(32)}` }, { details: { field: 'strategyId' } }],
+    ['dust', { amount: '0.000000000001' }, { details: { field: 'body.amount' } }],
+    ['an unknown strategy', { strategyId: `0x${'12'.repeat(32)}` }, { details: { field: 'body.strategyId' } }],
     ['a malformed strategy', { strategyId: '0x12' }, { details: { field: 'body.strategyId' } }],
-    ['a strategy of the other chain', { chainId: 4663 }, { details: { field: 'strategyId' } }],
+    ['a strategy of the other chain', { chainId: 4663 }, { details: { field: 'body.strategyId' } }],
     [
       'an equity vault',
       { chainId: 4663, strategyId: `equity-${marketOf(4663, 'SPY/USDG 62.5 Longbow').id}` },
-      { details: { field: 'strategyId', limit: { use: '/v1/partner/equity/simulate' } } },
+      { details: { field: 'body.strategyId', limit: { use: '/v1/partner/equity/simulate' } } },
     ],
+    ['a leverage beyond all numbers', { leverage: 1e300 }, { details: { field: 'body.leverage', value: '1e+300' } }],
+    ['an amount beyond all tokens', { amount: '9'.repeat(40) }, { details: { field: 'body.amount', limit: {} } }],
     ['a chain that is not served', { chainId: 10 }, { details: { field: 'body.chainId' } }],
-    ['a pay token that is none', { payToken: labelAddress('no token') }, { details: { field: 'payToken' } }],
+    ['a pay token that is none', { payToken: labelAddress('no token') }, { details: { field: 'body.payToken' } }],
     ['a field that does not exist', { slipage: 0.01 }, { details: { field: 'body' } }],
     [
       'a matured principal token',
@@ -153,13 +156,13 @@ describe('POST /v1/partner/leverage/simulate', () => {
 describe('POST /v1/partner/manage/build', () => {
   it.each<[string, Json, Json]>([
     ['an unknown action', { action: 'liquidate' }, { details: { field: 'body.action' } }],
-    ['an unknown position', { action: 'close', id: 77 }, { details: { field: 'id', value: '77' } }],
-    ['a close with an amount', { action: 'close', amount: '5' }, { details: { field: 'amount' } }],
-    ['an increase without a target', { action: 'increase_leverage' }, { details: { field: 'leverage' } }],
+    ['an unknown position', { action: 'close', id: 77 }, { details: { field: 'body.id', value: '77' } }],
+    ['a close with an amount', { action: 'close', amount: '5' }, { details: { field: 'body.amount' } }],
+    ['an increase without a target', { action: 'increase_leverage' }, { details: { field: 'body.leverage' } }],
     [
       'an increase with both targets',
       { action: 'increase_leverage', leverage: 4, desiredLtv: '80' },
-      { details: { field: 'leverage' } },
+      { details: { field: 'body.leverage' } },
     ],
     [
       'an increase that is none',
@@ -171,15 +174,19 @@ describe('POST /v1/partner/manage/build', () => {
       { action: 'increase_leverage', leverage: 11 },
       { details: { limit: { maxLeverage: '10.5' } } },
     ],
-    ['added collateral without a token', { action: 'add_collateral', amount: '5' }, { details: { field: 'payToken' } }],
+    [
+      'added collateral without a token',
+      { action: 'add_collateral', amount: '5' },
+      { details: { field: 'body.payToken' } },
+    ],
     [
       'added collateral without an amount',
       { action: 'add_collateral', payToken: zeroAddress },
-      { details: { field: 'amount' } },
+      { details: { field: 'body.amount' } },
     ],
-    ['a repayment without anything', { action: 'repay' }, { details: { field: 'amount' } }],
-    ['a repayment without a token', { action: 'repay', amount: '5' }, { details: { field: 'payToken' } }],
-    ['full with another action', { action: 'borrow', amount: '5', full: true }, { details: { field: 'full' } }],
+    ['a repayment without anything', { action: 'repay' }, { details: { field: 'body.amount' } }],
+    ['a repayment without a token', { action: 'repay', amount: '5' }, { details: { field: 'body.payToken' } }],
+    ['full with another action', { action: 'borrow', amount: '5', full: true }, { details: { field: 'body.full' } }],
     [
       'a repayment above the debt',
       { action: 'repay', amount: '9000', payToken: market.loan.address },
@@ -272,6 +279,35 @@ describe('POST /v1/partner/leverage/build', () => {
     });
   });
 
+  it('error: BadRequest for what can never sign', async () => {
+    const { contracts } = service.world.chains.on(1).chain;
+    for (const userAddress of [zeroAddress, contracts.flashLeverage, contracts.morphoBlue, market.loan.address]) {
+      const answer = await refused('/v1/partner/leverage/build', { ...open, userAddress });
+      expect(answer).toMatchObject({ status: 400, details: { field: 'body.userAddress', value: userAddress } });
+    }
+  });
+
+  it('behavior: bursts of many wallets get each its own bundle', async () => {
+    const tokens = ['sUSDe', 'USDT', 'ETH', 'PYUSD'].map((symbol) => tokenOf(1, symbol));
+    const wallets = Array.from({ length: 40 }, (_, i) => labelAddress(`one of many ${i}`));
+    const bundles = await Promise.all(
+      wallets.map((userAddress, i) => {
+        const payToken = tokens[i % tokens.length]?.address;
+        return partner.build('/v1/partner/leverage/build', { ...open, payToken, amount: `${i + 1}`, userAddress });
+      }),
+    );
+    for (const [i, { path, approvals, tx, meta }] of bundles.entries()) {
+      const token = tokens[i % tokens.length];
+      expect(meta.instructions).toContain(`${wallets[i]}`);
+      expect(meta.instructions).toContain(`this takes ${i + 1} ${token?.symbol}`);
+      expect(path).toBe(token === tokens[0] ? 'leverage' : 'swapAndLeverage');
+      if (path === 'leverage') expect(tx.data).toContain(wallets[i]?.slice(2).toLowerCase());
+      const [approval] = approvals;
+      if (token?.isNative) expect([approvals.length, tx.value]).toEqual([0, `${units(`${i + 1}`, token)}`]);
+      else expect(BigInt(`0x${approval.data.slice(-64)}`)).toBe(units(`${i + 1}`, token as Token));
+    }
+  });
+
   it('behavior: a foreign wallet is never the owner of what is built', async () => {
     const other = accounts[8]?.address;
     const bundle = await partner.build('/v1/partner/leverage/build', { ...open, userAddress: other });
@@ -280,6 +316,27 @@ describe('POST /v1/partner/leverage/build', () => {
 });
 
 describe('stale data', () => {
+  it('error: StaleData for an oracle that does not answer any more, though market state is fresh', async () => {
+    const local = service.world.chains.on(1);
+    const code = await local.client.getCode({ address: market.oracle });
+    // INVALID: every call of it reverts.
+    await local.client.setCode({ address: market.oracle, bytecode: '0xfe' });
+    service.clock.advance(901_000);
+    await local.increaseTime(901);
+    await service.refresh('lending-state:1');
+    const details = { group: 'oracle', staleAfterSec: 900, staleForSec: expect.any(Number) };
+    expect(await simulate({})).toMatchObject({ status: 503, code: 'stale_data', details });
+    for (const action of ['close', 'borrow']) {
+      const body = action === 'close' ? { action } : { action, amount: '1' };
+      expect(await manage(body)).toMatchObject({ status: 503, code: 'stale_data', details });
+    }
+    const { status, body } = await service.get(`/v1/strategies/${market.id}`);
+    expect([status, body.freshness.borrow.staleForSec]).toEqual([200, undefined]);
+    await local.client.setCode({ address: market.oracle, bytecode: code ?? '0x' });
+    await service.refresh('lending-state:1');
+    expect((await service.post('/v1/partner/leverage/simulate', open, PARTNER)).status).toBe(200);
+  });
+
   it('error: StaleData stops building while reads go on', async () => {
     service.clock.advance(301_000);
     const simulation = await simulate({});

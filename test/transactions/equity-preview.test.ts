@@ -92,7 +92,8 @@ describe('previewDeposit', () => {
           const { preview } = deposit({ amountIn, stockLtvPct, slippage: new Decimal(bps).shiftedBy(-4), lossBps });
           const { stock, yieldLeg } = preview;
           for (const value of [...Object.values(stock), ...Object.values(yieldLeg)]) {
-            if (/^-?\d/.test(value) && !value.startsWith('0x')) expect(value).toMatch(plain);
+            if (typeof value === 'string' && /^-?\d/.test(value) && !value.startsWith('0x'))
+              expect(value).toMatch(plain);
           }
           expect(new Decimal(stock.ltvPct).lte(stock.requestedLtvPct)).toBe(true);
           const liquidation = new Decimal(stock.priceUsd ?? 0).times(stock.ltvPct).div(stock.liquidationLtvPct);

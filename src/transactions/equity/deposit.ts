@@ -1,4 +1,6 @@
+import { zeroAddress } from 'viem';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityVault, Market } from '../../catalog/types.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
@@ -11,9 +13,10 @@ import { plannedSwap } from '../open/terms.ts';
 import { borrowApyChange } from '../preview/economics.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, requireWithinCap } from '../preview/position.ts';
-import { foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
-import { type LatestReader, type Read, readOf, required } from '../requirements/reads.ts';
+import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
+import { type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
+import type { PositionState } from '../types.ts';
 import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
@@ -24,6 +27,8 @@ import type { FoundVault } from './vault.ts';
 
 /** What was asked for. `undefined` = left out. */
 export interface DepositRequest {
+  /** Who deposits; a preview alone needs nobody. */
+  readonly user?: Address | undefined;
   /** Whole deposit tokens. */
   readonly amount: Decimal;
   readonly stockLtvPct?: Decimal | undefined;
@@ -55,7 +60,7 @@ export async function planDeposit(
   const amountIn = baseUnits(request.amount, payTokenOf(vault.depositToken));
   requireOpenVault(vault, deps.composed(chain.chainId), deps.clock.now());
   const composed = requireVaultMarkets(deps, vault);
-  const live = await readVault(deps.node(chain.chainId).reader, { chain, router, vault }, further);
+  const live = await readVault(deps, { chain, router, vault }, request.user, further);
   const prices = { stock: live.stock.price, yield: live.yieldMarket.price };
   const fees = {
     stockLegBps: referralFeeBps(deps, vault.stockMarket),
@@ -120,29 +125,37 @@ export async function planDeposit(
     stock: borrowApyChange(live.stock, stockBorrow).after,
     yield: borrowApyChange(live.yieldMarket, amountFlashLoan).after,
   };
-  const preview = previewDeposit({ ...decided, prices, ...composed, borrowApyAfterPct });
+  const preview = previewDeposit({ ...decided, prices, ...composed, held: live.held, borrowApyAfterPct });
   return { terms: { ...decided, preview }, slippage, answers: live.answers };
 }
 
 /** Read both markets and whether the yield market is open, at one block. */
 async function readVault(
-  reader: LatestReader,
+  deps: BuilderDeps,
   { chain, vault }: FoundVault,
+  user: Address | undefined,
   further: readonly Read<unknown>[],
-): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; answers: readonly unknown[] }> {
-  const { flashLeverage } = chain.contracts;
-  const { timestamp, answers } = await reader.read([
-    ...planMarket(chain, vault.stockMarket),
-    ...planMarket(chain, vault.yieldMarket),
-    readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
-    readOf(flashLeverage, flashLeverageAbi, 's_paused', []),
-    ...further,
-  ]);
-  const [a, b, c, d, e, f, isSupported, isPaused, ...rest] = answers;
+): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; held?: PositionState; answers: readonly unknown[] }> {
+  const { flashLeverage, morphoBlue } = chain.contracts;
+  const { timestamp, answers } = await deps
+    .node(chain.chainId)
+    .reader.read([
+      ...planMarket(chain, vault.stockMarket),
+      ...planMarket(chain, vault.yieldMarket),
+      readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
+      readOf(flashLeverage, flashLeverageAbi, 's_paused', []),
+      readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
+      ...further,
+    ]);
+  const [a, b, c, d, e, f, isSupported, isPaused, position, ...rest] = answers;
+  const nowMs = deps.clock.now();
   requireOpenMarket(vault, { isSupported: required(isSupported), isPaused: required(isPaused) });
+  const stock = foldMarket(vault.stockMarket, [a, b, c], timestamp, nowMs);
+  const [, borrowShares, collateral] = required(position);
   return {
-    stock: foldMarket(vault.stockMarket, [a, b, c], timestamp),
-    yieldMarket: foldMarket(vault.yieldMarket, [d, e, f], timestamp),
+    stock,
+    ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
+    yieldMarket: foldMarket(vault.yieldMarket, [d, e, f], timestamp, nowMs),
     answers: rest,
   };
 }

@@ -1,18 +1,21 @@
 import type { Market } from '../../catalog/types.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import type { HeldPosition, WalletHoldings } from '../../domain/position/types.ts';
+import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
-import type { Decimal } from '../../shared/decimal.ts';
+import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { NotEligibleError } from '../errors.ts';
+import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
 import { type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import { withMinimum } from '../manage/swap.ts';
 import { plannedSwap } from '../open/terms.ts';
-import { foldMarket, planMarket } from '../requirements/market-state.ts';
+import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
+import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { PlannedSwap } from '../types.ts';
+import { shownAmount } from '../words.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -44,6 +47,7 @@ const NO_FEE = 0;
 /**
  * Decide everything about an exit: which loops are closed, and the swaps that sell their collateral and the stock.
  * @throws NotEligibleError for a wallet without an open vault; AmbiguousYieldLoopsError, BadRequestError for the loops;
+ * LimitExceededError for a sale below its debt or beyond the contracts' slippage;
  * StaleDataError, NoRouteError, UpstreamUnavailableError
  */
 export async function planExit(
@@ -58,7 +62,7 @@ export async function planExit(
   const fresh = (market: Market) => requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
   // First of all: on old numbers of the stock leg the match of its loops would be a guess.
   fresh(vault.stockMarket);
-  const { position, collateral } = requireOpenPosition(found, wallet);
+  const { position, collateral, borrowShares } = requireOpenPosition(found, wallet);
   const loops = selectLoops({
     vault,
     match: {
@@ -74,8 +78,9 @@ export async function planExit(
     .node(chain.chainId)
     .reader.read([...planMarket(chain, vault.stockMarket), ...planMarket(chain, vault.yieldMarket), ...further]);
   const [a, b, c, d, e, f, ...rest] = answers;
-  const stockPrice = foldMarket(vault.stockMarket, [a, b, c], timestamp).price;
-  const yieldPrice = foldMarket(vault.yieldMarket, [d, e, f], timestamp).price;
+  const nowMs = deps.clock.now();
+  const stock = foldMarket(vault.stockMarket, [a, b, c], timestamp, nowMs);
+  const yieldMarket = foldMarket(vault.yieldMarket, [d, e, f], timestamp, nowMs);
   const sell = async (
     token: PlannedSwap['tokenIn'],
     amount: bigint,
@@ -96,31 +101,60 @@ export async function planExit(
     return plannedSwap(token, vault.depositToken, quote, leastOutput(quote.amountOut, slippage.value), NO_FEE);
   };
   const [stockSwap, ...loopSwaps] = await Promise.all([
-    sell(vault.stock, collateral, stockPrice, router),
+    sell(vault.stock, collateral, stock.price, router),
     ...loops.map((loop) =>
-      sell(vault.yieldMarket.collateral, loop.collateral, yieldPrice, chain.contracts.flashLeverage),
+      sell(vault.yieldMarket.collateral, loop.collateral, yieldMarket.price, chain.contracts.flashLeverage),
     ),
   ]);
   const exits = loopSwaps.flatMap((swap, i) => {
-    const positionId = loops[i]?.id;
-    return positionId === undefined ? [] : [{ positionId, swap }];
+    const loop = loops[i];
+    if (!loop) return [];
+    const requested = { field: 'yieldPositionIds', value: String(loop.id) };
+    const sold = coveringDebt(swap, debtOf(yieldMarket, loop.borrowShares), requested);
+    requireWithinCap(sellImpactPct(loop.collateral, swap.quote.amountOut, yieldMarket.price), requested);
+    return [{ positionId: loop.id, swap: sold }];
   });
+  const stockSold = coveringDebt(stockSwap, debtOf(stock, borrowShares), { field: 'strategyId', value: vault.id });
   return {
-    terms: { vault, router, loops: exits, stockSwap, slippage: slippage.value },
+    terms: { vault, router, loops: exits, stockSwap: stockSold, slippage: slippage.value },
     position,
     slippage,
     answers: rest,
   };
 }
 
+/**
+ * Let a sale inside a flash loan give at least the debt that it repays: the contracts revert below it.
+ * @throws LimitExceededError with both numbers when not even the quote does
+ */
+function coveringDebt(
+  swap: PlannedSwap,
+  debt: bigint,
+  requested: { readonly field: string; readonly value: string },
+): PlannedSwap {
+  const { quote, tokenIn, tokenOut } = swap;
+  if (quote.amountOut >= debt) return withMinimum(swap, debt);
+  throw new LimitExceededError(
+    `Selling all ${tokenIn.symbol} of ${requested.field} ${requested.value} would give ${shownAmount(quote.amountOut, tokenOut)}, less than its debt of ${shownAmount(debt, tokenOut)}. Repay some debt first.`,
+    {
+      ...requested,
+      limit: {
+        proceeds: formatUnitsPlain(quote.amountOut, tokenOut.decimals),
+        debt: formatUnitsPlain(debt, tokenOut.decimals),
+      },
+    },
+  );
+}
+
 /** Find the wallet's open vault and its stock in base units. @throws NotEligibleError when there is none */
 function requireOpenPosition(
   { vault, chain }: FoundVault,
   { composed, holdings }: WalletReading,
-): { readonly position: EquityPosition; readonly collateral: bigint } {
+): { readonly position: EquityPosition } & Pick<HeldStock, 'collateral' | 'borrowShares'> {
   const position = composed.equityPositions.find(({ strategyId }) => strategyId === vault.id);
   const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
-  if (position && held && held.collateral > 0n) return { position, collateral: held.collateral };
+  if (position && held && held.collateral > 0n)
+    return { position, collateral: held.collateral, borrowShares: held.borrowShares };
   throw new NotEligibleError(
     `${holdings.wallet} has nothing in the vault ${vault.id}: no ${vault.stock.symbol} stands on its stock market. See /v1/partner/positions/${holdings.wallet}?chainId=${chain.chainId} for what it has.`,
     { reason: 'nothing_to_do', pointer: `/v1/partner/positions/${holdings.wallet}?chainId=${chain.chainId}` },

@@ -1,5 +1,6 @@
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
+import { requireSigner } from '../gate.ts';
 import type { EffectiveSlippage } from '../input.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
@@ -11,7 +12,7 @@ import { previewNote } from './words.ts';
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
 export type { WalletReading } from './exit.ts';
-export type { DepositPreview, DepositTerms, ExitTerms } from './types.ts';
+export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */
@@ -37,7 +38,9 @@ export async function previewEquity(deps: BuilderDeps, input: DepositInput): Pro
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */
 export async function depositEquity(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
-  return buildDeposit(deps, findVault(deps.chains, input), { ...input, user });
+  const found = findVault(deps.chains, input);
+  requireSigner(found.chain, user);
+  return buildDeposit(deps, found, { ...input, user });
 }
 
 /** Reads what one wallet holds now. @throws ChainReadError, UpstreamUnavailableError */
@@ -50,5 +53,6 @@ export async function exitEquity(
   user: Address,
 ): Promise<BuiltExit> {
   const found = findVault(deps.chains, input);
+  requireSigner(found.chain, user);
   return buildExit(deps, found, input, await deps.readWallet(found.chain.chainId, user));
 }

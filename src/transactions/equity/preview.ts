@@ -6,15 +6,17 @@ import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
-import type { PlannedSwap } from '../types.ts';
+import type { PlannedSwap, PositionState } from '../types.ts';
 import type { VaultPrices } from './sizing.ts';
 import { stockCapPct } from './stock-ltv.ts';
-import type { DepositFees, DepositPreview, DepositTerms } from './types.ts';
+import type { CombinedStock, DepositFees, DepositPreview, DepositTerms } from './types.ts';
 
 export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly prices: VaultPrices;
   readonly stock: ComposedMarket;
   readonly yieldMarket: ComposedMarket;
+  /** What the wallet's stock leg is before it, base units; absent without a wallet. */
+  readonly held?: PositionState | undefined;
   /** Borrow APY of both markets once this deposit has borrowed, percent. */
   readonly borrowApyAfterPct: { readonly stock: Decimal; readonly yield: Decimal };
 }
@@ -60,6 +62,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
         ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)) }
         : {}),
       priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
+      ...(input.held ? { combined: combinedStock(input, input.held, priceUsd) } : {}),
       borrowUsdg: usdg(input.stockBorrow),
       borrowApyPct: formatPct(stock.borrowApyPct),
       borrowApyAfterPct: formatPct(after.stock),
@@ -90,6 +93,27 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
         : {}),
     },
     slippage: slippage.toFixed(),
+  };
+}
+
+/** The stock leg that stands before, and what the deposit adds to it once its swap has given what it is quoted at. */
+function combinedStock(
+  { vault, swaps, stockBorrow, prices }: PreviewInput,
+  held: PositionState,
+  priceUsd: Decimal | undefined,
+): CombinedStock {
+  const { liquidationLtvPct } = limitsOf(vault.stockMarket);
+  const collateral = held.collateral + swaps.stock.quote.amountOut;
+  const debt = held.debt + stockBorrow;
+  const ltvPct = ltvOf(debt, collateralValueInLoan(collateral, prices.stock));
+  return {
+    collateral: formatUnitsPlain(collateral, vault.stock.decimals),
+    debtUsdg: formatUnitsPlain(debt, vault.depositToken.decimals),
+    ltvPct: formatPct(ltvPct),
+    ...(priceUsd
+      ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)) }
+      : {}),
+    priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
   };
 }
 

@@ -38,6 +38,15 @@ export interface DepositTerms {
   readonly preview: DepositPreview;
 }
 
+/** The wallet's whole stock leg after a deposit: one lending position, liquidated as one. */
+export interface CombinedStock {
+  readonly collateral: string;
+  readonly debtUsdg: string;
+  readonly ltvPct: string;
+  readonly liquidationPriceUsd?: string;
+  readonly priceDropToLiquidationPct: string;
+}
+
 /**
  * What a deposit will be once its swaps have given what they are quoted at. Strings are ready to show: percentages have 2
  * places, amounts are whole tokens. `undefined` = not known, because the loan token's USD price is not.
@@ -62,6 +71,8 @@ export interface DepositPreview {
     readonly liquidationLtvPct: string;
     readonly liquidationPriceUsd?: string;
     readonly priceDropToLiquidationPct: string;
+    /** With what the wallet holds in the vault already; absent without a wallet. */
+    readonly combined?: CombinedStock;
     readonly borrowUsdg: string;
     /** At the market's rate of now, and once this deposit has borrowed. */
     readonly borrowApyPct: string;

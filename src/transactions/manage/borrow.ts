@@ -37,6 +37,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     approvals: [],
     tx: buildBorrow(chain.contracts, { positionId: BigInt(position.id), amountBorrow: amount }),
     swaps: [],
+    debtChange: amount,
     preview: previewPosition({ price: live.price, after, rates }),
     notes: [`${shownAmount(amount, token)} goes to the wallet.`],
   };

@@ -47,7 +47,7 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],
-    ...(position.debt > 0n ? { amountFlashLoan: position.debt } : {}),
+    ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(quote.amountOut - position.debt, market.loan)} is paid out.`,
     ],

@@ -62,6 +62,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     }),
     swaps: [swap],
     amountFlashLoan,
+    debtChange: amountFlashLoan,
     preview: previewPosition({
       price: live.price,
       after: { collateral: position.collateral + quote.amountOut, debt },

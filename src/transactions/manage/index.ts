@@ -45,7 +45,7 @@ export async function managePosition(
   input: ManageInput,
 ): Promise<Plan> {
   const chain = requireChainOf(deps.chains, input.chainId);
-  requireSigner(input.user);
+  requireSigner(chain, input.user);
   checkFields(input);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;
@@ -94,6 +94,7 @@ export async function managePosition(
     notes: [],
     issues: [],
     ...draft,
+    before: { collateral: state.position.collateral, debt: state.position.debt },
     chain,
     market,
     user,

@@ -71,6 +71,7 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     }),
     swaps: [],
     pays: { token, amount: taken },
+    debtChange: debt - position.debt,
     preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
     notes: isFull
       ? [
@@ -119,6 +120,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     }),
     swaps: [swap],
     pays: { token, amount },
+    debtChange: left(swap.quote.amountOut) - position.debt,
     preview: previewPosition({
       price: live.price,
       after: after(swap.quote.amountOut),

@@ -41,5 +41,5 @@ export interface ManageContext extends ManagedState {
 
 /** What a verb adds to the draft. */
 export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
-  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'notes' | 'issues'>>;
+  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues'>>;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

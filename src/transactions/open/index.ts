@@ -1,7 +1,7 @@
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { requireSigner } from '../gate.ts';
+import { requireChainOf, requireSigner } from '../gate.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { buildOpen } from './build.ts';
 import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
@@ -10,7 +10,7 @@ export type { OpenInput, PreparedOpen } from './prepare.ts';
 
 /** Build the unsigned open of a position for the user who will sign it. @throws as `prepareOpen`, and SimulationRevertedError */
 export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
-  requireSigner(user);
+  requireSigner(requireChainOf(deps.chains, input.chainId), user);
   const prepared = await prepareOpen(deps, input, user);
   const { request, terms, slippage, live, wallet, issues } = prepared;
   const { chain, market, payToken, amountIn } = request;
@@ -30,6 +30,8 @@ export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Ad
     slippage,
     preview: terms.preview,
     amountFlashLoan: terms.amountFlashLoan,
+    debtChange: terms.amountFlashLoan,
+    moved: prepared.moved,
     notes: feeNotes(prepared),
     issues,
     link: {

@@ -11,13 +11,18 @@ export interface BeforeAfter {
 }
 
 /**
- * Tell the market's borrow APY in percent before and after our own borrow, with the protocol's SDK: our borrow raises the
- * utilization, and liquidity that is moved in lowers it.
+ * Tell the market's borrow APY in percent before and after our own doing, with the protocol's SDK: a borrow raises the
+ * utilization; a repayment (a negative `debtChange`) and liquidity that is moved in lower it.
  */
-export function borrowApyChange(live: LiveMarket, borrowed: bigint, moved = 0n): BeforeAfter {
+export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
   const { sdk } = live;
   const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
-  const after = borrowed > 0n ? deep.borrow(borrowed, 0n, sdk.lastUpdate).market : deep;
+  const after =
+    debtChange > 0n
+      ? deep.borrow(debtChange, 0n, sdk.lastUpdate).market
+      : debtChange < 0n
+        ? deep.repay(least(-debtChange, deep.totalBorrowAssets), 0n, sdk.lastUpdate).market
+        : deep;
   return { before: borrowApyPctFromRate(sdk.endBorrowRate), after: borrowApyPctFromRate(after.endBorrowRate) };
 }
 
@@ -106,6 +111,11 @@ export function breakEvenDays(costUsd: Decimal, equityUsd: Decimal, apyPct: Deci
   const perDay = equityUsd.times(apyPct).div(HUNDRED).div(365);
   if (!perDay.gt(0)) return undefined;
   return costUsd.gt(0) ? costUsd.div(perDay) : ZERO;
+}
+
+/** A debt is rounded up: the last one of a market may be one unit more than the market knows of. */
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 function costOf(kind: CostKind, symbol: string, amount: Decimal, usd: Decimal | undefined): Cost {
