@@ -9,7 +9,7 @@ import type { Sightings } from '../domain/drift/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
-import { countEntries, driftOf, isFailed, type PortfolioReport, sampleOf } from '../domain/portfolio/report.ts';
+import { countEntries, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
 import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { OpsPort, ServedReport } from '../resolvers/ops-services.ts';
@@ -158,7 +158,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   await remembering(deps, async () => {
     await rememberNew(deps, chainId, entries, sightings);
     await forgetGone(deps, chainId, entries, sightings);
-    await deps.samples.record(sampleOf(report));
+    await deps.samples.record(await runInSlices(sampleSteps(report), slicing));
   });
   return report;
 }

@@ -218,10 +218,23 @@ describe('report', () => {
     [
       'the database',
       'database',
-      () => (down = new UpstreamUnavailableError('database', 'unreachable')),
-      () => (down = null),
+      () => {
+        down = new UpstreamUnavailableError('database', 'unreachable');
+      },
+      () => {
+        down = null;
+      },
     ],
-    ['the chain', 'chain', () => (world.node.broken = { status: 500 }), () => (world.node.broken = null)],
+    [
+      'the chain',
+      'chain',
+      () => {
+        world.node.broken = { status: 500 };
+      },
+      () => {
+        world.node.broken = null;
+      },
+    ],
   ] as const)(
     'behavior: without %s the last good report is served as such, then a new one',
     async (_, provider, fail, heal) => {

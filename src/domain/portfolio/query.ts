@@ -103,9 +103,9 @@ export function matcherOf(filter: ItemFilter): (row: ItemRow) => boolean {
     allows(filter.strategyIds, row.strategyId) &&
     (filter.vaultIds === undefined || (row.vaultId !== null && filter.vaultIds.includes(row.vaultId))) &&
     (driftKinds === undefined || row.driftKinds.some((kind) => driftKinds.includes(kind))) &&
-    (minValueUsd === undefined || (row.valueUsd?.gte(minValueUsd) ?? false)) &&
-    (minHeadroomPct === undefined || (row.headroomPct?.gte(minHeadroomPct) ?? false)) &&
-    (maxHeadroomPct === undefined || (row.headroomPct?.lte(maxHeadroomPct) ?? false));
+    (minValueUsd === undefined || (row.valueUsd !== null && minValueUsd.lte(row.valueUsd))) &&
+    (minHeadroomPct === undefined || (row.headroomPct !== null && minHeadroomPct.lte(row.headroomPct))) &&
+    (maxHeadroomPct === undefined || (row.headroomPct !== null && maxHeadroomPct.gte(row.headroomPct)));
 }
 
 function allows<T>(list: readonly T[] | undefined, value: T): boolean {
@@ -122,11 +122,11 @@ interface Place {
 function keyOf(row: ItemRow, order: PortfolioOrder): number | null {
   switch (order) {
     case 'value':
-      return row.valueUsd?.toNumber() ?? null;
+      return row.valueUsd === null ? null : Number(row.valueUsd);
     case 'pnl':
-      return row.pnlUsd?.toNumber() ?? null;
+      return row.pnlUsd === null ? null : Number(row.pnlUsd);
     case 'headroom':
-      return row.headroomPct?.toNumber() ?? null;
+      return row.headroomPct === null ? null : Number(row.headroomPct);
     case 'age':
       return row.openedAtMs;
   }

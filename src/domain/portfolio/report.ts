@@ -78,14 +78,19 @@ export interface PortfolioSample {
   readonly totalUsd: Decimal;
 }
 
-/** Sum a report up, for its history. */
-export function sampleOf({ chainId, computedAtMs, entries }: PortfolioReport): PortfolioSample {
+/** Sum a report up, for its history, a wallet per step. */
+export function* sampleSteps({
+  chainId,
+  computedAtMs,
+  entries,
+}: PortfolioReport): Generator<void, PortfolioSample, void> {
   const sums = { depositedUsd: ZERO, netValueUsd: ZERO, incentivesUsd: ZERO, totalUsd: ZERO };
   let positions = 0;
   const add = (name: keyof typeof sums, value: string | undefined) => {
     sums[name] = (sums[name] as Decimal).plus(value ?? 0);
   };
   for (const entry of entries) {
+    yield;
     if (isFailed(entry)) continue;
     for (const { pnl } of itemsOf(entry)) {
       if (pnl.totalUsd === undefined) continue;

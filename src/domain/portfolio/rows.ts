@@ -1,4 +1,3 @@
-import { Decimal } from '../../shared/decimal.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { DriftKind } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
@@ -19,9 +18,10 @@ export interface ItemRow {
   /** The vault that it is, or that it belongs to. */
   readonly vaultId: StrategyId | null;
   readonly driftKinds: readonly DriftKind[];
-  readonly valueUsd: Decimal | null;
-  readonly pnlUsd: Decimal | null;
-  readonly headroomPct: Decimal | null;
+  /** Exact, as they are shown. */
+  readonly valueUsd: string | null;
+  readonly pnlUsd: string | null;
+  readonly headroomPct: string | null;
   readonly openedAtMs: number | null;
 }
 
@@ -56,9 +56,9 @@ export function walletRows(portfolio: Portfolio): readonly ItemRow[] {
         strategyId: item.vaultId,
         vaultId: item.vaultId,
         driftKinds: item.loops.flatMap(({ drift }) => (drift ? [drift.kind] : [])),
-        valueUsd: decimalOrNull(item.pnl.netValueUsd),
-        pnlUsd: decimalOrNull(item.pnl.totalUsd),
-        headroomPct: decimalOrNull(item.equity?.stock.ltvHeadroomPct),
+        valueUsd: item.pnl.netValueUsd ?? null,
+        pnlUsd: item.pnl.totalUsd ?? null,
+        headroomPct: item.equity?.stock.ltvHeadroomPct ?? null,
         openedAtMs: oldest(item.loops.map(({ row }) => row?.createdAtMs ?? null)),
       },
       ...item.loops.map((loop) => loopRow(loop, item.vaultId)),
@@ -90,13 +90,9 @@ function loopRow(item: PortfolioLoop, vaultId: StrategyId | null): ItemRow {
     strategyId: position.strategyId,
     vaultId,
     driftKinds: drift ? [drift.kind] : [],
-    valueUsd: decimalOrNull(pnl.netValueUsd),
-    pnlUsd: decimalOrNull(pnl.totalUsd),
-    headroomPct: decimalOrNull(position.ltvHeadroomPct),
+    valueUsd: pnl.netValueUsd ?? null,
+    pnlUsd: pnl.totalUsd ?? null,
+    headroomPct: position.ltvHeadroomPct ?? null,
     openedAtMs: row?.createdAtMs ?? null,
   };
-}
-
-function decimalOrNull(value: string | null | undefined): Decimal | null {
-  return value == null ? null : new Decimal(value);
 }
