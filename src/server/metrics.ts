@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { appErrorBehind } from '../schema/input-errors.ts';
 import { AppError } from '../shared/errors.ts';
+import { createBatchedCounter } from './batched-counter.ts';
 import { RateLimitedError } from './budgets.ts';
 import type { Exchange } from './handler.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
@@ -54,7 +55,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram<L>({ name, help, labelNames, buckets, registers });
 
-  const requests = counter('spiral_http_requests_total', 'Answered requests.', ['route', 'method', 'status']);
+  const requests = createBatchedCounter({
+    name: 'spiral_http_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
   const requestSeconds = histogram(
     'spiral_http_request_duration_seconds',
     'From the first byte of a request to the end of its answer.',
@@ -96,7 +102,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     [],
     QUERY_BUCKETS,
   );
-  const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
+  const lookups = createBatchedCounter({
+    name: 'spiral_cache_lookups_total',
+    help: 'Look-ups in caches.',
+    labelNames: ['cache', 'result'],
+    registers,
+  });
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
   const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
     'verb',
@@ -134,7 +145,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
 
   return {
     request: ({ route, method, status, durationMs }) => {
-      requests.inc({ route, method, status: String(status) });
+      requests.inc(route, method, String(status));
       requestSeconds.observe({ route }, durationMs / 1_000);
     },
     upstreamCall: ({ provider, outcome, ms }) => {
@@ -153,7 +164,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       queries.inc({ outcome: failed ? 'failed' : 'ok' });
       querySeconds.observe(durationMs / 1_000);
     },
-    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
+    cacheLookup: (cache, hit) => lookups.inc(cache, hit ? 'hit' : 'miss'),
     refused: (error) => {
       const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
       if (limiter !== null) refusals.inc({ limiter });
