@@ -46,9 +46,12 @@ export function createFastPath({ hit, charge, cors, trustedProxies }: FastPathDe
     const info = requestInfoOf(asked, req.socket.remoteAddress, trustedProxies);
     const standing = charge(info.clientIp, found.row.operation);
     if (standing === undefined) return undefined;
-    const headers = [...flatHeaders(found.headers), 'x-correlation-id', info.correlationId];
-    if (standing)
-      for (const [name, value] of Object.entries(budgetHeaders({ standing }, WINDOW_SEC))) headers.push(name, value);
+    const headers = flatHeaders(found.headers).slice();
+    headers.push('x-correlation-id', info.correlationId);
+    if (standing) {
+      const budget = budgetHeaders({ standing }, WINDOW_SEC);
+      for (const name in budget) headers.push(name, budget[name] ?? '');
+    }
     res.writeHead(found.status, headers);
     const { body, text } = found.variant;
     if (found.status === 304 || method === 'HEAD') res.end();
