@@ -169,6 +169,12 @@ describe('deposit', () => {
     expect((await verbs.loops(user)).some(({ open }) => open)).toBe(false);
   });
 
+  test('behavior: a chain whose clock runs ahead of this machine is built on all the same', async () => {
+    await verbs.local.increaseTime(120);
+    const body = { strategyId: verbs.vault('SPY').id, amount: '1000', userAddress: user };
+    expect((await build('deposit', body)).calls).toHaveLength(4);
+  });
+
   test('behavior: its own borrowing moves the rates, and the preview says how far', async () => {
     const vault = verbs.vault('NVDA');
     const { meta } = await deposit(vault, '20000');

@@ -17,13 +17,12 @@ export interface BeforeAfter {
 export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
   const { sdk } = live;
   const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
-  const after =
-    debtChange > 0n
-      ? deep.borrow(debtChange, 0n, sdk.lastUpdate).market
-      : debtChange < 0n
-        ? deep.repay(least(-debtChange, deep.totalBorrowAssets), 0n, sdk.lastUpdate).market
-        : deep;
-  return { before: borrowApyPctFromRate(sdk.endBorrowRate), after: borrowApyPctFromRate(after.endBorrowRate) };
+  const repaid = debtChange < 0n ? least(-debtChange, deep.totalBorrowAssets) : 0n;
+  const relieved = repaid > 0n ? deep.repay(repaid, 0n, sdk.lastUpdate).market : deep;
+  const after = debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
+  // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
+  const rateOf = (market: typeof sdk) => borrowApyPctFromRate(market.getEndBorrowRate(market.lastUpdate));
+  return { before: rateOf(sdk), after: rateOf(after) };
 }
 
 export interface Liquidation {

@@ -1,0 +1,73 @@
+import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { borrowApyChange } from '../../src/transactions/preview/economics.ts';
+import { type LiveMarket, paramsOf } from '../../src/transactions/requirements/market-state.ts';
+import { chainOf } from '../domain/world.ts';
+
+const WAD = 10n ** 18n;
+const SUPPLIED = 10_000_000_000_000n;
+const [market] = chainOf(1).markets;
+if (!market) throw new Error('market expected');
+
+/** A market that was last touched in `lastUpdate`, seconds. */
+function liveOf(borrowed: bigint, lastUpdate = 1_700_000_000n): LiveMarket {
+  const price = 10n ** 36n;
+  const sdk = new SdkMarket({
+    params: paramsOf(market as NonNullable<typeof market>),
+    totalSupplyAssets: SUPPLIED,
+    totalSupplyShares: SUPPLIED * 1_000_000n,
+    totalBorrowAssets: borrowed,
+    totalBorrowShares: borrowed * 1_000_000n,
+    lastUpdate,
+    fee: 0n,
+    price,
+    rateAtTarget: (4n * WAD) / 100n / 31_536_000n,
+  });
+  return { sdk, price, liquidity: sdk.liquidity };
+}
+
+describe(borrowApyChange, () => {
+  it('default: borrowing raises the rate, repaying lowers it, by as much', () => {
+    const half = SUPPLIED / 2n;
+    const up = borrowApyChange(liveOf(half), half / 10n);
+    const down = borrowApyChange(liveOf(half + half / 10n), -half / 10n);
+    expect(up.after.gt(up.before)).toBe(true);
+    expect(down.before.eq(up.after)).toBe(true);
+    expect(down.after.eq(up.before)).toBe(true);
+  });
+
+  it('behavior: liquidity that is moved in lowers it', () => {
+    const { before, after } = borrowApyChange(liveOf(SUPPLIED / 2n), 0n, SUPPLIED);
+    expect(after.lt(before)).toBe(true);
+  });
+
+  it('behavior: nothing changes nothing', () => {
+    const { before, after } = borrowApyChange(liveOf(SUPPLIED / 2n), 0n);
+    expect(after.eq(before)).toBe(true);
+  });
+
+  it('behavior: a debt that was rounded up beyond what the market knows of is repaid whole', () => {
+    const { after } = borrowApyChange(liveOf(1_000n), -1_001n);
+    expect(after.eq(borrowApyChange(liveOf(0n), 0n).after)).toBe(true);
+  });
+
+  it('behavior: the clock of this machine does not count', () => {
+    const ahead = BigInt(Math.floor(Date.now() / 1_000)) + 86_400n;
+    const [past, future] = [liveOf(SUPPLIED / 2n), liveOf(SUPPLIED / 2n, ahead)].map((live) =>
+      borrowApyChange(live, 1_000n),
+    );
+    expect(future).toEqual(past);
+  });
+
+  it('behavior: never falls by a borrow, never rises by a repayment', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, SUPPLIED), fc.bigInt(0n, SUPPLIED), (borrowed, change) => {
+        const more = borrowApyChange(liveOf(borrowed), change < SUPPLIED - borrowed ? change : SUPPLIED - borrowed);
+        const less = borrowApyChange(liveOf(borrowed), -change);
+        expect(more.after.gte(more.before) && less.after.lte(less.before)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
