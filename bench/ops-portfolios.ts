@@ -47,6 +47,7 @@ export interface OpsResult {
   readonly keptMb: number;
   readonly firstQueryMs: number;
   readonly queryMs: number;
+  readonly sumMs: number;
   readonly renderMs: number;
   readonly bodyMb: number;
   readonly drift: number;
@@ -117,6 +118,7 @@ export async function measureOps(wallets: number): Promise<OpsResult> {
     const { report } = await port.report(CHAIN_ID);
     const query = () => queryPortfolios([report], { filter: {}, order: 'headroom', direction: 'asc', first: 50 });
     const [firstQueryMs, queryMs] = [await timed(query), await timed(query)];
+    const sumMs = await timed(() => port.aggregate([report], {}));
     let body = '';
     const renderMs = await timed(() => {
       body = JSON.stringify(report.entries.map(renderEntry));
@@ -133,6 +135,7 @@ export async function measureOps(wallets: number): Promise<OpsResult> {
       keptMb: kept / MB,
       firstQueryMs,
       queryMs,
+      sumMs,
       renderMs,
       bodyMb: Buffer.byteLength(body) / MB,
       drift: report.counts.drift,
@@ -235,9 +238,9 @@ function syntheticReader(chain: Chain, owners: readonly Address[]) {
 
 async function main(sizes: readonly number[]): Promise<void> {
   say(
-    '| wallets | positions | first | again | longest pause | RPC | SQL | peak RSS | report | first query, next | render | body |',
+    '| wallets | positions | first | again | longest pause | RPC | SQL | peak RSS | report | first query, next | sums | render | body |',
   );
-  say('|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|');
+  say('|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|');
   for (const wallets of sizes) {
     const row = await measureOps(wallets);
     const ms = (value: number) => `${value.toFixed(0)} ms`;
@@ -245,7 +248,7 @@ async function main(sizes: readonly number[]): Promise<void> {
     say(
       `| ${row.wallets} | ${row.positions} | ${ms(row.firstMs)} | ${ms(row.againMs)} | ${ms(row.delayMs)} | ${row.rpcRequests} ` +
         `| ${row.sqlStatements} | ${mb(row.peakRssMb)} | ${mb(row.keptMb)} | ${ms(row.firstQueryMs)}, ${ms(row.queryMs)} ` +
-        `| ${ms(row.renderMs)} | ${mb(row.bodyMb)} |`,
+        `| ${ms(row.sumMs)} | ${ms(row.renderMs)} | ${mb(row.bodyMb)} |`,
     );
   }
 }

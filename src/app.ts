@@ -3,6 +3,7 @@ import { createDocsPages } from './app/docs.ts';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createOpsPage } from './app/ops-page.ts';
 import { createStatusPages } from './app/pages.ts';
+import { createHourlyReports } from './app/portfolio-samples.ts';
 import { createPositionServices } from './app/positions.ts';
 import { createRendered } from './app/rendered.ts';
 import { budgetsOf, cadencesOf, providersOf } from './app/settings.ts';
@@ -29,6 +30,7 @@ import { createRoutes } from './rest/routes/index.ts';
 import { EXAMPLE_QUERIES } from './schema/examples.ts';
 import { buildSchema } from './schema/index.ts';
 import { OPS_EXAMPLE_QUERIES } from './schema/ops-examples.ts';
+import { PARTNER_EXAMPLE_QUERIES } from './schema/partner-examples.ts';
 import { createFastPath } from './server/fast-path.ts';
 import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
@@ -233,7 +235,7 @@ export function createApp(deps: AppDeps): App {
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
-    graphiql: env.GRAPHIQL ? { tabs: [...EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(toTab) } : false,
+    graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_TABS.map((example) => toTab(example, config.sampleKeys)) } : false,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
     logger,
@@ -285,11 +287,13 @@ export function createApp(deps: AppDeps): App {
     },
   });
 
+  const hourly = createHourlyReports({ ops: services.ops, chainIds: catalog.chainIds, timers: deps.timers });
   let listening: Listening | undefined;
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     const delayMs = listening === undefined ? 0 : env.STOP_DELAY_SEC * 1_000;
     const drainMs = DRAIN_MS - delayMs;
+    hourly.stop();
     // Leases go back while requests still run: another warmer takes over at once.
     const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
@@ -325,6 +329,7 @@ export function createApp(deps: AppDeps): App {
           ...(metrics === undefined ? {} : { onSlowReader: metrics.slowReader }),
         });
         warmth.start(env.ROLE !== 'api');
+        if (env.ROLE !== 'api') hourly.start();
       } catch (error) {
         await this.stop();
         throw error;
@@ -337,6 +342,14 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-function toTab({ query, variables }: (typeof EXAMPLE_QUERIES)[number]) {
-  return { query, ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }) };
+const EXAMPLE_TABS = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
+
+/** Make a tab of GraphiQL. A keyed example carries a sample key where the world has some, else the place for a real one. */
+function toTab({ query, variables, tier }: (typeof EXAMPLE_TABS)[number], keys: Config['sampleKeys']) {
+  const [key = '<API_KEY>'] = [...keys].find(([, sample]) => sample.tier === tier) ?? [];
+  return {
+    query,
+    ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }),
+    ...(tier === undefined ? {} : { headers: JSON.stringify({ authorization: `Bearer ${key}` }, null, 2) }),
+  };
 }

@@ -1,3 +1,5 @@
+import type { PortfolioAggregates } from '../domain/portfolio/aggregates.ts';
+import type { ItemFilter } from '../domain/portfolio/query.ts';
 import type { PortfolioReport, PortfolioSample } from '../domain/portfolio/report.ts';
 import type { Portfolio } from '../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -18,6 +20,8 @@ export interface OpsPort {
   report(chainId: ChainId): Promise<ServedReport>;
   /** One wallet, read now. @throws ChainReadError, UpstreamUnavailableError */
   live(chainId: ChainId, wallet: Address): Promise<Portfolio>;
+  /** Sum everything that matches, in slices between other work. */
+  aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
   history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
 }

@@ -1,5 +1,5 @@
 import type { Drift, DriftKind, DriftSeverity } from '../domain/drift/types.ts';
-import { aggregate, type PortfolioAggregates } from '../domain/portfolio/aggregates.ts';
+import type { PortfolioAggregates } from '../domain/portfolio/aggregates.ts';
 import {
   type Direction,
   type DriftFilter,
@@ -124,7 +124,7 @@ export async function readAggregates(
   ctx: AppContext,
 ): Promise<PortfolioAggregates> {
   const reports = await readReports({ chainIds: filter?.chainIds }, ctx);
-  return aggregate(reportsOf(reports), toFilter(filter ?? {}));
+  return ctx.services.ops.aggregate(reportsOf(reports), toFilter(filter ?? {}));
 }
 
 export const MAX_HISTORY_DAYS = 400;

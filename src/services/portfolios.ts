@@ -8,8 +8,10 @@ import { driftKey } from '../domain/drift/find.ts';
 import type { Sightings } from '../domain/drift/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
+import { aggregateSteps } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
 import { countEntries, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
+import { walletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { OpsPort, ServedReport } from '../resolvers/ops-services.ts';
@@ -97,6 +99,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       await remembering(deps, () => rememberNew(deps, chainId, [portfolio], sightings));
       return portfolio;
     },
+    aggregate: (reports, filter) => runInSlices(aggregateSteps(reports, filter), deps.slicing ?? betweenEvents),
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
   };
 }
@@ -171,7 +174,9 @@ function createComposer(context: PortfolioContext, logger: Logger) {
     compose(holdings: WalletHoldings, rows: readonly Registration[]): PortfolioEntry {
       if (!rows.every(isUsable)) return failed(holdings.chainId, holdings.wallet, 'malformed');
       try {
-        return composePortfolio(context, holdings, rows);
+        const portfolio = composePortfolio(context, holdings, rows);
+        walletRows(portfolio); // laid out here, a wallet at a time: the first question finds it done
+        return portfolio;
       } catch (error) {
         broken += 1;
         first ??= error;

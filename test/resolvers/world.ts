@@ -119,6 +119,11 @@ const emptyOps: Services['ops'] = {
     unresolved: [],
     pnl: { gaps: [] },
   }),
+  aggregate: async () => {
+    const none = { usd: new Decimal(0), unknown: 0 };
+    const all = { count: 0, depositedUsd: none, netValueUsd: none, incentivesUsd: none, totalUsd: none };
+    return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
+  },
   history: async () => [],
 };
 

@@ -1,6 +1,6 @@
-import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { Decimal, ZERO } from '../../shared/decimal.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
-import { DRIFT_KINDS, DRIFT_SEVERITIES, type DriftKind, type DriftSeverity } from '../drift/types.ts';
+import { DRIFT_KINDS, type DriftKind, type DriftSeverity } from '../drift/types.ts';
 import { POSITION_STATUSES, type PositionStatus } from '../position/types.ts';
 import { type ItemFilter, matcherOf } from './query.ts';
 import { isFailed, type PortfolioReport } from './report.ts';
@@ -44,81 +44,93 @@ export interface PortfolioAggregates {
   readonly byUnresolvedReason: readonly { readonly reason: UnresolvedReason; readonly count: number }[];
 }
 
-/** Sum everything that matches, over any number of chains. */
-export function aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): PortfolioAggregates {
+/** Sum everything that matches, over any number of chains, a wallet per step. */
+export function* aggregateSteps(
+  reports: readonly PortfolioReport[],
+  filter: ItemFilter,
+): Generator<void, PortfolioAggregates, void> {
   const matches = matcherOf(filter);
   const isOpenToAll = Object.keys(filter).length === 0;
-  const wallets = reports.flatMap((report) =>
-    rowsOf(report).flatMap(({ portfolio, rows }) => {
-      const matching = rows.filter(matches);
-      return matching.length > 0 || isOpenToAll ? [{ portfolio, matching }] : [];
-    }),
+  const all = noSums();
+  const byStatus = new Map(POSITION_STATUSES.map((status) => [status, noSums()] as const));
+  const byMarket = new Map<string, { readonly first: ItemRow; readonly sums: Sums }>();
+  const drift = new Map<DriftKind, Record<DriftSeverity, number>>(
+    DRIFT_KINDS.map((kind) => [kind, { high: 0, medium: 0, low: 0 }]),
   );
-  const rows = wallets.flatMap(({ matching }) => matching);
-  const whole = wallets.flatMap(({ matching }) => wholeOf(matching));
-  const drift = rows.flatMap(({ item }) => (item.kind === 'loop' && item.drift ? [item.drift] : []));
-  const unresolved = wallets.flatMap(({ portfolio }) => portfolio.unresolved);
+  const unresolved = new Map<UnresolvedReason, number>(UNRESOLVED_REASONS.map((reason) => [reason, 0]));
+  let wallets = 0;
+  for (const report of reports) {
+    for (const { portfolio, rows } of rowsOf(report)) {
+      yield;
+      const matching = rows.filter(matches);
+      if (matching.length === 0 && !isOpenToAll) continue;
+      wallets += 1;
+      for (const { reason } of portfolio.unresolved) unresolved.set(reason, (unresolved.get(reason) ?? 0) + 1);
+      for (const { item } of matching) {
+        const counts = item.kind === 'loop' && item.drift ? drift.get(item.drift.kind) : undefined;
+        if (counts && item.kind === 'loop' && item.drift) counts[item.drift.severity] += 1;
+      }
+      for (const row of wholeOf(matching)) {
+        const key = `${row.chainId} ${row.strategyId}`;
+        const ofMarket = byMarket.get(key) ?? { first: row, sums: noSums() };
+        byMarket.set(key, ofMarket);
+        add(row, [all, byStatus.get(row.status), ofMarket.sums]);
+      }
+    }
+  }
   return {
-    wallets: wallets.length,
+    wallets,
     failedWallets: reports.reduce((sum, { entries }) => sum + entries.filter(isFailed).length, 0),
-    all: totalsOf(whole),
-    byStatus: POSITION_STATUSES.map((status) => ({
-      status,
-      ...totalsOf(whole.filter((row) => row.status === status)),
+    all: totalsOf(all),
+    byStatus: [...byStatus].map(([status, sums]) => ({ status, ...totalsOf(sums) })),
+    byMarket: [...byMarket.values()]
+      .map(({ first, sums }) => ({
+        chainId: first.chainId,
+        marketId: first.marketId,
+        isVault: first.item.kind === 'vault',
+        ...totalsOf(sums),
+      }))
+      .sort((a, b) => b.netValueUsd.usd.comparedTo(a.netValueUsd.usd) ?? 0),
+    byDriftKind: [...drift].map(([kind, bySeverity]) => ({
+      kind,
+      count: bySeverity.high + bySeverity.medium + bySeverity.low,
+      bySeverity,
     })),
-    byMarket: byMarket(whole),
-    byDriftKind: DRIFT_KINDS.map((kind) => {
-      const ofKind = drift.filter((entry) => entry.kind === kind);
-      const count = (severity: DriftSeverity) => ofKind.filter((entry) => entry.severity === severity).length;
-      const bySeverity = Object.fromEntries(DRIFT_SEVERITIES.map((severity) => [severity, count(severity)]));
-      return { kind, count: ofKind.length, bySeverity: bySeverity as Record<DriftSeverity, number> };
-    }),
-    byUnresolvedReason: UNRESOLVED_REASONS.map((reason) => ({
-      reason,
-      count: unresolved.filter((row) => row.reason === reason).length,
-    })),
+    byUnresolvedReason: [...unresolved].map(([reason, count]) => ({ reason, count })),
   };
 }
 
-/** Sum a list of rows. */
-export function totalsOf(rows: readonly ItemRow[]): GroupTotals {
-  return {
-    count: rows.length,
-    depositedUsd: totalOf(rows, 'depositedUsd'),
-    netValueUsd: totalOf(rows, 'netValueUsd'),
-    incentivesUsd: totalOf(rows, 'incentivesUsd'),
-    totalUsd: totalOf(rows, 'totalUsd'),
-  };
+const SUMMED = ['depositedUsd', 'netValueUsd', 'incentivesUsd', 'totalUsd'] as const;
+type Summed = (typeof SUMMED)[number];
+type Tally = Record<Summed, { usd: Decimal; unknown: number }>;
+
+interface Sums {
+  count: number;
+  readonly tally: Tally;
 }
 
-function totalOf(
-  rows: readonly ItemRow[],
-  field: 'depositedUsd' | 'netValueUsd' | 'incentivesUsd' | 'totalUsd',
-): Total {
-  let usd: Decimal = ZERO;
-  let unknown = 0;
-  for (const { item } of rows) {
-    const value = item.pnl[field];
-    if (value === undefined) unknown += 1;
-    else usd = usd.plus(value);
-  }
-  return { usd, unknown };
+function noSums(): Sums {
+  const none = () => ({ usd: ZERO, unknown: 0 });
+  return { count: 0, tally: { depositedUsd: none(), netValueUsd: none(), incentivesUsd: none(), totalUsd: none() } };
 }
 
-function byMarket(rows: readonly ItemRow[]): PortfolioAggregates['byMarket'] {
-  const groups = new Map<string, ItemRow[]>();
-  for (const row of rows) {
-    const key = `${row.chainId} ${row.strategyId}`;
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
+function totalsOf({ count, tally }: Sums): GroupTotals {
+  return { count, ...tally };
+}
+
+/** Add a row to every group that it belongs to; its amounts are parsed once. */
+function add({ item }: ItemRow, groups: readonly (Sums | undefined)[]): void {
+  const amounts = SUMMED.map((name) => {
+    const text = item.pnl[name];
+    return [name, text === undefined ? null : new Decimal(text)] as const;
+  });
+  for (const group of groups) {
+    if (!group) continue;
+    group.count += 1;
+    for (const [name, amount] of amounts) {
+      const sum = group.tally[name];
+      if (amount === null) sum.unknown += 1;
+      else sum.usd = sum.usd.plus(amount);
+    }
   }
-  return [...groups.values()]
-    .flatMap((group) => {
-      const [first] = group;
-      if (!first) return [];
-      const { chainId, marketId, item } = first;
-      return [{ chainId, marketId, isVault: item.kind === 'vault', ...totalsOf(group) }];
-    })
-    .sort((a, b) => b.netValueUsd.usd.comparedTo(a.netValueUsd.usd) ?? 0);
 }

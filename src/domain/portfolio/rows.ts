@@ -41,8 +41,16 @@ export function rowsOf(report: PortfolioReport): readonly WalletRows[] {
   return rows;
 }
 
-/** Lay one wallet out: its items, and behind each vault the loops in it. */
+const knownOfWallet = new WeakMap<Portfolio, readonly ItemRow[]>();
+
+/** Lay one wallet out, once: its items, and behind each vault the loops in it. */
 export function walletRows(portfolio: Portfolio): readonly ItemRow[] {
+  const rows = knownOfWallet.get(portfolio) ?? layOut(portfolio);
+  knownOfWallet.set(portfolio, rows);
+  return rows;
+}
+
+function layOut(portfolio: Portfolio): readonly ItemRow[] {
   return itemsOf(portfolio).flatMap((item) => {
     if (item.kind === 'loop') return [loopRow(item, item.row?.equityVaultId ?? null)];
     return [
