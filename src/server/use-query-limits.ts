@@ -33,6 +33,8 @@ interface CostExtension {
 
 /** Characters of text whose documents are kept parsed. */
 const CACHED_CHARS = 2_000_000;
+/** A parsed document takes a hundred times its text: thirty thousand small ones would take hundreds of megabytes. */
+const CACHED_DOCUMENTS = 1_000;
 
 /**
  * Refuse queries before they are validated (their shape) and before they are executed (their cost), and charge what they
@@ -40,6 +42,7 @@ const CACHED_CHARS = 2_000_000;
  */
 export function useQueryLimits({ limits, admission, persistedPoints }: QueryLimitsDeps): Plugin<ServerContext> {
   const texts = new LRUCache<string, Known>({
+    max: CACHED_DOCUMENTS,
     maxSize: CACHED_CHARS,
     sizeCalculation: (_known, text) => text.length + 1,
   });
