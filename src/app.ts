@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { createDocsPages } from './app/docs.ts';
+import { exampleTabs } from './app/example-tabs.ts';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
 import { createOpsPage } from './app/ops-page.ts';
 import { createStatusPages } from './app/pages.ts';
@@ -27,10 +28,7 @@ import type { Services } from './resolvers/services.ts';
 import { createRestAdapter } from './rest/adapter.ts';
 import manifest from './rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from './rest/routes/index.ts';
-import { EXAMPLE_QUERIES } from './schema/examples.ts';
 import { buildSchema } from './schema/index.ts';
-import { OPS_EXAMPLE_QUERIES } from './schema/ops-examples.ts';
-import { PARTNER_EXAMPLE_QUERIES } from './schema/partner-examples.ts';
 import { createFastPath } from './server/fast-path.ts';
 import { createGraphQLServer } from './server/graphql.ts';
 import { createHandler, type Exchange, GRAPHQL_PATH } from './server/handler.ts';
@@ -235,7 +233,7 @@ export function createApp(deps: AppDeps): App {
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
-    graphiql: env.GRAPHIQL ? { tabs: EXAMPLE_TABS.map((example) => toTab(example, config.sampleKeys)) } : false,
+    graphiql: env.GRAPHIQL ? { tabs: exampleTabs(config.sampleKeys) } : false,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
     logger,
@@ -339,17 +337,5 @@ export function createApp(deps: AppDeps): App {
       stopped ??= stop();
       return stopped;
     },
-  };
-}
-
-const EXAMPLE_TABS = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
-
-/** Make a tab of GraphiQL. A keyed example carries a sample key where the world has some, else the place for a real one. */
-function toTab({ query, variables, tier }: (typeof EXAMPLE_TABS)[number], keys: Config['sampleKeys']) {
-  const [key = '<API_KEY>'] = [...keys].find(([, sample]) => sample.tier === tier) ?? [];
-  return {
-    query,
-    ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }),
-    ...(tier === undefined ? {} : { headers: JSON.stringify({ authorization: `Bearer ${key}` }, null, 2) }),
   };
 }

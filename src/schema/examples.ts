@@ -2,6 +2,8 @@ export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
+  /** Which key it needs; absent = none. */
+  readonly tier?: 'partner' | 'ops';
 }
 
 /** Queries worth starting from: GraphiQL opens with them, the guide shows them, and a test runs every one. */

@@ -28,6 +28,7 @@ query OpsCloseToLiquidation {
     }
   }
 }`,
+    tier: 'ops',
   },
   {
     title: 'Ops: drift with evidence',
@@ -49,6 +50,7 @@ query OpsDriftEvidence {
     }
   }
 }`,
+    tier: 'ops',
   },
   {
     title: 'Ops: largest wallets',
@@ -69,6 +71,7 @@ query OpsLargestWallets($after: String) {
     }
   }
 }`,
+    tier: 'ops',
   },
   {
     title: 'Ops: sums by market, status and drift',
@@ -87,5 +90,6 @@ query OpsAggregates {
     }
   }
 }`,
+    tier: 'ops',
   },
 ];

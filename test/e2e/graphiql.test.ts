@@ -5,7 +5,8 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../src/schema/ops-examples.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { PARTNER_EXAMPLE_QUERIES } from '../../src/schema/partner-examples.ts';
+import { PARTNER, startService, type TestService } from '../support/service.ts';
 
 const EXECUTABLE = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
 const FLAGS = [
@@ -55,7 +56,7 @@ describe.skipIf(!installed)(
 
     test('opens with the example queries, each in a tab of its own', async () => {
       const tabs = await page.locator('.graphiql-tab').allInnerTexts();
-      const names = [...EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
+      const names = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
         ({ query }) => /(?:query|subscription) (\w+)/.exec(query)?.[1] ?? '',
       );
       expect(tabs.map((text) => text.trim())).toEqual(names);
@@ -75,6 +76,20 @@ describe.skipIf(!installed)(
       expect(data.strategies.nodes).toHaveLength(10);
       await expect.poll(() => page.locator('.result-window').innerText()).toContain('totalCount');
       await page.screenshot({ path: join(tmpdir(), 'graphiql.png') });
+    });
+
+    test('runs a partner example with the sample key of the local world', async () => {
+      await page.locator('.graphiql-tab-button', { hasText: 'PreviewOpen' }).dispatchEvent('click');
+      const answered = page.waitForResponse(
+        (response) =>
+          response.url().endsWith('/graphql') && (response.request().postData()?.includes('PreviewOpen') ?? false),
+      );
+      await page.click('.graphiql-execute-button');
+      const response = await answered;
+      expect(response.request().headers().authorization).toBe(PARTNER.authorization);
+      const { data, errors } = await response.json();
+      expect(errors).toBeUndefined();
+      expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'swapAndLeverage' });
     });
 
     test('has read the schema: documentation is there', async () => {
@@ -98,5 +113,18 @@ test.each(OPERATIONS.map(({ title, query, variables }) => [title, query, variabl
     const { status, body } = await service.graphql(query, variables ?? {});
     expect(body.errors).toBeUndefined();
     expect(status).toBe(200);
+  },
+);
+
+test.each(PARTNER_EXAMPLE_QUERIES.map(({ title, query, variables }) => [title, query, variables] as const))(
+  'the example "%s" answers what it asks for to a key, and nothing without one',
+  async (_title, query, variables) => {
+    const { body } = await service.graphql(query, variables ?? {}, PARTNER);
+    expect(body.errors).toBeUndefined();
+    const [answer] = Object.values<{ __typename?: string } | null>(body.data);
+    expect(answer).not.toBeNull();
+    expect(answer?.__typename ?? '').not.toMatch(/Refusal$/);
+    const { body: refused } = await service.graphql(query, variables ?? {});
+    expect(refused.errors?.[0].extensions.code).toBe('unauthorized');
   },
 );
