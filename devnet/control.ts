@@ -5,6 +5,7 @@ import type { Catalog, Market, Token } from '../src/catalog/index.ts';
 import { Decimal, toUnits } from '../src/shared/decimal.ts';
 import { type Logger, silentLogger } from '../src/shared/logger.ts';
 import type { ChainVerbs } from './chain/verbs.ts';
+import { PortTakenError } from './port.ts';
 import { FAULT_KINDS, faultSchema, PROVIDERS, type Upstreams } from './upstreams/index.ts';
 
 /** The verbs that the control endpoint uses; the local chains have them. */
@@ -72,7 +73,7 @@ const timeBody = z.strictObject({
 
 /**
  * Start the switch of the local world: JSON over HTTP on 127.0.0.1. `GET /` says what it can do.
- * @throws Error when the port is taken.
+ * @throws PortTakenError
  */
 export async function startControl(options: ControlOptions): Promise<Control> {
   const logger = options.logger ?? silentLogger;
@@ -96,7 +97,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`The control endpoint did not start: port ${options.port} is taken; choose another one`)
+          ? new PortTakenError('the control endpoint', options.port, 'DEVNET_CONTROL_PORT', { cause: error })
           : error,
       ),
     );

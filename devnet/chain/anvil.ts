@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { PortTakenError } from '../port.ts';
 import { projectRoot } from '../root.ts';
 
 export interface AnvilOptions {
@@ -31,7 +32,8 @@ const GUARD = '"$@" & child=$!; exec 1>&- 2>&-; read -r _; kill "$child" 2>/dev/
 
 /**
  * Start a local chain on 127.0.0.1 and wait until it listens. It mines on every transaction.
- * @throws Error when the binary is missing or the port is taken.
+ * @throws PortTakenError
+ * @throws Error when the binary is missing.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const binary = findAnvil(options.anvilBin);
@@ -82,11 +84,13 @@ function listeningPort(guard: ChildProcess, options: AnvilOptions): Promise<numb
     let output = '';
     const fail = (what: string): void => {
       clearTimeout(timer);
+      const { chainId } = options;
       const taken = /address already in use/i.test(output);
-      const reason = taken
-        ? `port ${options.port} is taken; choose another one`
-        : `${what}: ${output.trim().slice(-500)}`;
-      reject(new Error(`The local chain ${options.chainId} did not start: ${reason}`));
+      reject(
+        taken
+          ? new PortTakenError(`the local chain ${chainId}`, options.port, `DEVNET_PORT_${chainId}`)
+          : new Error(`The local chain ${chainId} did not start: ${what}: ${output.trim().slice(-500)}`),
+      );
     };
     const timer = setTimeout(() => fail(`no answer within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
     const listen = (chunk: Buffer): void => {
@@ -101,6 +105,13 @@ function listeningPort(guard: ChildProcess, options: AnvilOptions): Promise<numb
     guard.stdout?.on('data', listen);
     guard.stderr?.on('data', listen);
     guard.once('error', (error) => fail(error.message));
-    guard.stdout?.once('end', () => fail('anvil (npm install, ANVIL_BIN or PATH) ended at once'));
+    // Both: why it ended stands in one of them, and the other may end first.
+    let open = 2;
+    const over = (): void => {
+      open -= 1;
+      if (open === 0) fail('anvil (npm install, ANVIL_BIN or PATH) ended at once');
+    };
+    guard.stdout?.once('end', over);
+    guard.stderr?.once('end', over);
   });
 }

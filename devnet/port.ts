@@ -1,0 +1,8 @@
+/** A port of the local world belongs to another program; the message names the setting. */
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
+
+  constructor(what: string, port: number | undefined, setting: string, options?: ErrorOptions) {
+    super(`Port ${port} for ${what} is taken. Stop the other program or set ${setting} to a free port.`, options);
+  }
+}

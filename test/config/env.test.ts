@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, createConfig, needsLocalWorld, parseEnv, type WorldOverrides } from '../../src/config/config.ts';
+
+const REAL = {
+  RPC_URL_1: 'https://node.example/1',
+  RPC_URL_4663: 'https://node.example/4663',
+  DATABASE_URL: 'postgres://db.example/spiral',
+};
+const WORLD: WorldOverrides = { env: REAL, sampleKeys: new Map([['local-partner', { tier: 'partner' }]]) };
+
+describe('parseEnv', () => {
+  const env = parseEnv({});
+
+  test('default: where the service and the local world listen', () => {
+    expect([env.HOST, env.PORT, env.DEVNET_PORT_1, env.DEVNET_PORT_4663]).toEqual(['127.0.0.1', 8787, 8545, 8546]);
+  });
+
+  test('default: refresh cadences and freshness budgets, in seconds', () => {
+    const seconds = Object.entries(env).filter(([name]) => /^(REFRESH|BUDGET|READY)_/.test(name));
+    expect(Object.fromEntries(seconds)).toEqual({
+      REFRESH_LENDING_STATE_SEC: 120,
+      REFRESH_BORROW_HISTORY_SEC: 1_800,
+      REFRESH_YIELDMARKET_SEC: 1_800,
+      REFRESH_ONCHAIN_APY_SEC: 600,
+      REFRESH_SLOW_APY_SEC: 43_200,
+      REFRESH_INCENTIVES_SEC: 1_800,
+      REFRESH_PRICES_SEC: 300,
+      REFRESH_EXIT_LIQUIDITY_SEC: 43_200,
+      REFRESH_TVL_SEC: 300,
+      BUDGET_LENDING_STATE_SEC: 300,
+      BUDGET_ORACLE_SEC: 900,
+      BUDGET_BORROW_HISTORY_SEC: 3_600,
+      BUDGET_YIELDMARKET_SEC: 1_800,
+      BUDGET_SLOW_APY_SEC: 43_200,
+      BUDGET_INCENTIVES_SEC: 3_600,
+      BUDGET_PRICES_SEC: 900,
+      BUDGET_EXIT_LIQUIDITY_SEC: 86_400,
+      BUDGET_TVL_SEC: 900,
+      BUDGET_OPS_PORTFOLIOS_SEC: 60,
+      READY_CEILING_SEC: 900,
+    });
+  });
+
+  test('default: the real providers', () => {
+    const providers = Object.entries(env).filter(([name]) => name.endsWith('_URL'));
+    expect(Object.fromEntries(providers)).toEqual({
+      PENDLE_URL: 'https://api-v2.pendle.finance/core',
+      DEFILLAMA_YIELDS_URL: 'https://yields.llama.fi',
+      DEFILLAMA_COINS_URL: 'https://coins.llama.fi',
+      STABLEWATCH_URL: 'https://api.stablewatch.io/api',
+      ROYCO_URL: 'https://vault.api.royco.org/api/v1',
+      MERKL_URL: 'https://api.merkl.xyz/v4',
+      COINGECKO_URL: 'https://api.coingecko.com/api/v3',
+      GECKOTERMINAL_URL: 'https://api.geckoterminal.com/api/v2',
+      KYBERSWAP_URL: 'https://aggregator-api.kyberswap.com',
+      OPENOCEAN_URL: 'https://open-api-pro.openocean.finance',
+      MORPHO_API_URL: 'https://api.morpho.org/graphql',
+    });
+  });
+
+  test('default: what is listed', () => {
+    expect([env.LISTING_MIN_DAYS_TO_MATURITY, env.LISTING_MIN_LIQUIDITY_USD]).toEqual([7, 1_000]);
+  });
+
+  test('behavior: an empty variable is one that is not set', () => {
+    expect(parseEnv({ PORT: '', RPC_URL_1: '', NODE_ENV: '' })).toEqual(env);
+  });
+});
+
+describe('needsLocalWorld', () => {
+  test('default: with an empty environment, and not once the real chains are named', () => {
+    expect(needsLocalWorld(parseEnv({}))).toBe(true);
+    expect(needsLocalWorld(parseEnv(REAL))).toBe(false);
+    expect(needsLocalWorld(parseEnv({ ...REAL, NODE_ENV: 'production' }))).toBe(false);
+  });
+});
+
+describe('createConfig', () => {
+  test('behavior: sample keys come from a local world and from nowhere else', () => {
+    expect(createConfig({}, WORLD).sampleKeys.size).toBe(1);
+    expect(createConfig(REAL).sampleKeys.size).toBe(0);
+    expect(createConfig({ ...REAL, NODE_ENV: 'production' }).sampleKeys.size).toBe(0);
+  });
+
+  test('error: ConfigError for a local world in production', () => {
+    expect(() => createConfig({ NODE_ENV: 'production' }, WORLD)).toThrow(ConfigError);
+  });
+
+  test.each(['api', 'warmer'])('error: ConfigError for ROLE=%s without the Redis where they meet', (ROLE) => {
+    expect(() => createConfig({ ...REAL, ROLE })).toThrow(ConfigError);
+    expect(createConfig({ ...REAL, ROLE, REDIS_URL: 'redis://redis.example' }).env.ROLE).toBe(ROLE);
+  });
+
+  test('error: ConfigError for an overlay that cannot be read', () => {
+    expect(() => createConfig({ ...REAL, CATALOG_OVERLAY: '/nowhere/overlay.json' })).toThrow(ConfigError);
+  });
+});
