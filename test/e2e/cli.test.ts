@@ -79,6 +79,9 @@ describe('npm start', () => {
       });
       expect(await page.text()).toContain('<html');
       for (const key of ['local-partner', 'local-ops']) expect(said).toContain(key);
+      const pages = urls.filter((url) => /\/(v1\/strategies|docs|ops|health)$/.test(url));
+      expect(new Set(pages.map((url) => new URL(url).pathname)).size).toBe(4);
+      for (const url of pages) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
 
       const lines = said.split('\n').filter((line) => line.includes('curl '));
       expect(lines).toHaveLength(3);
@@ -91,12 +94,21 @@ describe('npm start', () => {
       }
       expect(running.stderr()).toBe('');
 
+      const portAfter = (word: RegExp) => word.exec(said)?.[1] ?? '';
       const { port } = new URL(urls[0] ?? '');
-      const second = fromSources({ ...ownWorld(), PORT: port });
-      expect(await second.ended).toBe(1);
-      expect(second.stderr()).toContain(port);
-      expect(second.stderr()).toContain('PORT');
-      expect(second.stderr()).not.toContain('    at ');
+      const taken = {
+        PORT: port,
+        DEVNET_PORT_1: portAfter(/Chains .*?1 at http:\/\/127\.0\.0\.1:(\d+)/),
+        DEVNET_CONTROL_PORT: portAfter(/Control .*:(\d+)/),
+      };
+      for (const [setting, number] of Object.entries(taken)) {
+        const second = fromSources({ ...ownWorld(), [setting]: number });
+        expect(await second.ended).toBe(1);
+        expect(second.stderr()).toContain(number);
+        expect(second.stderr()).toContain(`set ${setting} `);
+        expect(second.stderr()).not.toContain('    at ');
+        expect(second.stderr().trim().split('\n')).toHaveLength(1);
+      }
       expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
 
       const below = hasProc ? await descendants(running.child.pid ?? 0) : [];
