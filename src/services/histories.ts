@@ -7,17 +7,17 @@ import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 export interface HistoriesDeps {
-  readonly catalog: Catalog;
-  readonly snapshot: SnapshotReader;
-  readonly samples: SampleRepository;
+  readonly catalog: Pick<Catalog, 'market'>;
+  readonly snapshot: Pick<SnapshotReader, 'facts'>;
+  readonly samples: Pick<SampleRepository, 'readHourly'>;
   readonly budgets: FreshnessBudgets;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Read recorded histories. Borrow APY: our own hourly samples, and for days before the first of them the daily points of
- * the snapshot, which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish.
+ * Read recorded histories. Borrow APY: our own hourly samples, and for days without any the daily points of the snapshot,
+ * which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish.
  */
 export function createHistories({ catalog, snapshot, samples, budgets }: HistoriesDeps): HistorySource {
   const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
@@ -62,16 +62,21 @@ export function createHistories({ catalog, snapshot, samples, budgets }: Histori
         ratePct: fraction.times(HUNDRED),
       }));
       const fact = borrowHistory.items.get(id);
-      const firstOwnDay = own[0] === undefined ? Number.POSITIVE_INFINITY : Math.floor(own[0].atMs / DAY_MS) * DAY_MS;
-      const earlier = (fact?.value.points ?? [])
+      const ownDays = new Set(own.map(({ atMs }) => dayOf(atMs)));
+      const filled = (fact?.value.points ?? [])
         .map(({ atSec, apy }) => ({ atMs: atSec * 1_000, ratePct: new Decimal(apy).times(HUNDRED) }))
-        .filter(({ atMs }) => atMs < firstOwnDay);
-      const points = within([...earlier, ...own], range);
+        .filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
+      const points = within(
+        [...filled, ...own].sort((a, b) => a.atMs - b.atMs),
+        range,
+      );
       const newest = lendingState.items.get(id);
       if (points.length === 0 && !newest) continue;
       series.set(id, {
         points,
-        sources: [...(earlier.length > 0 && fact ? [fact.source] : []), ...(own.length > 0 ? ['chain'] : [])],
+        sources: [
+          ...new Set([...(filled.length > 0 && fact ? [fact.source] : []), ...(own.length > 0 ? ['chain'] : [])]),
+        ],
         stamp: {
           asOfMs: newest?.asOfMs ?? points.at(-1)?.atMs ?? 0,
           staleAfterSec: budgets.borrowHistory,
@@ -92,6 +97,10 @@ export function createHistories({ catalog, snapshot, samples, budgets }: Histori
       return new Map(entries);
     },
   };
+}
+
+function dayOf(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
 }
 
 function within(points: readonly HistoryPoint[], { fromMs, toMs }: HistoryRange): HistoryPoint[] {

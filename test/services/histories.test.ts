@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import type { RateSample, SampleRepository } from '../../src/database/samples.ts';
+import { createHistories } from '../../src/services/histories.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
+
+const HOUR = 3_600_000;
+const TODAY = Math.floor(NOW_MS / DAY) * DAY;
+const range = { fromMs: TODAY - 10 * DAY, toMs: TODAY + DAY };
+const catalog = createCatalog(curatedChains);
+const chain = chainOf(1);
+const { id } =
+  chain.markets[0] ??
+  (() => {
+    throw new Error('the catalog has markets');
+  })();
+
+/** What is kept of the last ten days: 1 percent on the first of them, 10 on the last. */
+const points = Array.from({ length: 10 }, (_, i) => ({
+  atSec: (TODAY - (10 - i) * DAY) / 1_000,
+  apy: new Decimal(i + 1).div(100),
+}));
+const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points } });
+
+/** Read the days of the history as `[days from today, percent]`, when we sampled 42 percent at these times. */
+async function read(sampledAtMs: readonly number[]) {
+  const own = sampledAtMs.map(
+    (atMs): RateSample => ({
+      marketId: id,
+      atMs,
+      borrowApy: new Decimal('0.42'),
+      utilization: new Decimal('0.9'),
+      supplyAssets: 10n,
+      borrowAssets: 9n,
+      liquidityAssets: 1n,
+    }),
+  );
+  const samples: Pick<SampleRepository, 'readHourly'> = {
+    readHourly: async () => new Map(own.length === 0 ? [] : [[id, own]]),
+  };
+  const snapshot = { facts: () => facts };
+  const histories = createHistories({ catalog, snapshot, samples, budgets: BUDGETS });
+  const series = (await histories.read('borrowApy', 1, [id], range)).get(id);
+  return {
+    sources: series?.sources,
+    days: series?.points.map(({ atMs, ratePct }) => [(atMs - TODAY) / DAY, ratePct.toNumber()]),
+  };
+}
+const filled = (from: number, to: number) => points.slice(from + 10, to + 11).map((_, i) => [from + i, from + i + 11]);
+
+describe('borrow APY', () => {
+  test('default: before our first sample, the days that were back-filled', async () => {
+    const { days, sources } = await read([TODAY - DAY + 5 * HOUR, TODAY]);
+    expect(days).toEqual([...filled(-10, -2), [-1 + 5 / 24, 42], [0, 42]]);
+    expect(sources).toEqual(['test', 'chain']);
+  });
+
+  test('behavior: days that we missed between our samples are back-filled as well, and no day has both', async () => {
+    const { days } = await read([TODAY - 8 * DAY + HOUR, TODAY - 3 * DAY]);
+    expect(days).toEqual([...filled(-10, -9), [-8 + 1 / 24, 42], ...filled(-7, -4), [-3, 42], ...filled(-2, -1)]);
+  });
+
+  test('behavior: either alone is the history', async () => {
+    expect((await read([])).days).toEqual(filled(-10, -1));
+    const everyDay = Array.from({ length: 10 }, (_, i) => TODAY - (10 - i) * DAY);
+    expect(await read(everyDay)).toEqual({ days: filled(-10, -1).map(([day]) => [day, 42]), sources: ['chain'] });
+  });
+});
