@@ -1,24 +1,19 @@
 import { BadRequestError, NotFoundError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { shownValue } from '../shared/ids.ts';
+import {
+  CANDLE_AGGREGATES,
+  COIN_ID_PATTERN,
+  CURRENCY_PATTERN,
+  MAX_CANDLES,
+  MAX_CHART_DAYS,
+} from '../shared/vocabulary.ts';
 import { requireChain } from './chains.ts';
 import type { AppContext } from './context.ts';
 import type { CandlesAnswer, CandleTimeframe, ChartAnswer } from './services.ts';
 
 export const DEFAULT_CHART = { days: 7, currency: 'usd' } as const;
-/** The provider's public plan reaches one year back. */
-export const MAX_CHART_DAYS = 365;
-const COIN_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const CURRENCY_PATTERN = /^[A-Za-z]{2,10}$/;
-
-/** Aggregates that the provider serves, by timeframe. */
-export const AGGREGATES: Readonly<Record<CandleTimeframe, readonly number[]>> = {
-  minute: [1, 5, 15],
-  hour: [1, 4, 12],
-  day: [1],
-};
 export const DEFAULT_CANDLES = { chainId: 1, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
-export const MAX_CANDLES = 1000;
 
 export interface ChartArgs {
   readonly coinId: string;
@@ -61,8 +56,8 @@ export type Candles = CandlesArgs & CandlesAnswer;
 export async function readCandles(args: CandlesArgs, ctx: AppContext): Promise<Candles> {
   const { timeframe, aggregate, limit } = args;
   const chain = requireChain(ctx, args.chainId);
-  if (!AGGREGATES[timeframe].includes(aggregate)) {
-    const oneOf = AGGREGATES[timeframe];
+  const oneOf: readonly number[] = CANDLE_AGGREGATES[timeframe];
+  if (!oneOf.includes(aggregate)) {
     throw refused('aggregate', aggregate, `With timeframe "${timeframe}" send ${oneOf.join(', ')}.`, {
       oneOf,
       timeframe,

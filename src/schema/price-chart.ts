@@ -1,12 +1,16 @@
-import { DEFAULT_CHART, MAX_CHART_DAYS, type PriceChart, readPriceChart } from '../resolvers/charts.ts';
+import { DEFAULT_CHART, type PriceChart, readPriceChart } from '../resolvers/charts.ts';
 import type { ChartPoint } from '../resolvers/services.ts';
+import { MAX_CHART_DAYS } from '../shared/vocabulary.ts';
 import { builder } from './builder.ts';
 
 const PointRef = builder.objectRef<ChartPoint>('ChartPoint').implement({
   description: 'One point of a relayed chart.',
   fields: (t) => ({
     atMs: t.float({ description: 'Unix milliseconds (whole).', resolve: ([atMs]) => atMs }),
-    value: t.float({ description: 'The value, as relayed.', resolve: ([, value]) => value }),
+    value: t.float({
+      description: 'The value in the currency of the chart, as relayed.',
+      resolve: ([, value]) => value,
+    }),
   }),
 });
 
@@ -21,17 +25,17 @@ const PriceChartRef = builder.objectRef<PriceChart>('PriceChart').implement({
     prices: t.expose('prices', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'Price of one coin.',
+      description: 'Price of one coin, in `currency`.',
     }),
     marketCaps: t.expose('marketCaps', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'Market capitalisation.',
+      description: 'Market capitalisation, in `currency`.',
     }),
     totalVolumes: t.expose('totalVolumes', {
       type: [PointRef],
       complexity: { field: 1, multiplier: 50 },
-      description: 'Volume of 24 hours.',
+      description: 'Volume of 24 hours, in `currency`.',
     }),
   }),
 });
@@ -40,7 +44,8 @@ builder.queryField('priceChart', (t) =>
   t.field({
     type: PriceChartRef,
     nullable: true,
-    description: 'A price chart, relayed on demand; the error `upstream_unavailable` when the provider fails.',
+    description:
+      'A price chart, relayed on demand; the error `bad_request` for a coin that the provider does not know, `upstream_unavailable` when it fails.',
     args: {
       coinId: t.arg.string({ required: true, description: 'Id of the coin at the provider, e.g. `ethereum`.' }),
       days: t.arg.int({
@@ -51,7 +56,7 @@ builder.queryField('priceChart', (t) =>
       currency: t.arg.string({
         required: true,
         defaultValue: DEFAULT_CHART.currency,
-        description: 'Currency code of the values.',
+        description: 'Currency code of the values, 3 to 5 letters in any case.',
       }),
     },
     resolve: (_root, args, ctx) => readPriceChart(args, ctx),

@@ -1,4 +1,12 @@
-/** Closed word lists of the contract, which the catalog's data, the domain and the answers share. */
+/** Closed word lists and bounds of the contract, which the catalog's data, the domain and the answers share. */
 export const COLLATERAL_CATEGORIES = ['stable', 'ETH', 'BTC', 'stable-PT', 'stocks', 'Other'] as const;
 export const APY_SOURCES = ['yieldmarket', 'aggregator', 'incentivemarket', 'stableindex', 'onchain', 'none'] as const;
 export const SWAP_SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
+
+/** The chart provider's public plan reaches one year back: asking for more would only be refused there. */
+export const MAX_CHART_DAYS = 365;
+export const COIN_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+export const CURRENCY_PATTERN = /^[A-Za-z]{3,5}$/;
+/** Interface 4.2: how many units a candle may hold, by timeframe, and how many candles one answer. */
+export const CANDLE_AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
+export const MAX_CANDLES = 1000;

@@ -84,7 +84,7 @@ describe(CHART, () => {
     '?coinId=ethena&days=abc',
     '?coinId=ethena&days=',
     '?coinId=ethena&days=1e3',
-    '?coinId=ethena&days=4000',
+    '?coinId=ethena&days=366',
     '?coinId=ethena&days=max',
     '?coinId=ethena&currency=',
     '?coinId=ethena&currency=us%20d',
@@ -146,6 +146,40 @@ describe(CHART, () => {
     service.clock.advance(6_000);
     await service.get(path);
     expect(chartsAsked()).toHaveLength(2);
+  });
+});
+
+describe('bounds of REST and GraphQL', () => {
+  const IN_BOUNDS = ['days=1', 'days=365', 'currency=EUR', 'currency=usd'];
+  const OUT_OF_BOUNDS = ['days=0', 'days=366', 'currency=e', 'currency=dollar'];
+  test.each([
+    ...IN_BOUNDS.map((asked) => [asked, true] as const),
+    ...OUT_OF_BOUNDS.map((asked) => [asked, false] as const),
+  ])('%s of a chart: served %s by both', async (asked, served) => {
+    const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&${asked}`);
+    const [name, value = ''] = asked.split('=');
+    const argument = `${name}: ${name === 'days' ? value : JSON.stringify(value)}`;
+    const { body } = await service.graphql(
+      `{ priceChart(coinId: "ethena-staked-usde", ${argument}) { prices { atMs } } }`,
+    );
+    expect(rest.status).toBe(served ? 200 : 400);
+    expect(body.errors?.[0].extensions.code).toBe(served ? undefined : 'bad_request');
+    expect(body.errors?.[0].extensions.details.field).toBe(served ? undefined : name);
+  });
+
+  test('the documents of both name them', async () => {
+    const { body } = await service.get('/openapi.json');
+    const { get } = body.paths['/v1/prices/chart'];
+    const days = get.parameters.find(({ name }: Json) => name === 'days');
+    expect(days.schema).toMatchObject({ minimum: 1, maximum: 365, default: 7 });
+    expect(days.description).toContain('1 to 365');
+    expect(Object.keys(get.responses)).toEqual(expect.arrayContaining(['200', '400', '503']));
+    expect(Object.keys(get.responses)).not.toContain('404');
+    const { body: schema } = await service.graphql(
+      '{ __type(name: "Query") { fields { name args { name description } } } }',
+    );
+    const field = schema.data.__type.fields.find(({ name }: Json) => name === 'priceChart');
+    expect(field.args.find(({ name }: Json) => name === 'days').description).toContain('1 to 365');
   });
 });
 

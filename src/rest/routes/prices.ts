@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import { NotFoundError } from '../../shared/errors.ts';
+import { BadRequestError, NotFoundError } from '../../shared/errors.ts';
+import {
+  CANDLE_AGGREGATES,
+  COIN_ID_PATTERN,
+  CURRENCY_PATTERN,
+  MAX_CANDLES,
+  MAX_CHART_DAYS,
+} from '../../shared/vocabulary.ts';
 import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
-
-/** Interface 4.2: which bucket sizes each timeframe has. */
-const AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
 
 /** An integer in a query string, within bounds. */
 function integer(name: string, { min, max }: { readonly min: number; readonly max: number }) {
@@ -20,20 +24,19 @@ function integer(name: string, { min, max }: { readonly min: number; readonly ma
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-const MAX_CHART_DAYS = 3650;
-const MAX_CANDLES = 1000;
-
 const chartParams = z.object({
   coinId: z
     .string({ error: 'expected a coin id of the price provider, e.g. ethena-usde' })
-    .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'expected a coin id of the price provider, e.g. ethena-usde')
+    .regex(COIN_ID_PATTERN, 'expected a coin id of the price provider, e.g. ethena-usde')
     .describe('Coin id of the price provider.'),
-  days: integer('days', { min: 1, max: MAX_CHART_DAYS }).default(7).describe('How many days back. Default 7.'),
+  days: integer('days', { min: 1, max: MAX_CHART_DAYS })
+    .default(7)
+    .describe(`How many days back, 1 to ${MAX_CHART_DAYS}. Default 7.`),
   currency: z
     .string()
-    .regex(/^[a-z]{3,5}$/, 'expected a lower-case currency code, e.g. usd')
+    .regex(CURRENCY_PATTERN, 'expected a currency code of 3 to 5 letters, e.g. usd')
     .default('usd')
-    .describe('Currency of the values. Default usd.'),
+    .describe('Currency code of the values, in any case. Default usd.'),
 });
 
 function ohlcvParams({ chainIds }: RouteOptions) {
@@ -51,7 +54,7 @@ function ohlcvParams({ chainIds }: RouteOptions) {
         .describe('Most candles, 1 to 1000. Default 168.'),
     })
     .superRefine(({ timeframe, aggregate }, context) => {
-      const sizes: readonly number[] = AGGREGATES[timeframe];
+      const sizes: readonly number[] = CANDLE_AGGREGATES[timeframe];
       if (sizes.includes(aggregate)) return;
       context.addIssue({
         code: 'custom',
@@ -94,15 +97,16 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       path: '/v1/prices/chart',
       surface: 'Public',
       summary: 'Price chart of a coin',
-      description: 'Relayed on demand from the price provider; equal requests within a minute share one upstream call.',
+      description:
+        'Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin that the provider does not know is a bad request.',
       operation: 'PriceChart',
       params: chartParams,
       variables: ({ params }) => params,
       project: ({ priceChart: chart }: PriceChartQuery, { params }) => {
         if (!chart) {
-          throw new NotFoundError(`The price provider knows no coin "${params.coinId}".`, {
-            resource: 'coin',
-            id: params.coinId,
+          throw new BadRequestError('The price provider knows no such coin.', {
+            field: 'query.coinId',
+            value: params.coinId,
           });
         }
         return {
@@ -112,7 +116,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
         };
       },
       response: priceChart,
-      errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
+      errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
       examples: [
         { summary: 'Seven days in USD, the defaults', query: { coinId: 'ethena-staked-usde' } },
         { summary: 'A month', query: { coinId: 'ethena-staked-usde', days: '30' } },
