@@ -131,15 +131,12 @@ describe('start', () => {
 
   test('behavior: nodes, providers and Redis that do not answer are no reason not to start', async () => {
     const nowhere = 'http://127.0.0.1:1';
-    const service = await spawnService(
-      settings({
-        RPC_URL_1: nowhere,
-        RPC_URL_4663: nowhere,
-        COINGECKO_URL: nowhere,
-        REDIS_URL: 'redis://127.0.0.1:1',
-        LOG_LEVEL: 'info',
-      }),
-    );
+    const service = await cluster.spawn({
+      RPC_URL_1: nowhere,
+      RPC_URL_4663: nowhere,
+      COINGECKO_URL: nowhere,
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
     expect((await fetch(`${service.url}/health`)).status).toBe(200);
     expect((await fetch(`${service.url}/ready`)).status).toBe(503);
     expect(await service.end('SIGTERM')).toBe(0);
