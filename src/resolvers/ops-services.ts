@@ -1,5 +1,6 @@
 import type { PortfolioAggregates } from '../domain/portfolio/aggregates.ts';
 import type { ItemFilter } from '../domain/portfolio/query.ts';
+import type { PortfolioDocument } from '../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../domain/portfolio/report.ts';
 import type { Portfolio } from '../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -22,6 +23,8 @@ export interface OpsPort {
   live(chainId: ChainId, wallet: Address): Promise<Portfolio>;
   /** Sum everything that matches, in slices between other work. */
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
+  /** Render every wallet of a report for the v1 contract, once, in slices between other work. */
+  documents(report: PortfolioReport): Promise<readonly PortfolioDocument[]>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
   history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
 }

@@ -10,6 +10,7 @@ import {
   queryItems,
   queryPortfolios,
 } from '../domain/portfolio/query.ts';
+import type { PortfolioDocument } from '../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../domain/portfolio/report.ts';
 import type { Portfolio, PortfolioItem } from '../domain/portfolio/types.ts';
 import type { PositionStatus } from '../domain/position/types.ts';
@@ -83,6 +84,11 @@ export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx
   const stamp = { asOfMs: served.report.computedAtMs, staleAfterSec: ctx.services.budgets.opsPortfolios };
   const { ageSec, stale } = ageOf(stamp, ctx.nowMs);
   return { ...served, ageSec, stale, degraded: served.failure !== null };
+}
+
+/** Render every wallet of a report as the v1 contract shows it. */
+export async function readDocuments({ report }: ServedReport, ctx: AppContext): Promise<PortfolioDocument[]> {
+  return [...(await ctx.services.ops.documents(report))];
 }
 
 /** Read one wallet now. @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError */

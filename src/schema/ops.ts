@@ -1,5 +1,4 @@
 import type { GroupTotals, PortfolioAggregates, Total } from '../domain/portfolio/aggregates.ts';
-import { renderEntry } from '../domain/portfolio/render.ts';
 import { isFailed, type PortfolioCounts, type PortfolioSample } from '../domain/portfolio/report.ts';
 import type { FailedPortfolio } from '../domain/portfolio/types.ts';
 import {
@@ -8,6 +7,7 @@ import {
   listPortfolios,
   MAX_HISTORY_DAYS,
   readAggregates,
+  readDocuments,
   readPortfolio,
   readPortfolioHistory,
   readReport,
@@ -96,7 +96,7 @@ const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
       type: ['PortfolioDocument'],
       complexity: { field: 1_000, multiplier: 1 },
       description: 'Every wallet, ordered by address, as the v1 contract shows it. Large: page `portfolios` instead.',
-      resolve: ({ report }) => report.entries.map(renderEntry),
+      resolve: (served, _args, ctx) => readDocuments(served, ctx),
     }),
   }),
 });

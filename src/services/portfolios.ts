@@ -10,6 +10,7 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { aggregateSteps } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
+import { type PortfolioDocument, renderEntry } from '../domain/portfolio/render.ts';
 import { countEntries, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
 import { walletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
@@ -100,6 +101,17 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       return portfolio;
     },
     aggregate: (reports, filter) => runInSlices(aggregateSteps(reports, filter), deps.slicing ?? betweenEvents),
+    documents: async ({ entries }) => {
+      const documents: PortfolioDocument[] = [];
+      const render = function* (): Generator<void, void> {
+        for (const entry of entries) {
+          documents.push(renderEntry(entry));
+          yield;
+        }
+      };
+      await runInSlices(render(), deps.slicing ?? betweenEvents);
+      return documents;
+    },
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
   };
 }

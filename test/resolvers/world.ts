@@ -124,6 +124,7 @@ const emptyOps: Services['ops'] = {
     const all = { count: 0, depositedUsd: none, netValueUsd: none, incentivesUsd: none, totalUsd: none };
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },
+  documents: async () => [],
   history: async () => [],
 };
 
