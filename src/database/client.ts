@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { type Logger, silentLogger } from '../shared/logger.ts';
 import { guardPool } from './pool.ts';
@@ -57,9 +57,4 @@ export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}):
             }),
         }),
   });
-}
-
-/** Ask whether the database answers. @throws UpstreamUnavailableError */
-export async function pingDatabase(db: Database): Promise<void> {
-  await sql`select 1`.execute(db);
 }

@@ -70,13 +70,6 @@ export interface PositionProxiesTable {
   resolved_block: string;
 }
 
-/** Requests of a key on a day (UTC). */
-export interface KeyUsageTable {
-  key_id: string;
-  day: ColumnType<string, string, string>;
-  requests: ColumnType<string, string, string>;
-}
-
 /** Since when a disagreement between register and chain is known. */
 export interface DriftSightingsTable {
   chain_id: number;
@@ -104,6 +97,5 @@ export interface Tables {
   rate_samples: RateSamplesTable;
   api_keys: ApiKeysTable;
   position_registrations: PositionRegistrationsTable;
-  key_usage: KeyUsageTable;
   position_proxies: PositionProxiesTable;
 }

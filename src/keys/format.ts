@@ -41,11 +41,6 @@ export function parseKey(text: string): ParsedKey | null {
   return { tier: tier === 'ops' ? 'ops' : 'partner', prefix };
 }
 
-/** Tell whether the text has the form of the public part of a key. */
-export function isPrefix(text: string): boolean {
-  return new RegExp(`^[0-9a-z]{${PREFIX_LENGTH}}$`).test(text);
-}
-
 function checksum(body: string): string {
   return toBase62(createHash('sha256').update(body).digest().subarray(0, 4), CHECKSUM_LENGTH);
 }

@@ -26,11 +26,6 @@ export interface RestResponse {
   readonly body: string | Uint8Array;
 }
 
-/** A persisted operation: the generated name and hash of one file in `operations/`. */
-export interface OperationRef {
-  readonly name: string;
-}
-
 /** A request as the front door has seen it. */
 export interface Entry {
   /** What it was refused with; `null` = let in. */

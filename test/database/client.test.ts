@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startPostgres } from '../../devnet/postgres.ts';
-import { createDatabase, type Database, pingDatabase } from '../../src/database/client.ts';
+import { createDatabase, type Database } from '../../src/database/client.ts';
 import { AppError, UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -30,6 +30,10 @@ afterEach(async () => {
   await database.drop();
 });
 
+async function ping(client: Database): Promise<void> {
+  await sql`select 1`.execute(client);
+}
+
 function outcome(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'ok',
@@ -45,7 +49,7 @@ function everythingIn(error: unknown): string {
 
 describe('createDatabase', () => {
   test('default', async () => {
-    await expect(pingDatabase(db)).resolves.toBeUndefined();
+    await expect(ping(db)).resolves.toBeUndefined();
   });
 
   test('behavior: exact numbers arrive as text, and times as dates', async () => {
@@ -82,7 +86,7 @@ describe('createDatabase', () => {
     ];
     for (const href of wrong) {
       const refused = createDatabase({ url: href, poolSize: 1, statementTimeoutMs: 1_000 });
-      const error = await outcome(pingDatabase(refused));
+      const error = await outcome(ping(refused));
       await refused.destroy();
       expect(error).toMatchObject({ code: 'upstream_unavailable', details: { reason: 'rejected' } });
       expect(everythingIn(error)).not.toMatch(/wrong|no_such_database|gateway/);
@@ -93,7 +97,7 @@ describe('createDatabase', () => {
     const hasty = createDatabase({ url: database.url, poolSize: 1, statementTimeoutMs: 50 }, { logger });
     const error = await outcome(sql`select pg_sleep(10)`.execute(hasty));
     expect(error).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'database', reason: 'timeout' } });
-    await expect(pingDatabase(hasty)).resolves.toBeUndefined();
+    await expect(ping(hasty)).resolves.toBeUndefined();
     await hasty.destroy();
     expect(logged).toEqual([]);
   });
@@ -102,18 +106,18 @@ describe('createDatabase', () => {
     const error = await outcome(sql`select no_such_column`.execute(db));
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(AppError);
-    await expect(pingDatabase(db)).resolves.toBeUndefined();
+    await expect(ping(db)).resolves.toBeUndefined();
   });
 
   test('behavior: a session that is cut while idle is replaced', async () => {
-    await pingDatabase(db);
+    await ping(db);
     const other = createDatabase({ url: database.url, poolSize: 1, statementTimeoutMs: 5_000 });
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`.execute(other);
     await other.destroy();
-    const first = await outcome(pingDatabase(db)); // may still meet the dead connection
+    const first = await outcome(ping(db)); // may still meet the dead connection
     if (first !== 'ok') expect(first).toMatchObject({ code: 'upstream_unavailable' });
-    await expect(pingDatabase(db)).resolves.toBeUndefined();
+    await expect(ping(db)).resolves.toBeUndefined();
   });
 
   test('behavior: the database goes away and comes back, each said once', async () => {
@@ -126,7 +130,7 @@ describe('createDatabase', () => {
       const held = outcome(sql`select pg_sleep(60)`.execute(client));
       await seed.stop();
       expect(await held).toMatchObject({ code: 'upstream_unavailable', details: { reason: 'unreachable' } });
-      const refusals = await Promise.all([1, 2, 3, 4].map(() => outcome(pingDatabase(client))));
+      const refusals = await Promise.all([1, 2, 3, 4].map(() => outcome(ping(client))));
       for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'upstream_unavailable' });
       expect(logged).toEqual(['database unavailable']);
 

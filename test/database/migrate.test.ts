@@ -37,7 +37,6 @@ describe('migrateDatabase', () => {
         "api_keys",
         "drift_sightings",
         "gateway_migrations",
-        "key_usage",
         "portfolio_samples",
         "position_proxies",
         "position_registrations",

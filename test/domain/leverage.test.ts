@@ -2,7 +2,7 @@ import { MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { collateralValueInLoan, increaseFlashLoan, openFlashLoan } from '../../src/domain/leverage/flash-loan.ts';
-import { buildLadder, ladderRungs } from '../../src/domain/leverage/ladder.ts';
+import { ladderEntries, ladderRungs } from '../../src/domain/leverage/ladder.ts';
 import {
   leverageApyPct,
   leverageFromLtvPct,
@@ -77,9 +77,9 @@ describe('leverageApyPct', () => {
   });
 });
 
-describe('buildLadder', () => {
+describe('ladderEntries', () => {
   test('default', () => {
-    const ladder = buildLadder({ maxLtvPct: pct('76.75'), collateralApyPct: pct('8'), netBorrowApyPct: pct('5') });
+    const ladder = ladderEntries(ladderRungs(pct('76.75')), pct('8'), pct('5'));
     expect(ladder).toEqual([
       { leverage: '1.0', ltvPct: '0.0', leverageApyPct: '8.00' },
       { leverage: '2.0', ltvPct: '50.0', leverageApyPct: '11.00' },
@@ -96,7 +96,7 @@ describe('buildLadder', () => {
   test('behavior: properties of every ladder', () => {
     fc.assert(
       fc.property(anyLtv, anyRate, anyRate, (maxLtvPct, collateralApyPct, netBorrowApyPct) => {
-        const ladder = buildLadder({ maxLtvPct, collateralApyPct, netBorrowApyPct });
+        const ladder = ladderEntries(ladderRungs(maxLtvPct), collateralApyPct, netBorrowApyPct);
         const max = shownLeverage(maxLtvPct);
         expect(ladder[0]?.leverage).toBe('1.0');
         expect(ladder[ladder.length - 1]?.leverage).toBe(max);

@@ -17,12 +17,5 @@ export const apiKeys: Migration = {
         rotated_from uuid references api_keys (id),
         last_used_at timestamptz
       )`,
-    sql`
-      create table key_usage (
-        key_id text not null,
-        day date not null,
-        requests bigint not null check (requests >= 0),
-        primary key (key_id, day)
-      )`,
   ],
 };

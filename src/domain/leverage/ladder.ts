@@ -55,15 +55,6 @@ export function ladderEntries(
   }));
 }
 
-/** Build the whole ladder of a market from its maximum LTV and its rates, all in percent. */
-export function buildLadder(input: {
-  readonly maxLtvPct: Decimal;
-  readonly collateralApyPct: Decimal;
-  readonly netBorrowApyPct: Decimal;
-}): readonly LadderEntry[] {
-  return ladderEntries(ladderRungs(input.maxLtvPct), input.collateralApyPct, input.netBorrowApyPct);
-}
-
 function scaled(value: Decimal, scale: number): bigint {
   return BigInt(value.shiftedBy(scale).toFixed(0));
 }
