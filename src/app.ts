@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createDocsPages } from './app/docs.ts';
 import { exampleTabs } from './app/example-tabs.ts';
 import { createFrontDoor, persistedOperations } from './app/front-door.ts';
+import { createNearMisses } from './app/near-misses.ts';
 import { createOpsPage } from './app/ops-page.ts';
 import { createStatusPages } from './app/pages.ts';
 import { createHourlyReports } from './app/portfolio-samples.ts';
@@ -81,6 +82,8 @@ export interface App {
   readonly warmed: Promise<void>;
 }
 
+/** Somebody waits for a build: a node that is silent for so long, twice, is told as 503. */
+const BUILD_RPC_TIMEOUT_MS = 4_000;
 /** How long running requests may take to finish after a stop was asked for. */
 const DRAIN_MS = 8_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -116,10 +119,12 @@ export function createApp(deps: AppDeps): App {
     sampleKeys: config.sampleKeys,
     ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
   });
-  const chains = createChainClients(
-    [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs: env.RPC_TIMEOUT_MS })),
-    { fetchOf: telemetry.rpcFetch },
-  );
+  const clientsOf = (timeoutMs: number) =>
+    createChainClients(
+      [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs })),
+      { fetchOf: telemetry.rpcFetch },
+    );
+  const chains = clientsOf(env.RPC_TIMEOUT_MS);
   const upstreams = createUpstreams({
     config: providersOf(config),
     fetch: telemetry.fetch,
@@ -189,7 +194,7 @@ export function createApp(deps: AppDeps): App {
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,
-        clients: chains,
+        clients: clientsOf(Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS)),
         quotes: upstreams.quotes,
         timers: deps.timers,
         clock,
@@ -251,12 +256,12 @@ export function createApp(deps: AppDeps): App {
     catalog,
     services,
     clock,
-    warming: () => warmth.isFirstRoundOver(),
     place: snapshot.place,
     stopping: () => stopped !== undefined,
   });
   const docs = createDocsPages({ routes });
   const opsPage = createOpsPage();
+  const nearMisses = createNearMisses({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
   const routeNames = new Set([...status.paths, ...docs.paths, ...opsPage.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
@@ -271,7 +276,7 @@ export function createApp(deps: AppDeps): App {
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (docs.answer(request) ?? opsPage.answer(request) ?? rest.answer(request))
+        ? (docs.answer(request) ?? opsPage.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },

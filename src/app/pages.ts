@@ -11,8 +11,6 @@ export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly clock: Clock;
-  /** Whether the first round of warmers is still running. */
-  readonly warming: () => boolean;
   /** Where the facts are kept beside this process. */
   readonly place: () => SnapshotPlace;
   /** Whether the process was asked to stop: it is not ready for anything new then. */

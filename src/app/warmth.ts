@@ -28,8 +28,8 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
 export interface Warmth {
   readonly snapshot: SnapshotStore;
   readonly runner: WarmerRunner;
+  /** Resolves when the first round of warmers is over. */
   readonly warmed: Promise<void>;
-  isFirstRoundOver(): boolean;
   /** Begin to warm; without `warming` the facts only follow what other processes publish. */
   start(warming: boolean): void;
   stop(): Promise<void>;
@@ -78,7 +78,6 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     random: deps.random,
     ...(deps.onRun === undefined ? {} : { onRun: deps.onRun }),
   });
-  let firstRoundOver = false;
   let finish: () => void = () => {};
   const warmed = new Promise<void>((resolve) => {
     finish = resolve;
@@ -87,12 +86,8 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     snapshot,
     runner,
     warmed,
-    isFirstRoundOver: () => firstRoundOver,
     start(warming) {
-      void (warming ? runner.start() : Promise.resolve()).then(() => {
-        firstRoundOver = true;
-        finish();
-      });
+      void (warming ? runner.start() : Promise.resolve()).then(finish);
     },
     async stop() {
       await runner.stop();

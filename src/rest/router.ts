@@ -41,10 +41,13 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
     const onPath = find(segments);
     const first = onPath[0];
     if (!first) {
-      throw new NotFoundError(`There is nothing at ${shownValue(path)}. The paths are listed in /openapi.json.`, {
-        resource: 'path',
-        id: shownValue(path),
-      });
+      throw new NotFoundError(
+        `There is nothing at ${shownValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
+        {
+          resource: 'path',
+          id: shownValue(path),
+        },
+      );
     }
     const samePath = onPath.filter((candidate) => candidate.route.path === first.route.path);
     const wanted = method === 'HEAD' ? 'GET' : method;
