@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BORROWER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import type { Market } from '../../src/catalog/index.ts';
 import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
@@ -80,6 +81,52 @@ describe('POST /v1/partner/leverage/build', () => {
         needed: expect.stringMatching(/^4\d{3}/),
       },
     });
+  });
+
+  it('behavior: a market that lends nothing any more lets nobody in deeper, and everybody out', async () => {
+    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    const local = service.world.chains.on(4663);
+    const snapshot = await local.snapshot();
+    await drain(4663, market, '0');
+    const { address: userAddress } = seededWallet('looper').account;
+    const payToken = market.loan.address;
+    const asked = (body: object) =>
+      service.post('/v1/partner/manage/build', { chainId: 4663, userAddress, id: 0, ...body }, PARTNER);
+    for (const body of [
+      { action: 'borrow', amount: '1' },
+      { action: 'increase_leverage', leverage: 5 },
+    ]) {
+      const { status, body: refused } = await asked(body);
+      expect([status, refused.error.code]).toEqual([503, 'insufficient_liquidity']);
+      expect(refused.error.details).toMatchObject({ symbol: 'USDG', available: '0' });
+    }
+    for (const body of [
+      { action: 'close' },
+      { action: 'repay', full: true, payToken },
+      { action: 'repay', amount: '10', payToken },
+      { action: 'remove_collateral', amount: '1' },
+      { action: 'add_collateral', amount: '1', payToken },
+    ]) {
+      const { status, text } = await asked(body);
+      expect(status, text).toBe(200);
+    }
+    await local.revert(snapshot);
+  });
+
+  it('behavior: an oracle that moves between preview and build: what is built goes by the new price', async () => {
+    const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+    const local = service.world.chains.on(1);
+    const snapshot = await local.snapshot();
+    const body = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 5 };
+    const preview = await partner.build('/v1/partner/leverage/simulate', body);
+    await local.moveOracle(market, '-4');
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
+    expect(Number(bundle.meta.amountFlashLoan) / Number(preview.amountFlashLoan)).toBeCloseTo(0.96, 4);
+    expect(Number(bundle.meta.positionPreview.effectiveLtv)).toBeLessThan(80.1);
+    const id = await partner.nextId();
+    await partner.send(bundle);
+    expect((await partner.position(market, id)).ltvPct.lte('80.1')).toBe(true);
+    await local.revert(snapshot);
   });
 
   it('error: InsufficientLiquidity above what even the allocator could bring', async () => {

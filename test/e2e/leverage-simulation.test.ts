@@ -134,16 +134,14 @@ describe('the chain node', () => {
     expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(2);
   });
 
-  it.each(['down', 'garbage'] as const)(
+  it.each(['down', 'garbage', 'hang'] as const)(
     'error: UpstreamUnavailable when it is %s, and nothing is built',
     async (kind) => {
       proxy.set({ kind });
-      const answer = await service.post('/v1/partner/leverage/build', { ...open, userAddress: user }, PARTNER);
-      const managed = await service.post(
-        '/v1/partner/manage/build',
-        { userAddress: user, id: 0, action: 'close' },
-        PARTNER,
-      );
+      const [answer, managed] = await Promise.all([
+        service.post('/v1/partner/leverage/build', { ...open, userAddress: user }, PARTNER),
+        service.post('/v1/partner/manage/build', { userAddress: user, id: 0, action: 'close' }, PARTNER),
+      ]);
       proxy.set({ kind: 'pass' });
       for (const { status, body } of [answer, managed]) {
         expect(status).toBe(503);
