@@ -47,20 +47,18 @@ export async function listen(
     ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
   });
   let closing = false;
+  /** End the connection with this answer: kept alive, it would hold the stop up. */
+  const leaveAfter = (res: ServerResponse) => {
+    res.shouldKeepAlive = false;
+    // The connection counts as idle only once this turn is over.
+    res.once('close', () => setImmediate(() => server.closeIdleConnections()));
+  };
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     (req, res) => {
       const connection = connections.get(req.socket);
-      if (connection) {
-        connection.answer = res;
-        connection.waitedMs = 0;
-      }
-      if (closing) res.shouldKeepAlive = false;
-      res.on('close', () => {
-        if (connection?.answer === res) connection.answer = null;
-        // The connection counts as idle only once this turn is over.
-        if (closing) setImmediate(() => server.closeIdleConnections());
-      });
+      if (connection) connection.answer = res;
+      if (closing) leaveAfter(res);
       listener(req, res);
     },
   );
@@ -80,8 +78,7 @@ export async function listen(
     url: `http://${shownHost}:${address.port}`,
     close: (graceMs) => {
       closing = true;
-      // Their connections must not outlive them: kept alive, they would hold the stop up.
-      for (const { answer } of connections.values()) if (answer) answer.shouldKeepAlive = false;
+      for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
       return close(server, graceMs).finally(slow.close);
     },
   };

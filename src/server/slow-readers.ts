@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** What is known of an open connection. */
 export interface Connection {
-  /** The newest answer that is not over yet. */
+  /** The newest answer, also when it is over. */
   answer: ServerResponse | null;
   takenBytes: number;
   waitedMs: number;
