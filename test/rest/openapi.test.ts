@@ -52,6 +52,23 @@ describe('createOpenApi', () => {
     );
   });
 
+  test('behavior: every field and parameter is described', () => {
+    const silent: string[] = [];
+    const says = (it: Json): boolean => it.description || it.$ref || it.anyOf?.some(says) || it.allOf?.some(says);
+    const visit = (node: Json, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [name, field] of Object.entries<Json>(node.properties ?? {})) {
+        if (!says(field)) silent.push(`${path} ${name}`);
+      }
+      for (const parameter of node.parameters ?? []) if (!says(parameter)) silent.push(`${path} ${parameter.name}`);
+      for (const [name, below] of Object.entries<Json>(node)) {
+        if (name !== 'example' && name !== 'examples') visit(below, `${path}/${name}`);
+      }
+    };
+    visit(document, '');
+    expect(silent).toEqual([]);
+  });
+
   test('behavior: keyed surfaces ask for the key, others for none', () => {
     for (const { operation } of operations) {
       const [tag] = operation.tags;

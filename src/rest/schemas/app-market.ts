@@ -1,35 +1,52 @@
 import { z } from 'zod';
+import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, freshnessValue, marketIdString } from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5): the client revives them before use. */
 export const bn = (description: string) =>
-  z.object({ $bn: z.string().regex(/^-?\d+(\.\d+)?$/) }).describe(`${description} Exact decimal.`);
+  z
+    .object({
+      $bn: z
+        .string()
+        .regex(/^-?\d+(\.\d+)?$/)
+        .describe('Plain decimal, no exponent.'),
+    })
+    .describe(`${description} Exact decimal.`);
 export const bigint = (description: string) =>
-  z.object({ $bigint: z.string().regex(/^-?\d+$/) }).describe(`${description} Integer.`);
+  z
+    .object({
+      $bigint: z
+        .string()
+        .regex(/^-?\d+$/)
+        .describe('Plain integer.'),
+    })
+    .describe(`${description} Integer.`);
 
 const token = z.object({
   address: addressString('Token address.'),
   symbol: z.string().describe('Symbol.'),
   displaySymbol: z.string().describe('Symbol as people see it; a principal token without its date.'),
-  name: z.string(),
-  decimals: z.int(),
+  name: z.string().describe('Name.'),
+  decimals: z.int().describe('Base units per token, as a power of ten.'),
   category: z.string().describe('Kind of token.'),
-  isPt: z.boolean(),
-  maturity: dateTime('Maturity; null for tokens that do not mature.').nullable(),
+  isPt: z.boolean().describe('Whether it is a principal token.'),
+  maturity: dateTime('Maturity.').nullable().describe('Maturity; null for tokens that do not mature.'),
 });
 
 const incentive = z.object({
   aprPct: bn('Sum of the running campaigns, percent.'),
-  campaigns: z.array(
-    z.object({
-      id: z.string(),
-      symbol: z.string().describe('Reward token.'),
-      aprPct: bn('Percent.'),
-      startsAt: dateTime('Start.'),
-      endsAt: dateTime('End.'),
-      url: z.string().optional(),
-    }),
-  ),
+  campaigns: z
+    .array(
+      z.object({
+        id: z.string().describe('Id of the campaign at its provider.'),
+        symbol: z.string().describe('Reward token.'),
+        aprPct: bn('APR, percent.'),
+        startsAt: dateTime('Start.'),
+        endsAt: dateTime('End.'),
+        url: z.string().optional().describe('Page of the campaign.'),
+      }),
+    )
+    .describe('The running campaigns.'),
 });
 
 const price = z.object({
@@ -47,22 +64,24 @@ const means = z.object({
 export const appMarketSchema = z
   .object({
     id: marketIdString('Market id.'),
-    chainId: z.int(),
+    chainId: z.int().describe('Chain of the market.'),
     kind: z.string().describe('LOOP, or STOCK for the stock leg of equity vaults.'),
     visible: z.boolean().describe('Whether its strategy is listed.'),
-    correlated: z.boolean(),
+    correlated: z.boolean().describe('Whether collateral and loan follow the same price.'),
     curator: z.string().optional().describe('Present only on partner-curated markets.'),
-    collateral: token,
-    loan: token,
+    collateral: token.describe('Collateral token.'),
+    loan: token.describe('Loan token.'),
     irm: addressString('Interest-rate model.'),
     lltv: bigint('Liquidation LTV in WAD.'),
-    oracle: z.object({
-      address: addressString('Oracle.'),
-      type: z.string().optional(),
-      price: bigint('Loan base units per collateral base unit, scaled by 1e36.'),
-      blockNumber: bigint('Block of the reading.'),
-      asOf: dateTime('Time of that block.'),
-    }),
+    oracle: z
+      .object({
+        address: addressString('Oracle.'),
+        type: z.string().optional().describe('nav (redemption rate) or market (traded price).'),
+        price: bigint('Loan base units per collateral base unit, scaled by 1e36.'),
+        blockNumber: bigint('Block of the reading.'),
+        asOf: dateTime('Time of that block.'),
+      })
+      .describe('What the collateral is worth in the loan token.'),
     state: z
       .object({
         totalSupplyAssets: bigint('As stored on chain, loan base units.'),
@@ -83,21 +102,27 @@ export const appMarketSchema = z
     totalBorrowShares: bigint('Accrued to the block.'),
     liquidityAssets: bigint('What can be borrowed at once, loan base units.'),
     utilization: bigint('Borrowed share of the supply in WAD.'),
-    borrowApyPct: bn('Percent.'),
-    netBorrowApyPct: bn('Less the borrow incentive, percent.'),
-    collateralApyPct: bn('Percent.'),
-    collateralApySource: z.string(),
-    effectiveCollateralApyPct: bn('With the collateral incentive, percent.'),
-    borrowIncentive: incentive.nullable().optional(),
-    collateralIncentive: incentive.nullable().optional(),
-    liquidationLtvPct: bn('Percent.'),
-    maxLtvPct: bn('Percent.'),
-    safeLtvPct: bn('Percent.'),
-    supplyUsd: bn('USD.').optional(),
-    liquidityUsd: bn('USD.').optional(),
-    publicAllocatorLiquidityUsd: bn('USD.').optional(),
-    collateralPrice: price.optional(),
-    loanPrice: price.optional(),
+    borrowApyPct: bn('Borrow APY, percent.'),
+    netBorrowApyPct: bn('Borrow APY less the borrow incentive, percent.'),
+    collateralApyPct: bn('APY of the collateral, percent; 0 when its source is none.'),
+    collateralApySource: z.enum(APY_SOURCES).describe('Where the APY of the collateral comes from.'),
+    effectiveCollateralApyPct: bn('APY of the collateral with its incentive, percent.'),
+    borrowIncentive: incentive
+      .nullable()
+      .optional()
+      .describe('Rewards for borrowing; null = none is running, absent = not measured.'),
+    collateralIncentive: incentive
+      .nullable()
+      .optional()
+      .describe('Rewards for supplying the collateral; null = none is running, absent = not measured.'),
+    liquidationLtvPct: bn('LTV at which a position can be liquidated, percent.'),
+    maxLtvPct: bn('Highest LTV that the contracts accept, percent.'),
+    safeLtvPct: bn('Highest LTV that is opened here, and the default, percent.'),
+    supplyUsd: bn('All that is supplied, USD.').optional(),
+    liquidityUsd: bn('What can be borrowed at once, USD.').optional(),
+    publicAllocatorLiquidityUsd: bn('The same with what the public allocator could bring, USD.').optional(),
+    collateralPrice: price.optional().describe('Price of the collateral; absent when not known.'),
+    loanPrice: price.optional().describe('Price of the loan token; absent when not known.'),
     exitSlippage: z
       .record(z.string(), bn('Percent lost.').nullable())
       .optional()
@@ -106,33 +131,38 @@ export const appMarketSchema = z
       .array(
         z.object({
           vault: addressString('Vault.'),
-          vaultName: z.string().optional(),
+          vaultName: z.string().optional().describe('Name of the vault.'),
           withdrawMarketId: marketIdString('Market that the liquidity would come from.'),
           assets: bigint('Loan base units.'),
           feeWei: bigint('Fee of the vault, wei of the native token.'),
         }),
       )
-      .optional(),
-    trailing: z.object({
-      collateralApyPct: means,
-      effectiveCollateralApyPct: means.optional(),
-      netBorrowApyPct: means.optional(),
-      leverageApyPct: means.optional(),
-      quarterlyBorrowApyPct: bn('Percent.').optional(),
-    }),
-    freshness: z.object({
-      borrow: freshnessValue,
-      oracle: freshnessValue,
-      collateralApy: freshnessValue,
-      exitLiquidity: freshnessValue,
-    }),
+      .optional()
+      .describe('What vaults could move here; absent when not measured.'),
+    trailing: z
+      .object({
+        collateralApyPct: means.describe('APY of the collateral, without incentives.'),
+        effectiveCollateralApyPct: means.optional().describe('The same with the incentives then active.'),
+        netBorrowApyPct: means.optional().describe('Borrow APY less the incentives then active.'),
+        leverageApyPct: means.optional().describe('Both, levered at the safe LTV.'),
+        quarterlyBorrowApyPct: bn('Mean borrow APY of 90 days, percent.').optional(),
+      })
+      .describe('Trailing means; absent where the history does not cover the window.'),
+    freshness: z
+      .object({
+        borrow: freshnessValue,
+        oracle: freshnessValue,
+        collateralApy: freshnessValue,
+        exitLiquidity: freshnessValue,
+      })
+      .describe('How old each group of facts is.'),
   })
   .meta({ id: 'AppMarket', description: 'One market at full precision.' });
 
 export const appMarketsEnvelope = z
   .object({
     asOf: dateTime('When the oldest chain was published.'),
-    count: z.int(),
-    markets: z.array(appMarketSchema),
+    count: z.int().describe('How many markets.'),
+    markets: z.array(appMarketSchema).describe('The markets, in catalog order.'),
   })
   .meta({ id: 'AppMarkets', description: 'All markets of all chains, listed or not.' });

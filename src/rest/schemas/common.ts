@@ -65,11 +65,13 @@ export const freshnessValue = z
 
 export const errorEnvelope = z
   .object({
-    error: z.object({
-      code: z.enum(ERROR_CODE_NAMES).describe('Stable code.'),
-      message: z.string().describe('What was wrong, the limit, and the next step.'),
-      correlationId: z.string().describe('Identifies the failing request; the same as the header x-correlation-id.'),
-      details: z.unknown().optional().describe('Typed per code, e.g. the offending field and its limit.'),
-    }),
+    error: z
+      .object({
+        code: z.enum(ERROR_CODE_NAMES).describe('Stable code.'),
+        message: z.string().describe('What was wrong, the limit, and the next step.'),
+        correlationId: z.string().describe('Identifies the failing request; the same as the header x-correlation-id.'),
+        details: z.unknown().optional().describe('Typed per code, e.g. the offending field and its limit.'),
+      })
+      .describe('What went wrong.'),
   })
   .meta({ id: 'Error', description: 'The one error body of the contract.' });

@@ -8,11 +8,17 @@ const usdText = (description: string) => decimalString(`${description} USD, deci
 
 export const depositPreview = z
   .object({
-    depositToken: z.object({ address: addressString('Its contract.'), symbol: z.string(), decimals: z.int() }),
+    depositToken: z
+      .object({
+        address: addressString('Its contract.'),
+        symbol: z.string().describe('Symbol.'),
+        decimals: z.int().describe('Base units per token, as a power of ten.'),
+      })
+      .describe('What is paid with.'),
     depositAmount: tokens('What is paid.'),
     stock: z
       .object({
-        symbol: z.string(),
+        symbol: z.string().describe('Symbol.'),
         address: addressString('The stock token.'),
         priceUsd: usdText('Oracle price; absent while the USD price of the deposit token is not known.').optional(),
         minReceived: tokens('Stock that the swap gives at least: the borrow is sized on it.'),
@@ -33,7 +39,7 @@ export const depositPreview = z
     yieldLeg: z
       .object({
         strategyId: z.string().describe('Market id of the strategy that it is a loop of.'),
-        collateralSymbol: z.string(),
+        collateralSymbol: z.string().describe('Symbol of the collateral.'),
         collateralIn: tokens('Collateral that the borrowed tokens are quoted to buy.'),
         minCollateralIn: tokens('The same in the worst fill: the flash loan is sized on it.'),
         leverage: decimalString('Leverage after the expected fill, 1 decimal.'),
@@ -70,8 +76,8 @@ const frame = {
 export const equitySimulation = z
   .object({
     ...frame,
-    action: z.enum(['equity_deposit']),
-    preview: depositPreview,
+    action: z.enum(['equity_deposit']).describe('What it previews.'),
+    preview: depositPreview.describe('What the deposit will be.'),
     note: z.string().describe('What it assumes, in sentences.'),
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
@@ -79,7 +85,7 @@ export const equitySimulation = z
 export const equityBatch = z
   .object({
     ...frame,
-    action: z.enum(['equity_deposit', 'equity_exit']),
+    action: z.enum(['equity_deposit', 'equity_exit']).describe('What it does.'),
     calls: z.array(unsignedCall).describe('In order; the last one revokes what one before it grants.'),
     atomic: z
       .literal(true)

@@ -19,7 +19,7 @@ const pnlSchema = z
 
 const registeredSchema = z
   .object({
-    isOpen: z.boolean(),
+    isOpen: z.boolean().describe('Whether the row says that it is open.'),
     depositedUsd: exactUsd('Put in when it was opened.'),
     addedUsd: exactUsd('Put in later.'),
     removedUsd: exactUsd('Taken out while it was open.'),
@@ -38,26 +38,28 @@ const registeredSchema = z
   .meta({ id: 'Registration', description: 'A row of the register; null = the app did not say.' });
 
 const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
-const statusSchema = z.enum(['open', 'closed', 'liquidated']);
+const statusSchema = z.enum(['open', 'closed', 'liquidated']).describe('Where it stands on chain.');
 
 const driftSchema = z
   .object({
-    kind: driftKind,
-    severity: z.enum(['high', 'medium', 'low']),
-    message: z.string(),
+    kind: driftKind.describe('How they disagree.'),
+    severity: z.enum(['high', 'medium', 'low']).describe('How soon to look at it.'),
+    message: z.string().describe('What it is and what to do, in a sentence.'),
     firstSeen: dateTime('When the service first met it.'),
-    chain: z.object({
-      status: statusSchema,
-      blockNumber: z.string(),
-      blockTime: dateTime('Time of the block.'),
-      proxy: addressString('Contract that holds the position.'),
-      collateral: decimalString('Whole tokens.').optional(),
-      debt: decimalString('Whole tokens.').optional(),
-      netValueUsd: decimalString('USD.').optional(),
-    }),
+    chain: z
+      .object({
+        status: statusSchema,
+        blockNumber: z.string().describe('Block at which the chain was read.'),
+        blockTime: dateTime('Time of the block.'),
+        proxy: addressString('Contract that holds the position.'),
+        collateral: decimalString('Whole tokens.').optional(),
+        debt: decimalString('Whole tokens.').optional(),
+        netValueUsd: decimalString('USD.').optional(),
+      })
+      .describe('What the chain says.'),
     database: z
       .object({
-        isOpen: z.boolean(),
+        isOpen: z.boolean().describe('Whether the row says that it is open.'),
         depositedUsd: exactUsd('All that was put in.'),
         returnedUsd: exactUsd('All that was taken out.'),
         createdAt: dateTime('When it was registered.'),
@@ -90,8 +92,8 @@ const vaultSchema = equityPositionSchema
   .partial({ curator: true, stock: true, yieldLoopMatch: true })
   .extend({
     status: statusSchema,
-    stockSymbol: z.string().optional(),
-    yieldLoops: z.array(loopSchema),
+    stockSymbol: z.string().optional().describe('Symbol of the stock.'),
+    yieldLoops: z.array(loopSchema).describe('Loops of the vault, newest first.'),
     pnl: pnlSchema,
     dbDrift,
   })
@@ -100,9 +102,12 @@ const vaultSchema = equityPositionSchema
 export const portfolioEntry = z
   .object({
     address: addressString('The wallet, checksummed.'),
-    chainId: z.int(),
+    chainId: z.int().describe('The chain.'),
     failure: z
-      .object({ reason: z.string(), message: z.string() })
+      .object({
+        reason: z.string().describe('Why.'),
+        message: z.string().describe('What it is and what to do, in a sentence.'),
+      })
       .optional()
       .describe('Present when this wallet cannot be told: then nothing else is there.'),
     header: z
@@ -110,15 +115,16 @@ export const portfolioEntry = z
         totalDepositedUsd: exactUsd('Deposits of everything open; absent while one is not known.').optional(),
         openCount: count('Open loops and vaults.'),
       })
-      .optional(),
+      .optional()
+      .describe('Totals of what is open.'),
     pnl: pnlSchema.optional().describe('Sums over everything of the wallet.'),
     positions: z.array(loopSchema).optional().describe('Open plain loops, newest first.'),
     equityPositions: z.array(vaultSchema).optional().describe('Open equity vaults.'),
     closed: z
       .array(
         z.union([
-          loopSchema.extend({ kind: z.literal('position') }),
-          vaultSchema.extend({ kind: z.literal('equity') }),
+          loopSchema.extend({ kind: z.literal('position').describe('A plain loop.') }),
+          vaultSchema.extend({ kind: z.literal('equity').describe('An equity vault.') }),
         ]),
       )
       .optional()
@@ -126,10 +132,12 @@ export const portfolioEntry = z
     unresolved: z
       .array(
         z.object({
-          reason: z.enum(['market_not_configured', 'no_chain_position', 'chain_mismatch']),
-          message: z.string(),
+          reason: z
+            .enum(['market_not_configured', 'no_chain_position', 'chain_mismatch'])
+            .describe('Why nothing is behind it.'),
+          message: z.string().describe('What it is and what to do, in a sentence.'),
           marketId: marketIdString('Market of the row.'),
-          positionIndex: z.int(),
+          positionIndex: z.int().describe('Index of the position on chain, as registered.'),
           registered: registeredSchema,
         }),
       )
@@ -140,20 +148,22 @@ export const portfolioEntry = z
 
 export const opsPortfolios = z
   .object({
-    chainId: z.int(),
+    chainId: z.int().describe('The chain.'),
     asOf: dateTime('Time of the block at which everything was read.'),
     stale: z.boolean().describe('Older than 60 seconds.'),
     degraded: z.boolean().describe('The latest recompute failed: these are the last good numbers.'),
     computedAt: dateTime('When it was computed.'),
-    counts: z.object({
-      users: count('Wallets.'),
-      open: count('Open plain loops.'),
-      equity: count('Open equity vaults.'),
-      closed: count('Loops and vaults that have ended.'),
-      unresolved: count('Rows with nothing behind them on chain.'),
-      drift: count('Disagreements between register and chain.'),
-      failed: count('Wallets that cannot be told.'),
-    }),
-    users: z.array(portfolioEntry),
+    counts: z
+      .object({
+        users: count('Wallets.'),
+        open: count('Open plain loops.'),
+        equity: count('Open equity vaults.'),
+        closed: count('Loops and vaults that have ended.'),
+        unresolved: count('Rows with nothing behind them on chain.'),
+        drift: count('Disagreements between register and chain.'),
+        failed: count('Wallets that cannot be told.'),
+      })
+      .describe('How many of everything.'),
+    users: z.array(portfolioEntry).describe('Wallet by wallet, ordered by address.'),
   })
   .describe('Every wallet of a chain.');

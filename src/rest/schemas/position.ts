@@ -9,13 +9,13 @@ export const positionSchema = z
   .object({
     id: z.int().describe('Index of the position on chain; what manage/build takes.'),
     positionId: z.string().describe('{chainId}-{marketId}-{id}.'),
-    chainId: z.int(),
+    chainId: z.int().describe('The chain.'),
     strategyId: z.string().describe('Market id of the strategy.'),
-    status: z.enum(['open', 'closed', 'liquidated']),
+    status: z.enum(['open', 'closed', 'liquidated']).describe('Where it stands.'),
     open: z.boolean().describe('Whether it holds collateral.'),
     liquidated: z.boolean().describe('Whether it was liquidated.'),
-    collateralSymbol: z.string().optional(),
-    loanSymbol: z.string().optional(),
+    collateralSymbol: z.string().optional().describe('Symbol of the collateral.'),
+    loanSymbol: z.string().optional().describe('Symbol of the loan token.'),
     amountLeveragedCollateral: amount('All its collateral.').optional(),
     netCollateral: amount('Collateral less the debt at the oracle price, in collateral tokens.').optional(),
     amountLoan: amount('Debt with interest.').optional(),
@@ -50,11 +50,11 @@ export const positionSchema = z
 export const equityPositionSchema = z
   .object({
     strategyId: z.string().describe('Vault id.'),
-    chainId: z.int(),
-    curator: z.string(),
+    chainId: z.int().describe('The chain.'),
+    curator: z.string().describe('Who curates the stock market.'),
     stock: z
       .object({
-        symbol: z.string(),
+        symbol: z.string().describe('Symbol.'),
         collateral: amount('Stock posted.'),
         collateralUsd: usdString('Its value.').optional(),
         priceUsd: usdString('Oracle price.').optional(),
@@ -77,13 +77,16 @@ export const equityPositionSchema = z
       .describe('Present when ambiguous: ids among the plain positions that may be its loops.'),
     netValueUsd: usdString('Stock leg plus loops.').optional(),
     currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
-    freshness: z.object({ borrow: freshnessValue, oracle: freshnessValue }).optional(),
+    freshness: z
+      .object({ borrow: freshnessValue, oracle: freshnessValue })
+      .optional()
+      .describe('How old the facts behind it are.'),
   })
   .describe('An open equity vault.');
 
 export const walletPositions = z
   .object({
-    chainId: z.int(),
+    chainId: z.int().describe('The chain.'),
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
     equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),

@@ -1,24 +1,32 @@
 import { z } from 'zod';
 import { addressString, dateTime, marketIdString, usd } from './common.ts';
 
+const nullableTime = (description: string) => z.iso.datetime().nullable().describe(description);
+
 const staleFlag = z
   .boolean()
   .describe('Whether the values are past their freshness budget, or last-good after a failure.');
 
 export const stableApyEnvelope = z
   .object({
-    asOf: dateTime('When the index was read; null before the first time.').nullable(),
+    asOf: nullableTime('When the index was read; null before the first time.'),
     stale: staleFlag,
-    stableApy: z.array(
-      z.object({
-        id: z.string().describe('Pool id of the index.'),
-        asset: z.string().describe('Asset symbol.'),
-        metrics: z.object({ apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }) }),
-        history: z.array(
-          z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }),
-        ),
-      }),
-    ),
+    stableApy: z
+      .array(
+        z.object({
+          id: z.string().describe('Pool id of the index.'),
+          asset: z.string().describe('Asset symbol.'),
+          metrics: z
+            .object({
+              apy: z.object({ avg7d: z.number().describe('7-day average APY, percent.') }).describe('Yields.'),
+            })
+            .describe('The snapshot.'),
+          history: z
+            .array(z.object({ timestamp: dateTime('Day of the point.'), apy: z.number().describe('APY, percent.') }))
+            .describe('Oldest first.'),
+        }),
+      )
+      .describe('The pools of the index; empty before it was first read.'),
   })
   .meta({ id: 'StableApy', description: 'Stablecoin yield index: snapshot and history.' });
 
@@ -34,10 +42,17 @@ export const tvlEnvelope = z
   .object({
     asOf: dateTime('Oldest chain snapshot.'),
     stale: z.boolean().describe('Whether any chain is past its budget.'),
-    total: z.object(totals),
-    chains: z.array(
-      z.object({ chainId: z.int(), asOf: dateTime('When the chain was computed.'), stale: z.boolean(), ...totals }),
-    ),
+    total: z.object(totals).describe('All computed chains together.'),
+    chains: z
+      .array(
+        z.object({
+          chainId: z.int().describe('The chain.'),
+          asOf: dateTime('When the chain was computed.'),
+          stale: z.boolean().describe('Whether it is past its budget.'),
+          ...totals,
+        }),
+      )
+      .describe('Chain by chain; those that are not computed yet are left out.'),
   })
   .meta({ id: 'Tvl', description: 'Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.' });
 
@@ -54,13 +69,13 @@ const aprPoints = z
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({
     id: marketIdString('Market id.'),
-    asOf: dateTime('When the newest point was measured; null when nothing was recorded.').nullable(),
+    asOf: nullableTime('When the newest point was measured; null when nothing was recorded.'),
     stale: staleFlag,
     history: points,
   });
 const allHistories = <P extends z.ZodType>(points: P) =>
   z.object({
-    asOf: dateTime('When the newest point was measured; null when nothing was recorded.').nullable(),
+    asOf: nullableTime('When the newest point of the oldest history was measured; null when nothing was recorded.'),
     stale: staleFlag,
     histories: z.record(z.string(), points).describe('By market id.'),
   });
@@ -88,7 +103,7 @@ export const incentiveHistory = oneHistory(aprPoints).meta({
 
 export const pricesEnvelope = z
   .object({
-    asOf: dateTime('When the oldest price was measured; null when none is known.').nullable(),
+    asOf: nullableTime('When the oldest price was measured; null when none is known.'),
     stale: staleFlag,
     prices: z
       .record(z.string(), z.number())
@@ -96,34 +111,43 @@ export const pricesEnvelope = z
   })
   .meta({ id: 'Prices', description: 'Latest token and loan USD prices of one chain.' });
 
-const chartPoints = z.array(z.tuple([z.number(), z.number()])).describe('[unix ms, value], oldest first.');
+const chartPoints = (what: string) =>
+  z
+    .array(z.tuple([z.number(), z.number()]))
+    .describe(`${what} in the asked currency: [unix milliseconds, value], oldest first.`);
 export const priceChart = z
-  .object({ prices: chartPoints, market_caps: chartPoints, total_volumes: chartPoints })
+  .object({
+    prices: chartPoints('Price'),
+    market_caps: chartPoints('Market capitalisation'),
+    total_volumes: chartPoints('Volume of 24 hours'),
+  })
   .meta({ id: 'PriceChart', description: 'Price chart as the provider gives it.' });
 
 export const ohlcvEnvelope = z
   .object({
-    chainId: z.int(),
+    chainId: z.int().describe('Chain of the token.'),
     token: addressString('Token asked for, checksummed.'),
-    pool: z.object({
-      address: z.string().describe('Pool address.'),
-      name: z.string().describe('Pair.'),
-      dex: z.string().describe('Exchange.'),
-    }),
-    timeframe: z.enum(['minute', 'hour', 'day']),
-    aggregate: z.int(),
-    currency: z.literal('usd'),
+    pool: z
+      .object({
+        address: z.string().describe('Pool address.'),
+        name: z.string().describe('Pair.'),
+        dex: z.string().describe('Exchange.'),
+      })
+      .describe('The deepest pool holding the token.'),
+    timeframe: z.enum(['minute', 'hour', 'day']).describe('Unit of a candle.'),
+    aggregate: z.int().describe('Units per candle.'),
+    currency: z.literal('usd').describe('Currency of the values.'),
     source: z.string().describe('Provider of the candles.'),
     asOf: dateTime('When the candles were fetched.'),
     stale: z.boolean().describe('true = the upstream failed and previous candles, at most 10 minutes old, are served.'),
     candles: z
       .array(
         z.object({
-          t: z.int().describe('Unix seconds.'),
-          o: z.number(),
-          h: z.number(),
-          l: z.number(),
-          c: z.number(),
+          t: z.int().describe('Start, unix seconds.'),
+          o: z.number().describe('First price, USD.'),
+          h: z.number().describe('Highest price, USD.'),
+          l: z.number().describe('Lowest price, USD.'),
+          c: z.number().describe('Last price, USD.'),
           v: z.number().describe('Volume in USD.'),
         }),
       )

@@ -11,7 +11,7 @@ export const readyBody = z
   .object({
     ready: z.boolean().describe('Whether every chain is ready.'),
     stopping: z.literal(true).optional().describe('Present while the process stops.'),
-    chains: z.array(readyChain),
+    chains: z.array(readyChain).describe('Chain by chain.'),
   })
   .meta({ id: 'Ready', description: 'Readiness by chain.' });
 
@@ -19,29 +19,50 @@ export const healthBody = z
   .looseObject({
     status: z.literal('ok').describe('The process answers.'),
     now: dateTime('Time of the process.'),
-    chains: z.array(
-      z.looseObject({
-        chainId: z.int().describe('Chain id.'),
-        version: z.int().describe('Version of the facts; grows with every refresh.'),
-        ready: z.boolean(),
-        markets: z.int().describe('Markets composed.'),
-        strategies: z.int().describe('Strategies composed.'),
-        listed: z.int().describe('Strategies listed.'),
-        groups: z
-          .array(
-            z.looseObject({
-              group: z.string().describe('Group of facts.'),
-              source: z.string().optional().describe('Source of the group, where there are several.'),
-              status: z.string().describe('State of the group.'),
-              ageSec: z.number().nullable().describe('Age of its oldest item, seconds.'),
-              budgetSec: z.int().describe('Freshness budget, seconds.'),
-              lastSuccess: dateTime('Last successful refresh; null before the first.').nullable(),
-              items: z.int().describe('Items known.'),
-              itemsAtLastGood: z.int().describe('Items served at their last good value.'),
-            }),
-          )
-          .describe('Freshness by group of facts.'),
-      }),
-    ),
+    snapshot: z
+      .object({
+        kind: z.enum(['memory', 'file', 'redis']).describe('What keeps the facts beside this process.'),
+        ok: z.boolean().describe('Whether the latest version is there.'),
+      })
+      .describe('Where the facts are kept.'),
+    chains: z
+      .array(
+        z.looseObject({
+          chainId: z.int().describe('Chain id.'),
+          version: z.int().describe('Version of the facts; grows with every refresh.'),
+          ready: z.boolean().describe('Whether the chain is ready.'),
+          markets: z.int().describe('Markets composed.'),
+          strategies: z.int().describe('Strategies composed.'),
+          listed: z.int().describe('Strategies listed.'),
+          groups: z
+            .array(
+              z.looseObject({
+                group: z.string().describe('Group of facts.'),
+                source: z.string().optional().describe('Source of the group, where there are several.'),
+                status: z
+                  .enum(['fresh', 'stale', 'failing', 'never'])
+                  .describe('fresh, past its budget, refreshed with failures, or never measured.'),
+                ageSec: z.number().nullable().describe('Age of its oldest item, seconds.'),
+                budgetSec: z.int().describe('Freshness budget, seconds.'),
+                lastSuccess: dateTime('Last successful refresh; null before the first.').nullable(),
+                items: z.int().describe('Items known.'),
+                itemsAtLastGood: z.int().describe('Items served at their last good value.'),
+                neverMeasured: z
+                  .record(z.string(), z.int())
+                  .describe('Items that were asked for and never measured: how many by reason.'),
+              }),
+            )
+            .describe('Freshness by group of facts.'),
+          excluded: z
+            .array(
+              z.looseObject({
+                symbol: z.string().describe('Its collateral.'),
+                waitingFor: z.array(z.string()).describe('Groups of facts that it lacks.'),
+              }),
+            )
+            .describe('Markets that are left out because something of them was never measured.'),
+        }),
+      )
+      .describe('Chain by chain.'),
   })
   .meta({ id: 'Health', description: 'Liveness, with diagnostics of the caches.' });

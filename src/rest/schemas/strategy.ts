@@ -12,7 +12,9 @@ const ladderEntry = z
 
 const incentive = z.object({
   aprPct: pct('Sum of the running campaigns.'),
-  breakdown: z.array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') })),
+  breakdown: z
+    .array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') }))
+    .describe('Campaign by campaign.'),
   campaignUrl: z.string().optional().describe('Page of the campaign.'),
   endsAt: dateTime('When the first of the running campaigns ends.').optional(),
 });
@@ -96,18 +98,21 @@ export const strategySchema = z
     historicalLeverageApyPct: averages
       .optional()
       .describe('Mean collateral APY and mean net borrow APY of the window, levered at the safe LTV.'),
-    ltvPct: z.object({ liquidation: pct('Liquidation LTV.'), max: pct('Highest LTV that the contract accepts.') }),
+    ltvPct: z
+      .object({ liquidation: pct('Liquidation LTV.'), max: pct('Highest LTV that the contract accepts.') })
+      .describe('Loan-to-value limits.'),
     oracle: z
       .object({
         address: addressString('Oracle of the market.'),
         type: z.enum(['nav', 'market']).optional().describe('nav = redemption rate, market = traded price.'),
       })
-      .optional(),
+      .optional()
+      .describe('What the collateral is valued by.'),
     exitLiquidity: z
       .union([
-        z.object({ measured: z.literal(false) }),
+        z.object({ measured: z.literal(false).describe('Not measured: unknown, neither zero nor safe.') }),
         z.object({
-          measured: z.literal(true),
+          measured: z.literal(true).describe('Measured.'),
           asOf: dateTime('When it was measured.'),
           method: z.string().describe('How it was measured.'),
           direction: z.string().describe('What was sold for what.'),
@@ -122,24 +127,52 @@ export const strategySchema = z
       .object({
         exitLiquidityTier: z
           .object({
-            value: z.enum(['deep', 'good', 'limited', 'thin']),
-            thresholds: z.object({ listingMaxPct: z.number(), depthCleanMaxPct: z.number() }),
+            value: z
+              .enum(['deep', 'good', 'limited', 'thin'])
+              .describe(
+                'deep: 5M USD exit below depthCleanMaxPct; good: 1M; limited: 500k; thin: only 100k, or above listingMaxPct at 100k, or no route.',
+              ),
+            thresholds: z
+              .object({
+                listingMaxPct: z.number().describe('Most that selling 100k USD may lose, percent.'),
+                depthCleanMaxPct: z.number().describe('Most that a clean exit loses, percent.'),
+              })
+              .describe('What the value was decided by.'),
           })
           .optional()
           .describe('Absent when exit liquidity was not measured.'),
-        profile: z.object({ value: z.literal('leveraged_perp'), leverageApyMeaning: z.string() }).optional(),
+        profile: z
+          .object({
+            value: z.literal('leveraged_perp').describe('Collateral and loan follow different prices.'),
+            leverageApyMeaning: z.string().describe('How to read the leveraged APY of such a market.'),
+          })
+          .optional()
+          .describe('Present only on uncorrelated markets.'),
       })
       .optional()
       .describe('The only opinions of this contract, with their thresholds.'),
-    freshness: z.object({ borrow: freshnessValue, collateralApy: freshnessValue, exitLiquidity: freshnessValue }),
+    freshness: z
+      .object({ borrow: freshnessValue, collateralApy: freshnessValue, exitLiquidity: freshnessValue })
+      .describe('How old each group of facts is.'),
     links: z
-      .object({ app: z.string().optional(), market: z.string().optional(), yieldSource: z.string().optional() })
-      .optional(),
+      .object({
+        app: z.string().optional().describe('The strategy in the client app.'),
+        market: z.string().optional().describe('The market at the lending protocol.'),
+        yieldSource: z.string().optional().describe('Where the collateral earns.'),
+      })
+      .optional()
+      .describe('Pages to read on.'),
     equityVault: z
       .object({
         stockMarketId: marketIdString('Market of the stock leg.'),
         yieldStrategyId: z.string().describe('Strategy of the yield leg.'),
-        depositToken: z.object({ address: addressString('Token address.'), symbol: z.string(), decimals: z.int() }),
+        depositToken: z
+          .object({
+            address: addressString('Token address.'),
+            symbol: z.string().describe('Symbol.'),
+            decimals: z.int().describe('Base units per token, as a power of ten.'),
+          })
+          .describe('What deposits are paid with.'),
         targetLtvPct: pct('Stock-leg LTV when a deposit names none.'),
         maxStockLtvPct: pct('Highest stock-leg LTV that a deposit may name.'),
         yieldLegApyPct: pct('APY of the yield leg at its safe LTV.'),
@@ -157,6 +190,6 @@ export const strategiesEnvelope = z
     asOf: dateTime('When the facts were published.'),
     chainId: z.int().describe('Chain id.'),
     count: z.int().describe('How many strategies follow.'),
-    strategies: z.array(strategySchema),
+    strategies: z.array(strategySchema).describe('The strategies, equity vaults included.'),
   })
   .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });
