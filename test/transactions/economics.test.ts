@@ -67,7 +67,7 @@ describe(borrowApyChange, () => {
         const less = borrowApyChange(liveOf(borrowed), -change);
         expect(more.after.gte(more.before) && less.after.lte(less.before)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 10_000 },
     );
   });
 });

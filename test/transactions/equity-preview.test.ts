@@ -107,7 +107,7 @@ describe('previewDeposit', () => {
           expect(net.shiftedBy(-2).minus(preview.netApyPct).abs().lte('0.02')).toBe(true);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 10_000 },
     );
   });
 });
