@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import { delayAfter, type Outcome } from '../../src/warmers/schedule.ts';
+
+const GOOD: Outcome = { report: { items: 1, failures: 0, retryable: 0 } };
+const failed = (retryAfterSec?: number): Outcome => ({
+  error: new UpstreamUnavailableError('x', 'timeout', retryAfterSec === undefined ? {} : { retryAfterSec }),
+});
+const everySec = fc.integer({ min: 1, max: 86_400 });
+const chance = fc.double({ min: 0, max: 0.999_999, noNaN: true });
+
+describe('delayAfter', () => {
+  test('default: the cadence, up to a tenth earlier and never later', () => {
+    expect(delayAfter(120, 0, GOOD, () => 0)).toBe(120_000);
+    expect(delayAfter(120, 0, GOOD, () => 0.5)).toBe(114_000);
+    fc.assert(
+      fc.property(everySec, chance, (sec, random) => {
+        const ms = delayAfter(sec, 0, GOOD, () => random);
+        expect(ms).toBeLessThanOrEqual(sec * 1_000);
+        expect(ms).toBeGreaterThanOrEqual(sec * 900);
+      }),
+    );
+  });
+
+  test('behavior: the backoff is jittered by up to half, doubles, and ends at the cadence or 15 minutes', () => {
+    fc.assert(
+      fc.property(everySec, fc.integer({ min: 1, max: 40 }), chance, (sec, failures, random) => {
+        const ms = delayAfter(sec, failures, failed(), () => random);
+        const whole = Math.min(5_000 * 2 ** (failures - 1), sec * 1_000, 900_000);
+        expect(ms).toBeLessThanOrEqual(whole);
+        expect(ms).toBeGreaterThanOrEqual(whole / 2);
+      }),
+    );
+  });
+
+  test('behavior: no sooner than a provider asks for, up to an hour or the cadence', () => {
+    fc.assert(
+      fc.property(everySec, fc.integer({ min: 0, max: 10_000_000 }), chance, (sec, askedSec, random) => {
+        const ms = delayAfter(sec, 1, failed(askedSec), () => random);
+        expect(ms).toBeGreaterThanOrEqual(Math.min(askedSec, Math.max(sec, 3_600)) * 1_000);
+        expect(ms).toBeLessThanOrEqual(Math.max(sec, 3_600) * 1_000);
+      }),
+    );
+  });
+});
