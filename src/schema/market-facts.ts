@@ -159,30 +159,30 @@ export const MarketHistoryRef = builder.objectRef<MarketHistory>('MarketTrailing
   fields: (t) => ({
     collateralApyPct: t.expose('collateralApyPct', {
       type: WindowMeansRef,
-      description: 'Of the APY of the collateral, without incentives.',
+      description: 'Of the APY of the collateral, without incentives, percent.',
     }),
     effectiveCollateralApyPct: t.field({
       type: WindowMeansRef,
       nullable: true,
-      description: 'The same with the incentives then active; `null` without a borrow history.',
+      description: 'The same with the incentives then active, percent; `null` without a borrow history.',
       resolve: ({ carry }) => carry?.collateralApyPct ?? null,
     }),
     netBorrowApyPct: t.field({
       type: WindowMeansRef,
       nullable: true,
-      description: 'Of the borrow APY less the incentives then active; `null` without a borrow history.',
+      description: 'Of the borrow APY less the incentives then active, percent; `null` without a borrow history.',
       resolve: ({ carry }) => carry?.netBorrowApyPct ?? null,
     }),
     leverageApyPct: t.field({
       type: WindowMeansRef,
       nullable: true,
-      description: 'Both, levered at the safe LTV; `null` without a borrow history.',
+      description: 'Both, levered at the safe LTV, percent; `null` without a borrow history.',
       resolve: ({ carry }) => carry?.leverageApyPct ?? null,
     }),
     quarterlyBorrowApyPct: t.expose('quarterlyBorrowApyPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'Mean borrow APY of 90 days; `null` when the history does not cover them.',
+      description: 'Mean borrow APY of 90 days, percent; `null` when the history does not cover them.',
     }),
   }),
 });
