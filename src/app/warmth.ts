@@ -1,4 +1,3 @@
-import type { AppDeps } from '../app.ts';
 import type { Catalog } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
 import { createChainReader } from '../chain/reader.ts';
@@ -14,6 +13,7 @@ import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner.ts';
 import type { Cadences, ReadPositions } from '../warmers/types.ts';
+import type { AppDeps } from './deps.ts';
 
 export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
   readonly catalog: Catalog;

@@ -1,0 +1,160 @@
+import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
+import { createChainClients } from '../chain/client.ts';
+import { createDatabase, type Database } from '../database/client.ts';
+import { createSampleRepository } from '../database/samples.ts';
+import { createKeyService, type KeyService } from '../keys/service.ts';
+import type { Services } from '../resolvers/services.ts';
+import { createChanges } from '../services/changes.ts';
+import { createCandles, createCharts } from '../services/charts.ts';
+import { createComposition } from '../services/composition.ts';
+import { createHistories } from '../services/histories.ts';
+import { createReadiness } from '../services/readiness.ts';
+import { createTvl } from '../services/tvl.ts';
+import { Decimal } from '../shared/decimal.ts';
+import { createPartnerServices } from '../transactions/index.ts';
+import { createUpstreams } from '../upstreams/index.ts';
+import type { AppDeps } from './deps.ts';
+import { createPositionServices } from './positions.ts';
+import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
+import { createTelemetry, type Telemetry } from './telemetry.ts';
+import { createWalletReading } from './wallet-reading.ts';
+import { createWarmth, type Warmth } from './warmth.ts';
+
+/** Somebody waits for a build: a node that is silent for so long, twice, is told as 503. */
+const BUILD_RPC_TIMEOUT_MS = 4_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** Everything behind the surfaces: where facts come from, how they are kept warm, and the ports that resolvers reach. */
+export interface Core {
+  readonly catalog: Catalog;
+  readonly db: Database;
+  readonly keys: KeyService;
+  readonly telemetry: Telemetry;
+  readonly warmth: Warmth;
+  readonly changes: ReturnType<typeof createChanges>;
+  readonly services: Services;
+}
+
+/** Wire sources, warmers and services. Nothing is connected, read or scheduled before the app starts. */
+export function createCore(deps: AppDeps): Core {
+  const { config, logger, clock } = deps;
+  const { env } = config;
+  const catalog: Catalog = createCatalog(curatedChains, config.catalogOverlay as never);
+  const budgets = budgetsOf(config);
+
+  const telemetry = createTelemetry({
+    ...deps,
+    catalog,
+    budgets,
+    facts: (chainId) => snapshot.facts(chainId),
+    ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
+    persisted: () => snapshot.place().ok,
+  });
+  const { metrics } = telemetry;
+
+  const db = createDatabase(
+    { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    { logger, ...(metrics === undefined ? {} : { onQuery: metrics.query }) },
+  );
+  const samples = createSampleRepository(db);
+  const keys = createKeyService({
+    db,
+    clock,
+    logger,
+    sampleKeys: config.sampleKeys,
+    ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
+  });
+  const clientsOf = (timeoutMs: number) =>
+    createChainClients(
+      [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs })),
+      { fetchOf: telemetry.rpcFetch },
+    );
+  const chains = clientsOf(env.RPC_TIMEOUT_MS);
+  const upstreams = createUpstreams({
+    config: providersOf(config),
+    fetch: telemetry.fetch,
+    clock,
+    logger,
+    random: deps.random,
+    ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
+    ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
+  });
+  const positions = createPositionServices({
+    catalog,
+    chains,
+    db,
+    composed: (chainId) => services.composed(chainId),
+    facts: (chainId) => snapshot.facts(chainId),
+    clock,
+    timers: deps.timers,
+    logger,
+    portfoliosStaleAfterSec: budgets.opsPortfolios,
+  });
+  const warmth = createWarmth({
+    ...deps,
+    catalog,
+    chains,
+    upstreams,
+    samples,
+    cadences: cadencesOf(config),
+    readPositions: positions.readPositions,
+    ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),
+  });
+  const { snapshot } = warmth;
+  if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
+
+  const changes = createChanges({
+    snapshot,
+    clock,
+    timers: deps.timers,
+    maxOpen: env.MAX_SUBSCRIPTIONS,
+    ...(metrics === undefined ? {} : { onChange: metrics.subscription }),
+  });
+  const services: Services = {
+    catalog,
+    budgets,
+    composed: createComposition({
+      catalog,
+      snapshot,
+      clock,
+      ...(metrics === undefined ? {} : { onLookup: (hit) => metrics.cacheLookup('composition', hit) }),
+      params: {
+        budgets,
+        listing: {
+          minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
+          minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
+        },
+        ...(env.APP_URL === undefined ? {} : { appUrl: env.APP_URL }),
+      },
+    }),
+    facts: (chainId) => snapshot.facts(chainId),
+    histories: createHistories({ catalog, snapshot, samples, budgets }),
+    charts: createCharts({ upstream: upstreams.charts, clock }),
+    ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
+    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
+    changes,
+    tvl: createTvl({ catalog, snapshot }),
+    positions: positions.positions,
+    ops: positions.ops,
+    ...telemetry.countBuilds(
+      createPartnerServices({
+        catalog,
+        clients: clientsOf(Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS)),
+        quotes: upstreams.quotes,
+        timers: deps.timers,
+        clock,
+        budgets,
+        facts: (chainId) => snapshot.facts(chainId),
+        composed: (chainId) => services.composed(chainId),
+        feeReceiver: config.feeReceiver,
+        appUrl: env.APP_URL,
+        ...createWalletReading({
+          catalog,
+          positions: positions.positions,
+          composed: (chainId) => services.composed(chainId),
+        }),
+      }),
+    ),
+  };
+  return { catalog, db, keys, telemetry, warmth, changes, services };
+}

@@ -1,0 +1,118 @@
+import type { GraphQLSchema } from 'graphql';
+import { createLoaders } from '../loaders/index.ts';
+import type { AppContext } from '../resolvers/context.ts';
+import { MAX_PAGE_SIZE } from '../resolvers/page.ts';
+import { createRestAdapter } from '../rest/adapter.ts';
+import manifest from '../rest/generated/manifest.json' with { type: 'json' };
+import { createRoutes } from '../rest/routes/index.ts';
+import { buildSchema } from '../schema/index.ts';
+import { createFastPath } from '../server/fast-path.ts';
+import { createGraphQLServer } from '../server/graphql.ts';
+import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../server/handler.ts';
+import type { Visit } from '../server/visit.ts';
+import { equityChainIds } from '../transactions/equity/index.ts';
+import type { Core } from './core.ts';
+import type { AppDeps } from './deps.ts';
+import { createDocsPages } from './docs.ts';
+import { exampleTabs } from './example-tabs.ts';
+import { createFrontDoor, persistedOperations } from './front-door.ts';
+import { createNearMisses } from './near-misses.ts';
+import { createOpsPage } from './ops-page.ts';
+import { createStatusPages } from './pages.ts';
+import { createRendered } from './rendered.ts';
+import { closedGraphQL, notServedHere } from './warmer-only.ts';
+
+export interface Surface {
+  readonly handler: HttpHandler;
+  /** The bounded name of a path, for metrics, logs and spans. */
+  readonly routeName: (path: string) => string;
+  /** Let go of the shared budgets. */
+  close(): Promise<void>;
+}
+
+/** Wire what callers meet: the front door, GraphQL, the /v1 rows on the same execution, and the pages. */
+export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
+  const { config, logger, clock } = deps;
+  const { env } = config;
+  const { catalog, keys, services, warmth } = core;
+  const { metrics } = core.telemetry;
+
+  const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
+    request,
+    nowMs: clock.now(),
+    caller: visit.caller,
+    correlationId: visit.correlationId,
+    logger: logger.child({ correlationId: visit.correlationId }),
+    maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+    services,
+    loaders: createLoaders(services),
+  });
+
+  const onError = metrics === undefined ? {} : { onError: metrics.refused };
+  const door = createFrontDoor({ config, keys, clock, logger, ...onError });
+  const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
+  const built: GraphQLSchema = buildSchema();
+  const schema = deps.tracing?.schema(built) ?? built;
+  const rendered = createRendered({ clock, ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }) });
+  const graphql = createGraphQLServer({
+    schema,
+    createContext,
+    persisted: persistedOperations(manifest, routes),
+    rendered: rendered.operations,
+    plugins: [],
+    introspection: env.INTROSPECTION,
+    admission: door.admission,
+    limits: door.limits,
+    graphiql: env.GRAPHIQL ? { tabs: exampleTabs(config.sampleKeys) } : false,
+    anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
+    ...onError,
+    logger,
+  });
+  const rest = createRestAdapter({
+    routes,
+    logger,
+    admit: door.admitRest,
+    execute: ({ operation, variables, entry }) =>
+      graphql.executePersisted({ operation, variables, visit: entry.visit }),
+    rendered: rendered.rows,
+    holdsOf: ({ visit }) => rendered.operations.holdsOf(visit),
+  });
+  const status = createStatusPages({
+    catalog,
+    services,
+    clock,
+    place: warmth.snapshot.place,
+    stopping,
+  });
+  const docs = createDocsPages({ routes });
+  const opsPage = createOpsPage();
+  const nearMisses = createNearMisses({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
+  const routeNames = new Set([...status.paths, ...docs.paths, ...opsPage.paths, GRAPHQL_PATH]);
+  const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
+  const isPublic = env.ROLE !== 'warmer';
+  const fast = createFastPath({
+    hit: rendered.rows.hit,
+    charge: door.chargeAddress,
+    cors: { origins: config.corsOrigins },
+    trustedProxies: env.TRUSTED_PROXIES,
+  });
+  const handler = createHandler({
+    graphql: isPublic ? graphql : closedGraphQL,
+    pages: (request) =>
+      status.answer(request) ??
+      (isPublic
+        ? (docs.answer(request) ?? opsPage.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
+        : notServedHere(request.correlationId)),
+    routeName,
+    cors: { origins: config.corsOrigins },
+    trustedProxies: env.TRUSTED_PROXIES,
+    ...(isPublic ? { fast } : {}),
+    clock,
+    logger,
+    observe: (exchange) => {
+      metrics?.request(exchange);
+      deps.observe?.(exchange);
+    },
+  });
+  return { handler, routeName, close: () => door.close() };
+}
