@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
 import { indexStrategies, queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
-import { maturityDaysLeft, renderStrategy, validUntilMs } from '../../src/domain/strategy/render.ts';
+import { maturityDaysLeft } from '../../src/domain/strategy/render.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import { chainOf, completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
@@ -111,17 +111,7 @@ describe('queryStrategies', () => {
   });
 });
 
-describe('renderStrategy', () => {
-  const pt = strategies.find((strategy) => strategy.collateral.isPt) as Strategy;
-
-  test('default', () => {
-    const rendered = renderStrategy(pt, NOW_MS);
-    expect(rendered.maturityDaysLeft).toBe(Math.floor(((pt.collateral.maturity as number) * 1_000 - NOW_MS) / DAY));
-    expect(rendered.freshness.borrow).toEqual({ asOf: '2026-06-01T11:59:00.000Z', staleAfterSec: 300 });
-    // Measured an hour ago, with the half hour of the yield market.
-    expect(rendered.freshness.collateralApy).toMatchObject({ staleAfterSec: 1_800, staleForSec: 1_800 });
-  });
-
+describe('maturityDaysLeft', () => {
   test.each([
     [0, 0],
     [1, 0],
@@ -135,19 +125,5 @@ describe('renderStrategy', () => {
 
   test('behavior: a token without a maturity has none left', () => {
     expect(maturityDaysLeft(null, NOW_MS)).toBeNull();
-  });
-
-  test('behavior: valid until the first change, and not a millisecond longer', () => {
-    const anyStrategy = fc.constantFrom(...strategies);
-    const anyTime = fc.integer({ min: NOW_MS - DAY, max: NOW_MS + 300 * DAY });
-    fc.assert(
-      fc.property(anyStrategy, anyTime, (strategy, now) => {
-        const until = validUntilMs(strategy, now);
-        expect(until).toBeGreaterThan(now);
-        expect(renderStrategy(strategy, until - 1)).toEqual(renderStrategy(strategy, now));
-        expect(renderStrategy(strategy, until)).not.toEqual(renderStrategy(strategy, now));
-      }),
-      { numRuns: 500 },
-    );
   });
 });

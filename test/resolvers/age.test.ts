@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ageOf, isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/age.ts';
+import type { AppContext } from '../../src/resolvers/context.ts';
+import { collectValidity } from '../../src/resolvers/validity.ts';
+import { DAY, NOW_MS } from '../domain/world.ts';
+import { completeContext } from './world.ts';
+
+const base = completeContext();
+
+/** What an answer made at a moment says, and until when it may be given again. */
+function answerAt<T>(nowMs: number, read: (ctx: AppContext) => T): { readonly said: T; readonly untilMs: number } {
+  const validity = collectValidity(nowMs);
+  return { said: read({ ...base, nowMs, validity }), untilMs: validity.untilMs };
+}
+
+const stamp = fc.record({
+  asOfMs: fc.integer({ min: NOW_MS - 2 * DAY, max: NOW_MS }),
+  staleAfterSec: fc.constantFrom(60, 300, 900, 43_200),
+});
+const maturity = fc.option(fc.integer({ min: NOW_MS / 1_000 - 86_400, max: NOW_MS / 1_000 + 300 * 86_400 }));
+const moment = fc.integer({ min: NOW_MS - DAY, max: NOW_MS + 300 * DAY });
+
+describe('ageOf', () => {
+  test('default: stale exactly when the age exceeds the budget, in seconds that began', () => {
+    const measured = { asOfMs: NOW_MS - 300_000, staleAfterSec: 300 };
+    expect(ageOf(measured, NOW_MS)).toEqual({ ageSec: 300, stale: false, staleForSec: null });
+    expect(ageOf(measured, NOW_MS + 1)).toEqual({ ageSec: 300, stale: true, staleForSec: 1 });
+    expect(ageOf(measured, NOW_MS + 1_001)).toEqual({ ageSec: 301, stale: true, staleForSec: 2 });
+    expect(ageOf(measured, NOW_MS - 400_000).ageSec).toBe(0);
+  });
+});
+
+describe('an answer that is given again', () => {
+  const readings = fc.record({ stamp, maturity }).map((at) => (ctx: AppContext) => ({
+    staleForSec: staleForSecIn(at.stamp, ctx),
+    daysLeft: maturityDaysLeftIn(at.maturity, ctx),
+  }));
+
+  test('behavior: holds until the first change, and not a millisecond longer', () => {
+    fc.assert(
+      fc.property(readings, moment, (read, nowMs) => {
+        const { said, untilMs } = answerAt(nowMs, read);
+        expect(untilMs).toBeGreaterThan(nowMs);
+        expect(answerAt(untilMs - 1, read).said).toEqual(said);
+        expect(answerAt(untilMs, read).said).not.toEqual(said);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('behavior: whether something is stale changes once', () => {
+    fc.assert(
+      fc.property(stamp, moment, (measured, nowMs) => {
+        const { said, untilMs } = answerAt(nowMs, (ctx) => isStaleIn(measured, ctx));
+        if (said) expect(untilMs).toBe(Number.POSITIVE_INFINITY);
+        else expect(answerAt(untilMs, (ctx) => isStaleIn(measured, ctx)).said).toBe(true);
+      }),
+    );
+  });
+});
