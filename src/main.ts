@@ -102,7 +102,9 @@ function onSignal(logger: Logger, stop: () => Promise<void>): void {
 main().catch((error: unknown) => {
   const known =
     error instanceof Error &&
-    ['ConfigError', 'CatalogError', 'ListenError', 'StartError', 'DataDirInUseError', 'PortTakenError'].includes(error.name);
+    ['ConfigError', 'CatalogError', 'ListenError', 'StartError', 'DataDirInUseError', 'PortTakenError'].includes(
+      error.name,
+    );
   process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 });

@@ -9,12 +9,6 @@ import { buildEquityExit, type EquityExitArgs } from './equity-exit.ts';
 import { buildSetAuthorization, type SetAuthorizationArgs } from './set-authorization.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 
-export interface ApproveArgs {
-  readonly token: Address;
-  readonly spender: Address;
-  readonly amount: bigint;
-}
-
 /** Every call that a batch can hold. */
 export type EquityCall =
   | BuiltCall<'approve', unknown>
