@@ -68,6 +68,16 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
     logger,
     ...(redis === undefined ? {} : { shared: createRedisCounters({ windowSec: WINDOW_SEC }, redis) }),
   });
+  const publicPoints = new Map<string, number>();
+  /** Operations are those of our own rows, so that the map stays small. */
+  const publicPointsOf = (operation: string): number => {
+    let points = publicPoints.get(operation);
+    if (points === undefined) {
+      points = pointsOf(operation, 'Public');
+      publicPoints.set(operation, points);
+    }
+    return points;
+  };
   const admission = createAdmission({ verify: (header) => keys.verify(header), budgets });
   return {
     limits,
@@ -89,7 +99,7 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
       const keyed = visit.authorization !== undefined;
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
     },
-    chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, pointsOf(operation, 'Public')),
+    chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
     async close() {
       redis?.disconnect();
     },

@@ -95,6 +95,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     charge: door.chargeAddress,
     cors: { origins: config.corsOrigins },
     trustedProxies: env.TRUSTED_PROXIES,
+    clock,
   });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,

@@ -26,7 +26,8 @@ export function createBatchedCounter<L extends string>(options: BatchedCounterOp
   });
   return {
     inc(...values) {
-      const key = values.join(' ');
+      let key = '';
+      for (const value of values) key += `${value} `;
       const batch = pending.get(key);
       if (batch) {
         batch.count += 1;

@@ -129,9 +129,9 @@ export function clientIdentity({ caller, clientIp }: Pick<Visit, 'caller' | 'cli
 
 /** One client per address; of IPv6 the network (/64), because a client has all of that. */
 export function addressIdentity(address: string): string {
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
-  if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');

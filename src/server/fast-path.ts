@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hit, RenderedRows } from '../rest/rendered.ts';
+import type { Clock } from '../shared/clock.ts';
+import { headLines, sendReady, statusLine, takesReadyHeads } from './head.ts';
 import { type CorsPolicy, corsHeaders, SECURITY_HEADERS } from './headers.ts';
 import { WINDOW_SEC } from './limits.ts';
+import { KEEP_ALIVE_TIMEOUT_MS } from './listen.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
 import { budgetHeaders, type Standing } from './visit.ts';
 
@@ -11,6 +14,7 @@ export interface FastPathDeps {
   readonly charge: (clientIp: string, operation: string) => Standing | null | undefined;
   readonly cors: CorsPolicy;
   readonly trustedProxies: number;
+  readonly clock: Clock;
 }
 
 /** What was answered, for the log and the metrics. */
@@ -20,21 +24,26 @@ export interface Answered {
   readonly route: string;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /**
  * Build the short way for public rows whose bytes are ready: everything that holds for other requests (budget, ids, headers)
- * holds here, without a promise and with headers that are put together once a second. `undefined` = not answered,
+ * holds here, without a promise and with heads that are put together once a second. `undefined` = not answered,
  * nothing was written or charged: the request goes the usual way.
  */
-export function createFastPath({ hit, charge, cors, trustedProxies }: FastPathDeps) {
-  const flat = new WeakMap<Hit['headers'], readonly string[]>();
-  const flatHeaders = (own: Hit['headers']): readonly string[] => {
-    const known = flat.get(own);
-    if (known) return known;
-    const common = { ...SECURITY_HEADERS, ...corsHeaders(cors, undefined) };
-    const vary = common.vary === undefined ? {} : { vary: `${common.vary}, ${own.vary}` };
-    const made = Object.entries({ ...common, ...own, ...vary }).flat();
-    flat.set(own, made);
-    return made;
+export function createFastPath({ hit, charge, cors, trustedProxies, clock }: FastPathDeps) {
+  const readyHeads = takesReadyHeads();
+  const heads = new WeakMap<Hit['headers'], string>();
+  /** The lines that all answers of one second and one variant share. */
+  const headOf = ({ status, headers: own }: Hit): string => {
+    let head = heads.get(own);
+    if (head === undefined) {
+      const date = new Date(clock.now()).toUTCString();
+      const open = { date, connection: 'keep-alive', 'keep-alive': `timeout=${KEEP_ALIVE_TIMEOUT_MS / 1_000}` };
+      head = statusLine(status) + headLines({ ...commonHeaders(cors, own), ...open });
+      heads.set(own, head);
+    }
+    return head;
   };
 
   return (req: IncomingMessage, res: ServerResponse): Answered | undefined => {
@@ -46,17 +55,32 @@ export function createFastPath({ hit, charge, cors, trustedProxies }: FastPathDe
     const info = requestInfoOf(asked, req.socket.remoteAddress, trustedProxies);
     const standing = charge(info.clientIp, found.row.operation);
     if (standing === undefined) return undefined;
-    const headers = flatHeaders(found.headers).slice();
-    headers.push('x-correlation-id', info.correlationId);
-    if (standing) {
-      const budget = budgetHeaders({ standing }, WINDOW_SEC);
-      for (const name in budget) headers.push(name, budget[name] ?? '');
-    }
-    res.writeHead(found.status, headers);
     const { body, text } = found.variant;
-    if (found.status === 304 || method === 'HEAD') res.end();
-    else if (text === undefined) res.end(body);
-    else res.end(text, 'latin1');
+    const sent = found.status === 304 || method === 'HEAD' ? undefined : (text ?? body);
+    // What ends with this answer says so in its head: the connection of an older client, or of a service that stops.
+    if (readyHeads && res.shouldKeepAlive) {
+      const lines = `x-correlation-id: ${info.correlationId}\r\n${standing ? budgetLines(standing) : ''}\r\n`;
+      sendReady(res, found.status, headOf(found) + lines, sent);
+    } else {
+      const own = { 'x-correlation-id': info.correlationId, ...budgetHeaders({ standing }, WINDOW_SEC) };
+      res.writeHead(found.status, { ...commonHeaders(cors, found.headers), ...own });
+      if (typeof sent === 'string') res.end(sent, 'latin1');
+      else res.end(sent);
+    }
     return { info, route: found.row.path };
   };
+}
+
+function commonHeaders(cors: CorsPolicy, own: Headers): Headers {
+  const common = { ...SECURITY_HEADERS, ...corsHeaders(cors, undefined) };
+  const vary = common.vary === undefined ? {} : { vary: `${common.vary}, ${own.vary}` };
+  return { ...common, ...own, ...vary };
+}
+
+/** `budgetHeaders` as lines. */
+function budgetLines({ policy, limit, remaining, resetSec }: Standing): string {
+  return (
+    `ratelimit-policy: "${policy}";q=${limit};w=${WINDOW_SEC}\r\n` +
+    `ratelimit: "${policy}";r=${remaining};t=${resetSec}\r\n`
+  );
 }

@@ -32,7 +32,7 @@ const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
 export async function listen(

@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { appErrorBehind } from '../schema/input-errors.ts';
 import { AppError } from '../shared/errors.ts';
 import { createBatchedCounter } from './batched-counter.ts';
+import { createBatchedHistogram } from './batched-histogram.ts';
 import { RateLimitedError } from './budgets.ts';
 import type { Exchange } from './handler.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
@@ -61,12 +62,13 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     labelNames: ['route', 'method', 'status'],
     registers,
   });
-  const requestSeconds = histogram(
-    'spiral_http_request_duration_seconds',
-    'From the first byte of a request to the end of its answer.',
-    ['route'],
-    REQUEST_BUCKETS,
-  );
+  const requestSeconds = createBatchedHistogram({
+    name: 'spiral_http_request_duration_seconds',
+    help: 'From the first byte of a request to the end of its answer.',
+    labelName: 'route',
+    buckets: REQUEST_BUCKETS,
+    register,
+  });
   const calls = counter(
     'spiral_upstream_calls_total',
     'Attempts at providers, retries included, by what came of them.',
@@ -146,7 +148,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   return {
     request: ({ route, method, status, durationMs }) => {
       requests.inc(route, method, String(status));
-      requestSeconds.observe({ route }, durationMs / 1_000);
+      requestSeconds.observe(route, durationMs);
     },
     upstreamCall: ({ provider, outcome, ms }) => {
       calls.inc({ provider, outcome });
