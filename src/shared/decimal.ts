@@ -14,10 +14,12 @@ export type Decimal = BigNumber;
 export const ZERO: Decimal = new Decimal(0);
 export const HUNDRED: Decimal = new Decimal(100);
 
+const NEGATIVE_ZERO = /^-0(\.0*)?$/;
+
 /** Render with exactly `places` decimals, half-up (shown numbers). Negative zero is shown as zero. */
 export function toFixedHalfUp(value: Decimal, places: number): string {
-  const rounded = value.decimalPlaces(places, BigNumber.ROUND_HALF_UP);
-  return (rounded.isZero() ? ZERO : rounded).toFixed(places);
+  const text = value.toFixed(places, BigNumber.ROUND_HALF_UP);
+  return text.startsWith('-0') && NEGATIVE_ZERO.test(text) ? text.slice(1) : text;
 }
 
 /** Render a percentage with `places` decimals (default 2), half-up. */
@@ -25,9 +27,22 @@ export function formatPct(value: Decimal, places = 2): string {
   return toFixedHalfUp(value, places);
 }
 
+/** Powers of ten as decimals, by exponent: `shiftedBy` reads its own from text each time. */
+const powers = new Map<number, Decimal>();
+
+/** Multiply by a power of ten, exactly: `shiftedBy` for what happens with every market. */
+export function shifted(value: Decimal, places: number): Decimal {
+  let power = powers.get(places);
+  if (!power) {
+    power = new Decimal(`1e${places}`);
+    powers.set(places, power);
+  }
+  return value.times(power);
+}
+
 /** Read base units (e.g. wei) as whole tokens, exactly. */
 export function fromUnits(units: bigint, decimals: number): Decimal {
-  return new Decimal(units.toString()).shiftedBy(-decimals);
+  return shifted(new Decimal(units.toString()), -decimals);
 }
 
 /** Turn whole tokens into base units, rounding down (what becomes an on-chain amount is never rounded up). */

@@ -56,7 +56,7 @@ export function ladderEntries(
 }
 
 function scaled(value: Decimal, scale: number): bigint {
-  return BigInt(value.shiftedBy(scale).toFixed(0));
+  return BigInt(value.toFixed(scale).replace('.', ''));
 }
 
 /** Divide, round half away from zero and render with two decimals, as `formatPct` does. */

@@ -47,15 +47,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   }
 
   const gaps: Gap[] = [];
-  const facts = {
-    lendingState,
-    oracle,
-    ...optional('collateralApy', collateralApy),
-    ...optional('incentives', groups.incentives.items.get(market.id)),
-    ...optional('exitLiquidity', groups.exitLiquidity.items.get(market.collateral.address)),
-    ...optional('sharedLiquidity', groups.sharedLiquidity.items.get(market.id)),
-    ...optional('borrowHistory', groups.borrowHistory.items.get(market.id)),
-  };
+  const facts = factsOf(market, lendingState, oracle, collateralApy, context);
   const totals = accrue(lendingState.value);
   const liquidityAssets = floorAtZero(totals.totalSupplyAssets - totals.totalBorrowAssets);
   const borrowApyPct = borrowApyPctFromRate(lendingState.value.borrowRate);
@@ -76,8 +68,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       liquidityAssets,
       utilization: MarketUtils.getUtilization(totals),
       borrowApyPct,
-      ...optional('borrowIncentive', borrowIncentive),
-      ...optional('collateralIncentive', collateralIncentive),
+      ...(borrowIncentive === undefined ? {} : { borrowIncentive }),
+      ...(collateralIncentive === undefined ? {} : { collateralIncentive }),
       netBorrowApyPct: borrowIncentive ? borrowApyPct.minus(borrowIncentive.aprPct) : borrowApyPct,
       collateralApySource: apySource,
       collateralApyPct,
@@ -99,6 +91,29 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       gaps,
     },
   };
+}
+
+type Facts = { -readonly [K in keyof ComposedMarket['facts']]: ComposedMarket['facts'][K] };
+
+/** Gather the facts of a market; those that were never measured are absent. */
+function factsOf(
+  market: Market,
+  lendingState: Facts['lendingState'],
+  oracle: Facts['oracle'],
+  collateralApy: Facts['collateralApy'] | undefined,
+  { facts: { groups } }: CompositionContext,
+): ComposedMarket['facts'] {
+  const facts: Facts = { lendingState, oracle };
+  const incentives = groups.incentives.items.get(market.id);
+  const exitLiquidity = groups.exitLiquidity.items.get(market.collateral.address);
+  const sharedLiquidity = groups.sharedLiquidity.items.get(market.id);
+  const borrowHistory = groups.borrowHistory.items.get(market.id);
+  if (collateralApy) facts.collateralApy = collateralApy;
+  if (incentives) facts.incentives = incentives;
+  if (exitLiquidity) facts.exitLiquidity = exitLiquidity;
+  if (sharedLiquidity) facts.sharedLiquidity = sharedLiquidity;
+  if (borrowHistory) facts.borrowHistory = borrowHistory;
+  return facts;
 }
 
 /** A principal token past its maturity earns nothing any more, whatever its source last said. */
@@ -131,13 +146,14 @@ function composePrices(
   }
   const { decimals } = market.loan;
   const { usd } = loan.price.value;
+  const liquidityUsd = usdOf(liquidityAssets, decimals, usd);
   return {
     ...collateralPart,
     loanPrice: loan.price,
     supplyUsd: usdOf(supplyAssets, decimals, usd),
-    liquidityUsd: usdOf(liquidityAssets, decimals, usd),
+    liquidityUsd,
     ...(typeof shared === 'bigint'
-      ? { publicAllocatorLiquidityUsd: usdOf(liquidityAssets + shared, decimals, usd) }
+      ? { publicAllocatorLiquidityUsd: shared === 0n ? liquidityUsd : usdOf(liquidityAssets + shared, decimals, usd) }
       : {}),
   };
 }
@@ -173,9 +189,4 @@ function waiting(group: FactGroup, state: GroupState<unknown>, key: string): Exc
 
 function floorAtZero(value: bigint): bigint {
   return value > 0n ? value : 0n;
-}
-
-/** Make a one-field object, or an empty one: absent and undefined are one thing. */
-function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }

@@ -1,5 +1,5 @@
 import type { Market, Token } from '../../catalog/types.ts';
-import { Decimal, ZERO } from '../../shared/decimal.ts';
+import { Decimal, shifted, ZERO } from '../../shared/decimal.ts';
 import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -38,7 +38,7 @@ export function collateralPrice(
   if (measured) return measured;
   if (loan.gap) return notMeasured(market.collateral, field, context);
   const places = market.collateral.decimals - market.loan.decimals - 36;
-  const usd = new Decimal(oracle.value.price.toString()).times(loan.price.value.usd).shiftedBy(places);
+  const usd = shifted(new Decimal(oracle.value.price.toString()).times(loan.price.value.usd), places);
   if (!isPlausiblePrice(usd, false)) {
     return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
   }
@@ -47,7 +47,7 @@ export function collateralPrice(
 
 /** Convert base units into USD at full precision. */
 export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
-  return new Decimal(units.toString()).times(usd).shiftedBy(-decimals);
+  return shifted(new Decimal(units.toString()).times(usd), -decimals);
 }
 
 function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {
