@@ -80,6 +80,9 @@ describe.skipIf(!installed)(
 
     test('runs a partner example with the sample key of the local world', async () => {
       await page.locator('.graphiql-tab-button', { hasText: 'PreviewOpen' }).dispatchEvent('click');
+      await expect
+        .poll(() => page.locator('.graphiql-query-editor').innerText(), { timeout: 10_000 })
+        .toContain('PreviewOpen');
       const answered = page.waitForResponse(
         (response) =>
           response.url().endsWith('/graphql') && (response.request().postData()?.includes('PreviewOpen') ?? false),
