@@ -4,8 +4,8 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
-import { betweenEvents, runInSlices, type Slicing } from './slices.ts';
 
 export interface CompositionDeps {
   readonly catalog: Catalog;

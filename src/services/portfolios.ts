@@ -22,10 +22,10 @@ import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
 import { createLastGood } from './last-good.ts';
 import { walkWallets } from './registered-wallets.ts';
-import { betweenEvents, runInSlices, type Slicing } from './slices.ts';
 import { OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 
 export interface PortfoliosDeps {

@@ -42,6 +42,28 @@ export function encodeGroup(group: FactGroup, state: GroupState<unknown>): strin
   return encode({ v: CODEC_VERSION, group, ...state });
 }
 
+/** Write one group's state item by item: the pieces make the text of `encodeGroup`, and work can pause between them. */
+export function* encodeGroupParts(
+  group: FactGroup,
+  { items, failures, ...times }: GroupState<unknown>,
+): Generator<string, void, void> {
+  yield `${encode({ v: CODEC_VERSION, group }).slice(0, -1)},"items":`;
+  yield* encodeMapParts(items);
+  yield ',"failures":';
+  yield* encodeMapParts(failures);
+  yield `,${encode(times).slice(1)}`;
+}
+
+function* encodeMapParts(map: ReadonlyMap<string, unknown>): Generator<string, void, void> {
+  yield '{"$map":[';
+  let separator = '';
+  for (const [key, item] of map) {
+    yield `${separator}[${encode(key)},${encode(item)}]`;
+    separator = ',';
+  }
+  yield ']}';
+}
+
 /** Read one group's state and check its frame. @throws CodecError naming what is wrong. */
 export function decodeGroup<G extends FactGroup>(group: G, text: string): GroupState<FactGroups[G]> {
   return asGroup(group, decode(text));

@@ -5,8 +5,9 @@ import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '.
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
-import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroup } from './codec.ts';
+import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergePublications } from './merge.ts';
 import { admit } from './restore.ts';
@@ -20,41 +21,54 @@ export interface FileSnapshotDeps {
   readonly keep: (chainId: ChainId) => KeepItem;
   /** How long publishes are gathered into one write; a crash loses at most this much. */
   readonly gatherMs?: number;
+  /** How the writing is done in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 const GATHER_MS = 1_000;
+/** Encoded, hashed and written in a fraction of a millisecond. */
+const PART_CHARS = 65_536;
 
 /** Create a snapshot store of one process that survives restarts in one file. Neither a damaged file nor a full disk stops it. */
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
-  const { path, clock, timers, logger, gatherMs = GATHER_MS } = deps;
+  const { path, clock, timers, logger, gatherMs = GATHER_MS, slicing = betweenEvents } = deps;
   const local = createLocalFacts({ logger });
-  const encoded = new WeakMap<GroupState<unknown>, string>();
+  const encoded = new WeakMap<GroupState<unknown>, readonly string[]>();
   let scheduled: unknown = null;
   let dirty = false;
   let failing = false;
   let writing: Promise<void> = Promise.resolve();
 
-  const encodedGroup = (facts: ChainFacts, group: FactGroup): string => {
-    const state = facts.groups[group];
-    const text = encoded.get(state) ?? encodeGroup(group, state);
-    encoded.set(state, text);
-    return text;
+  /** The pieces of the body; a group that did not change since it was last written is not encoded again. */
+  const bodyParts = function* (all: readonly ChainFacts[]): Generator<string, void, void> {
+    for (const [n, { chainId, version, publishedMs, groups }] of all.entries()) {
+      const head = encode({ chainId, version, publishedMs }).slice(0, -1);
+      yield `${n === 0 ? '[' : ','}${head},"groups":`;
+      for (const [i, group] of FACT_GROUPS.entries()) {
+        yield `${i === 0 ? '{' : ','}${JSON.stringify(group)}:`;
+        yield* partsOf(group, groups[group]);
+      }
+      yield '}}';
+    }
+    yield all.length === 0 ? '[]' : ']';
   };
-  const body = (): string => {
-    const chains = local.chainIds().map((chainId) => {
-      const facts = local.facts(chainId);
-      const groups = FACT_GROUPS.map((group) => `${JSON.stringify(group)}:${encodedGroup(facts, group)}`);
-      const head = encode({ chainId, version: facts.version, publishedMs: facts.publishedMs });
-      return `${head.slice(0, -1)},"groups":{${groups.join(',')}}}`;
-    });
-    return `[${chains.join(',')}]`;
+  const partsOf = function* (group: FactGroup, state: GroupState<unknown>): Generator<string, void, void> {
+    const known = encoded.get(state);
+    if (known) return yield* known;
+    const parts: string[] = [];
+    for (const part of joined(encodeGroupParts(group, state))) {
+      parts.push(part);
+      yield part;
+    }
+    encoded.set(state, parts);
   };
   const save = async (): Promise<void> => {
     if (!dirty) return;
     dirty = false;
     try {
-      const text = body();
-      await writeAtomically(path, `${encode({ v: CODEC_VERSION, sha256: sha256(text) })}\n${text}\n`);
+      // Facts are immutable: what is published meanwhile is written the next time.
+      const { parts, sha256 } = await runInSlices(hashing(bodyParts(local.chainIds().map(local.facts))), slicing);
+      await writeAtomically(path, [`${encode({ v: CODEC_VERSION, sha256 })}\n`, ...parts, '\n']);
       if (failing) logger.info({ path }, 'snapshot file written again');
       failing = false;
     } catch (error) {
@@ -136,13 +150,13 @@ async function readIfThere(path: string, logger: Logger): Promise<string | null>
 }
 
 /** A reader sees the old file or the new one, never a part: written beside it, synced, then renamed over it. */
-async function writeAtomically(path: string, text: string): Promise<void> {
+async function writeAtomically(path: string, parts: readonly string[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const file = await open(temporary, 'w', 0o600);
     try {
-      await file.writeFile(text);
+      for (const part of parts) await file.appendFile(part);
       await file.sync();
     } finally {
       await file.close();
@@ -152,6 +166,30 @@ async function writeAtomically(path: string, text: string): Promise<void> {
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/** Join pieces into larger ones, each of which is still a small piece of work. */
+function* joined(pieces: Iterable<string>): Generator<string, void, void> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < PART_CHARS) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+/** Gather pieces and their checksum, step by step. */
+function* hashing(pieces: Iterable<string>): Generator<void, { parts: readonly string[]; sha256: string }, void> {
+  const hash = createHash('sha256');
+  const parts: string[] = [];
+  for (const piece of pieces) {
+    hash.update(piece);
+    parts.push(piece);
+    yield;
+  }
+  return { parts, sha256: hash.digest('hex') };
 }
 
 function sha256(text: string): string {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyGroup } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { CodecError, decode, decodeGroup, encode, encodeGroup } from '../../src/snapshot/codec.ts';
+import { CodecError, decode, decodeGroup, encode, encodeGroup, encodeGroupParts } from '../../src/snapshot/codec.ts';
 import { mergeGroup } from '../../src/snapshot/merge.ts';
 import { price, publication } from './facts.ts';
 
@@ -24,6 +24,21 @@ const { value } = fc.letrec((tie) => ({
     fc.array(fc.tuple(fc.string(), tie('value')), { maxLength: 4 }).map((pairs) => new Map(pairs)),
   ),
 }));
+
+describe('encodeGroupParts', () => {
+  test('behavior: the pieces make what encodeGroup writes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), value), { maxLength: 4 }), (pairs) => {
+        const items = pairs.map(([key, item]) => [key, { value: item, asOfMs: 10, source: 'test' }] as const);
+        const failures = pairs.map(
+          ([key]) => [key, { reason: 'timeout' as const, source: 'test', sinceMs: 5 }] as const,
+        );
+        const state = { ...emptyGroup(), items: new Map(items), failures: new Map(failures), lastAttemptMs: 10 };
+        expect([...encodeGroupParts('price', state)].join('')).toBe(encodeGroup('price', state));
+      }),
+    );
+  });
+});
 
 describe('encode', () => {
   test('behavior: decode gives back what was written, with its types', () => {
