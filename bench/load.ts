@@ -20,12 +20,12 @@ export interface Measured {
 const CONNECTIONS = 24;
 
 /** Ask a server for `ms`, as fast as it answers. @throws Error when it answers anything but what is expected */
-export async function measure(child: Child, shot: Shot, ms: number): Promise<Measured> {
+export async function measure(child: Child, shot: Shot, ms: number, connections = CONNECTIONS): Promise<Measured> {
   const { path, method = 'GET', headers = {}, body, status = 200 } = shot;
   const before = await child.cost();
   const result = await autocannon({
     url: `${child.url}${path}`,
-    connections: CONNECTIONS,
+    connections,
     duration: ms / 1_000,
     requests: [
       {

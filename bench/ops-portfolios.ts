@@ -176,7 +176,7 @@ function positionsOf(chain: Chain, wallet: number): HeldPosition[] {
 }
 
 /** Rows that agree, but for one position in fifty that has none. */
-function registrationsOf(chain: Chain, owners: readonly Address[]): Registration[] {
+export function registrationsOf(chain: Chain, owners: readonly Address[]): Registration[] {
   return owners.flatMap((wallet, n) =>
     positionsOf(chain, n).flatMap(({ id, marketId, open, collateral }): Registration[] => {
       if ((n * PER_WALLET + id) % 50 === 0) return [];
@@ -208,7 +208,7 @@ function registrationsOf(chain: Chain, owners: readonly Address[]): Registration
   );
 }
 
-function syntheticReader(chain: Chain, owners: readonly Address[]) {
+export function syntheticReader(chain: Chain, owners: readonly Address[]) {
   const held = new Map(owners.map((wallet, n) => [wallet, positionsOf(chain, n)]));
   const requests = { count: 0 };
   const block = { number: 100_000n, timestamp: BigInt(NOW_MS / 1_000) };

@@ -6,6 +6,8 @@ import { silentLogger } from '../src/shared/logger.ts';
 import { type Child, canPin, removeBundles, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
+import { partnering } from './partner.ts';
+import { refreshing } from './refreshing.ts';
 import { type Contender, type Row, type RowBytes, rowsOf } from './rows.ts';
 import { say, table } from './table.ts';
 
@@ -17,6 +19,8 @@ interface Plan {
 
 const FULL: Plan = { rounds: 5, shotMs: 2_000, sizes: [100, 1_000, 10_000] };
 const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000] };
+/** What needs no world around it. */
+const ALONE: readonly string[] = ['partner', 'compose', 'refresh'];
 /** Limits are on and counted, and high enough not to end the measurement. */
 const NO_END = '1000000000';
 
@@ -27,8 +31,10 @@ async function main(args: readonly string[]): Promise<void> {
   const [cpu] = cpus();
   say(`node ${process.version}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`);
   say(canPin ? 'servers pinned to one core' : 'no taskset here: servers share all cores');
-  if (only.length === 0 || only.some((part) => part !== 'compose')) await serving(plan, wanted);
+  if (only.length === 0 || only.some((part) => !ALONE.includes(part))) await serving(plan, wanted);
+  if (wanted('partner')) await partnering(plan);
   if (wanted('compose')) await composing(plan.sizes);
+  if (wanted('refresh')) await refreshing(plan.sizes);
 }
 
 /** `--quick`, or any of `--rounds=5` and `--ms=2000`. */

@@ -1,0 +1,24 @@
+import { startChild } from './child.ts';
+import type { RefreshResult } from './servers/refresh.ts';
+import { say } from './table.ts';
+
+/** Measure the refresh of all lending states and oracles over JSON-RPC at several sizes, from request to composition. */
+export async function refreshing(sizes: readonly number[]): Promise<void> {
+  say('\n| markets | refresh | CPU of the service | HTTP requests | longest event-loop delay |');
+  say('|--:|--:|--:|--:|--:|');
+  const node = await startChild('node', {});
+  try {
+    for (const markets of sizes) {
+      const child = await startChild('refresh', { markets, rpcUrl: node.url }, [
+        '--expose-gc',
+        '--max-old-space-size=4096',
+      ]);
+      const { wallMs, cpuMs, requests, delayMs } = child.said.result as RefreshResult;
+      await child.stop();
+      const ms = (value: number) => `${value.toFixed(1)} ms`;
+      say(`| ${markets} | ${ms(wallMs)} | ${ms(cpuMs)} | ${requests} | ${ms(delayMs)} |`);
+    }
+  } finally {
+    await node.stop();
+  }
+}

@@ -1,0 +1,32 @@
+import { encodeFunctionResult, type Hex } from 'viem';
+import { irmAbi } from '../../src/abi/irm.ts';
+import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
+import { oracleAbi } from '../../src/abi/oracle.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { startScriptedNode } from '../../test/chain/scripted-node.ts';
+import { serve } from '../serve.ts';
+import { NOW_MS } from '../synthetic.ts';
+
+/** A JSON-RPC node that knows any market and answers as soon as it has understood the question. */
+serve<object>(async () => {
+  const chain = createCatalog(curatedChains).chain(1);
+  if (!chain) throw new Error('the catalog has no chain 1');
+  const { morphoBlue, multicall3 } = chain.contracts;
+  const irms = new Set<string>(chain.markets.map(({ irm }) => irm));
+  const unit = 10n ** 18n;
+  const now = BigInt(NOW_MS / 1_000);
+  const state = encodeFunctionResult({
+    abi: morphoBlueAbi,
+    functionName: 'market',
+    result: [10_000n * unit, 9_500n * unit, 8_500n * unit, 8_000n * unit, now - 7_260n, 0n],
+  });
+  const rate = encodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', result: 1_268_391_679n });
+  const price = encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: 107n * 10n ** 34n });
+  const contracts = (to: string): Hex => {
+    if (to === morphoBlue) return state;
+    return irms.has(to) ? rate : price;
+  };
+  const node = await startScriptedNode(multicall3, contracts);
+  node.timestamp = now;
+  return { url: node.url, stop: () => node.close() };
+});
