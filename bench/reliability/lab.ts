@@ -12,6 +12,7 @@ import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
+import { buildBundle } from '../../test/support/bundle.ts';
 import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
 import { type Env, type ServiceProcess, spawnService } from '../../test/support/spawn-service.ts';
 
@@ -31,6 +32,7 @@ export interface Lab {
 
 /** Start the local world, Postgres and Redis, with a proxy before each chain's node. */
 export async function startLab(): Promise<Lab> {
+  buildBundle();
   const folder = join(tmpdir(), `spiral-gateway-lab-${randomUUID()}`);
   const port = await freePort();
   const openPostgres = () => startPostgres({ dataDir: join(folder, 'postgres'), port, logger: silentLogger });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError, needsLocalWorld, parseEnv, renderEnvExample } from '../../src/config/config.ts';
 import { envSchema } from '../../src/config/env.ts';
+import { BUNDLED_MAIN } from '../support/bundle.ts';
 import { descendants, type ProcessRef, type Running, run, survivors } from '../support/process.ts';
 
 const TSX = join('node_modules', '.bin', 'tsx');
@@ -150,7 +151,7 @@ describe('settings that cannot work', () => {
     ],
   ] as const;
   test.each(REFUSED)('%s: the process ends with 1, naming what is wrong', async (_, env, named) => {
-    const running = start(process.execPath, ['--import', 'tsx', 'src/main.ts'], { ...ownWorld(), ...env });
+    const running = start(process.execPath, [BUNDLED_MAIN], { ...ownWorld(), ...env });
     expect(await running.ended).toBe(1);
     for (const name of named) expect(running.stderr()).toContain(name);
     expect(running.stderr()).not.toContain('    at ');

@@ -11,6 +11,7 @@ import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { runKeysCli, USAGE } from '../../src/keys/cli.ts';
 import { createKeyService } from '../../src/keys/service.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { BUNDLED_KEYS } from '../support/bundle.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const NOW = Date.UTC(2026, 8, 1, 12, 30);
@@ -197,10 +198,9 @@ describe('npm run keys', () => {
   }
 
   function run(env: Record<string, string>, ...argv: string[]): Promise<Run> {
-    const script = join(import.meta.dirname, '../../scripts/keys.ts');
     const { PATH = '' } = process.env;
     return new Promise((resolve) => {
-      execFile(process.execPath, ['--import', 'tsx', script, ...argv], { env: { PATH, ...env } }, (error, out, err) =>
+      execFile(process.execPath, [BUNDLED_KEYS, ...argv], { env: { PATH, ...env } }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err, opened: 0 }),
       );
     });

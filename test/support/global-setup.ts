@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../devnet/postgres.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { buildBundle } from './bundle.ts';
 import './postgres.ts';
 
-/** Run one throw-away Postgres for the whole test run; every test makes its own database in it. */
+/** Bundle the service, and run one throw-away Postgres for the whole test run; every test makes its own database in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  buildBundle();
   const postgres = await startPostgres({
     dataDir: join(tmpdir(), `spiral-gateway-test-${randomUUID()}`),
     ephemeral: true,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { BUNDLED_MAIN } from './bundle.ts';
 
 export type Env = Readonly<Record<string, string>>;
 
@@ -14,9 +15,9 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Run `src/main.ts` and wait until it listens. @throws Error with its last words when it ends before */
+/** Run the bundled service (`buildBundle` made it) and wait until it listens. @throws Error with its last words when it ends before */
 export async function spawnService(env: Env): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--enable-source-maps', BUNDLED_MAIN], {
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,0 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** Where tests keep the bundle of the service that they start as processes: a tenth of the time that loading sources takes. */
+const FOLDER = join('node_modules', '.cache', 'spiral-gateway', 'service');
+
+export const BUNDLED_MAIN = join(FOLDER, 'main.js');
+export const BUNDLED_KEYS = join(FOLDER, 'keys.js');
+
+/** Bundle the service as `npm run build` does. */
+export function buildBundle(): void {
+  execFileSync(process.execPath, ['scripts/build.mjs', FOLDER], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
