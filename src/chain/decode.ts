@@ -1,8 +1,7 @@
-import { decodeFunctionResult, type Hex, size } from 'viem';
-import { irmAbi } from '../abi/irm.ts';
-import { morphoBlueAbi } from '../abi/morpho-blue.ts';
+import { type Hex, size } from 'viem';
 import type { FailureReason, LendingState } from '../domain/facts.ts';
 import type { CallResult } from './types.ts';
+import { wordAt } from './words.ts';
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
@@ -14,6 +13,8 @@ export type MarketTotals = Pick<
   'totalSupplyAssets' | 'totalSupplyShares' | 'totalBorrowAssets' | 'totalBorrowShares' | 'lastUpdate' | 'fee'
 >;
 
+type MarketWords = [bigint, bigint, bigint, bigint, bigint, bigint];
+
 const WAD = 10n ** 18n;
 /** The protocol's own ceiling for a fee. */
 const MAX_FEE = WAD / 4n;
@@ -23,8 +24,9 @@ const MAX_RATE_PER_SECOND = (100n * WAD) / 31_536_000n;
 /** Read a market's totals. One that was never created is `missing`; one that lent more than it has is `implausible`. */
 export function decodeMarket(result: CallResult): Decoded<MarketTotals> {
   return decoded(result, (data) => {
-    const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] =
-      decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'market', data });
+    const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = [
+      0, 1, 2, 3, 4, 5,
+    ].map((index) => wordAt(data, index)) as MarketWords;
     if (lastUpdate === 0n) return 'missing';
     if (totalBorrowAssets > totalSupplyAssets || fee > MAX_FEE) return 'implausible';
     return { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee };
@@ -34,7 +36,7 @@ export function decodeMarket(result: CallResult): Decoded<MarketTotals> {
 /** Read the rate at target utilization: per second in WAD, zero before a market's first interaction. */
 export function decodeRateAtTarget(result: CallResult): Decoded<bigint> {
   return decoded(result, (data) => {
-    const rate = decodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', data });
+    const rate = BigInt.asIntN(256, wordAt(data, 0));
     return rate < 0n || rate > MAX_RATE_PER_SECOND ? 'implausible' : rate;
   });
 }
@@ -42,7 +44,7 @@ export function decodeRateAtTarget(result: CallResult): Decoded<bigint> {
 /** Read a borrow rate: per second in WAD. */
 export function decodeBorrowRate(result: CallResult): Decoded<bigint> {
   return decoded(result, (data) => {
-    const rate = decodeFunctionResult({ abi: irmAbi, functionName: 'borrowRateView', data });
+    const rate = wordAt(data, 0);
     return rate > MAX_RATE_PER_SECOND ? 'implausible' : rate;
   });
 }

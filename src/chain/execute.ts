@@ -1,9 +1,10 @@
-import { decodeFunctionResult, encodeFunctionData, numberToHex, size } from 'viem';
+import { encodeFunctionData, numberToHex, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
+import { decodeAggregate, encodeAggregate } from './words.ts';
 
 export interface ExecutorDeps {
   readonly client: ChainClient;
@@ -48,17 +49,13 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     block: Hex,
     signal?: AbortSignal,
   ): Promise<readonly CallResult[]> => {
-    const data = encodeFunctionData({
-      abi: multicall3Abi,
-      functionName: 'aggregate3',
-      args: [calls.map((call) => ({ target: call.to, allowFailure: true, callData: call.data }))],
-    });
+    const data = encodeAggregate(calls);
     const answer = await client
       .request({ method: 'eth_call', params: [{ to: multicall3, data }, block] }, signal ? { signal } : {})
       .catch((error: unknown) => {
         throw toChainReadError(error, signal);
       });
-    return decodeAggregate(answer, calls.length);
+    return resultsOf(answer, calls.length);
   };
 
   return {
@@ -105,15 +102,15 @@ export function chunksOf(calls: readonly Call[], maxBytes: number): readonly (re
   return chunks;
 }
 
-function decodeAggregate(answer: Hex, count: number): readonly CallResult[] {
-  let rows: readonly { readonly success: boolean; readonly returnData: Hex }[];
+function resultsOf(answer: Hex, count: number): readonly CallResult[] {
+  let rows: readonly (Hex | null)[];
   try {
-    rows = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
+    rows = decodeAggregate(answer);
   } catch {
     throw new ChainReadError('malformed');
   }
   if (rows.length !== count) throw new ChainReadError('malformed');
-  return rows.map((row) => (row.success ? { ok: true, data: row.returnData } : { ok: false, reason: 'reverted' }));
+  return rows.map((data) => (data === null ? { ok: false, reason: 'reverted' } : { ok: true, data }));
 }
 
 function uintOf(result: CallResult | undefined): bigint {

@@ -1,10 +1,11 @@
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { FailureReason, LendingState, OraclePrice } from '../../domain/facts.ts';
-import type { Address, MarketId } from '../../shared/ids.ts';
+import { oncePer } from '../../domain/memo.ts';
+import type { Address, Hex, MarketId } from '../../shared/ids.ts';
 import {
   type Decoded,
   decodeBorrowRate,
@@ -14,6 +15,7 @@ import {
   type MarketTotals,
 } from '../decode.ts';
 import type { BlockRef, Call, CallResult, Readings } from '../types.ts';
+import { wordOf, wordOfAddress } from '../words.ts';
 
 /** Markets whose stored state was read and whose current rate is asked next. */
 export interface StoredMarket {
@@ -28,6 +30,20 @@ export interface StoredState {
   readonly oracle: Readings<Address, OraclePrice>;
 }
 
+const MARKET = toFunctionSelector(getAbiItem({ abi: morphoBlueAbi, name: 'market' }));
+const RATE_AT_TARGET = toFunctionSelector(getAbiItem({ abi: irmAbi, name: 'rateAtTarget' }));
+const BORROW_RATE_VIEW = toFunctionSelector(getAbiItem({ abi: irmAbi, name: 'borrowRateView' }));
+const PRICE = encodeFunctionData({ abi: oracleAbi, functionName: 'price' });
+/** Fields of the protocol's `Market`, in its order. */
+const TOTALS = [
+  'totalSupplyAssets',
+  'totalSupplyShares',
+  'totalBorrowAssets',
+  'totalBorrowShares',
+  'lastUpdate',
+  'fee',
+] as const satisfies readonly (keyof MarketTotals)[];
+
 /**
  * Plan the first round: per market its totals and rate at target, then every oracle once. Oracles stand last, because
  * they are the only code that is not the protocol's: one that burns its gas cannot take a market with it.
@@ -36,16 +52,13 @@ export function planStoredState(morphoBlue: Address, markets: readonly Market[])
   return [
     ...markets.map(({ id }) => ({
       to: morphoBlue,
-      data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'market', args: [id] }),
+      data: `${MARKET}${id.slice(2)}` as Hex,
     })),
     ...markets.map(({ id, irm }) => ({
       to: irm,
-      data: encodeFunctionData({ abi: irmAbi, functionName: 'rateAtTarget', args: [id] }),
+      data: `${RATE_AT_TARGET}${id.slice(2)}` as Hex,
     })),
-    ...oraclesOf(markets).map((oracle) => ({
-      to: oracle,
-      data: encodeFunctionData({ abi: oracleAbi, functionName: 'price' }),
-    })),
+    ...oraclesOf(markets).map((oracle) => ({ to: oracle, data: PRICE })),
   ];
 }
 
@@ -76,22 +89,14 @@ export function foldStoredState(
 export function planBorrowRates(markets: readonly StoredMarket[]): readonly Call[] {
   return markets.map(({ market, totals }) => ({
     to: market.irm,
-    data: encodeFunctionData({
-      abi: irmAbi,
-      functionName: 'borrowRateView',
-      args: [
-        {
-          loanToken: market.loan.address,
-          collateralToken: market.collateral.address,
-          oracle: market.oracle,
-          irm: market.irm,
-          lltv: market.lltv,
-        },
-        totals,
-      ],
-    }),
+    data: `${BORROW_RATE_VIEW}${wordsOfParams(market)}${TOTALS.map((name) => wordOf(totals[name])).join('')}` as Hex,
   }));
 }
+
+/** The five parameters that tell one market from another, as the protocol hashes them into its id. */
+const wordsOfParams: (market: Market) => string = oncePer(({ loan, collateral, oracle, irm, lltv }) =>
+  [...[loan.address, collateral.address, oracle, irm].map(wordOfAddress), wordOf(lltv)].join(''),
+);
 
 /** Fold the second round's answers, in the order of `planBorrowRates`. */
 export function foldLendingState(
