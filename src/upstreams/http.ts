@@ -189,13 +189,13 @@ export function createHttp(deps: HttpDeps): Http {
 /** The request budget that the provider's configuration grants, or a share of it where several doors divide it. */
 export function createProviderBudget(
   { config, clock, sleep = systemSleep }: AdapterDeps,
-  { share = 1, isForQuotes = false }: { readonly share?: number; readonly isForQuotes?: boolean } = {},
+  { share = 1, isWaitedFor = false }: { readonly share?: number; readonly isWaitedFor?: boolean } = {},
 ): Budget {
   return createBudget({
     clock,
     sleep,
     requestsPerMinute: Math.max(1, Math.floor(config.requestsPerMinute * share)),
-    maxWaitMs: isForQuotes ? MAX_QUOTE_WAIT_MS : MAX_BUDGET_WAIT_MS,
+    maxWaitMs: isWaitedFor ? MAX_QUOTE_WAIT_MS : MAX_BUDGET_WAIT_MS,
   });
 }
 

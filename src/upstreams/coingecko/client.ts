@@ -1,19 +1,34 @@
-import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapChart, mapPrices } from './map.ts';
 import { marketChartSchema, simplePriceSchema } from './schema.ts';
+
+/**
+ * What charts, asked for on demand by anybody, may use of the provider's budget. The rest is left to the prices that
+ * everything in USD is composed from: no number of curious callers may starve them.
+ */
+const CHART_SHARE = 0.8;
 
 /** Read USD prices and price charts. */
 export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts: PriceChartPort } {
   const { apiKey, baseUrl } = deps.config;
   // Paid keys belong to the pro host and its header; the provider refuses either with the other.
   const header = baseUrl.includes('//pro-api.') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key';
-  const http = createHttp({
+  const common = {
     ...deps,
-    provider: 'coingecko',
     publicName: 'coingecko',
     secrets: apiKey === undefined ? {} : { headers: { [header]: apiKey } },
+  };
+  const http = createHttp({
+    ...common,
+    provider: 'coingecko',
+    budget: createProviderBudget(deps, { share: 1 - CHART_SHARE }),
+  });
+  const onDemand = createHttp({
+    ...common,
+    provider: 'coingecko-charts',
+    budget: createProviderBudget(deps, { share: CHART_SHARE, isWaitedFor: true }),
   });
   return {
     prices: {
@@ -30,7 +45,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
     },
     charts: {
       async chart(coinId, days, currency, options) {
-        const body = await http.request({
+        const body = await onDemand.request({
           path: '/coins/:id/market_chart',
           params: { id: coinId },
           query: { vs_currency: currency, days: String(days) },
@@ -38,10 +53,10 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
           signal: options?.signal,
         });
         if (body === ABSENT) return null;
-        const answer = http.parse(marketChartSchema, body);
+        const answer = onDemand.parse(marketChartSchema, body);
         const { chart, dropped } = mapChart(answer);
-        http.reportDropped('points', dropped);
-        if (chart.prices.length === 0) throw http.error(answer.prices.length === 0 ? 'missing' : 'malformed');
+        onDemand.reportDropped('points', dropped);
+        if (chart.prices.length === 0) throw onDemand.error(answer.prices.length === 0 ? 'missing' : 'malformed');
         return chart;
       },
     },

@@ -23,7 +23,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   const http = createHttp({
     ...common,
     provider: 'kyberswap',
-    budget: createProviderBudget(deps, { share: 1 - SWEEP_SHARE, isForQuotes: true }),
+    budget: createProviderBudget(deps, { share: 1 - SWEEP_SHARE, isWaitedFor: true }),
   });
 
   async function findRoute(

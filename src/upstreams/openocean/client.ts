@@ -15,7 +15,7 @@ export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
     ...deps,
     provider: 'openocean',
     publicName: 'AggregatorTwo',
-    budget: createProviderBudget(deps, { isForQuotes: true }),
+    budget: createProviderBudget(deps, { isWaitedFor: true }),
     secrets: apiKey === undefined ? {} : { headers: { apikey: apiKey } },
   });
   return {

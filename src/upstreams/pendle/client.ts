@@ -9,7 +9,7 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
   // Two doors, because errors name the two surfaces differently; one budget, because it is one provider.
-  const budget = createProviderBudget(deps, { isForQuotes: true });
+  const budget = createProviderBudget(deps, { isWaitedFor: true });
   const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
   const swapHttp = createHttp({ ...deps, budget, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
   return {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
+
+const ids = (url: URL) => (url.searchParams.get('ids') ?? '').split(',');
+
+/** A provider in memory that answers everything, and a clock that stands still. */
+function provider() {
+  const asked: string[] = [];
+  const fetch = (async (input: string | URL | Request) => {
+    const url = new URL(String(input instanceof Request ? input.url : input));
+    asked.push(url.pathname);
+    const body = url.pathname.endsWith('/simple/price')
+      ? Object.fromEntries(ids(url).map((id) => [id, { usd: 1.5 }]))
+      : { prices: [[1, 2]], market_caps: [], total_volumes: [] };
+    return new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
+  }) as typeof globalThis.fetch;
+  return { asked, fetch };
+}
+
+describe(createCoingecko, () => {
+  it('behavior: no number of charts asked for leaves prices without budget', async () => {
+    const { asked, fetch } = provider();
+    const { prices, charts } = createCoingecko({
+      config: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, requestsPerMinute: 30 },
+      fetch,
+      clock: { now: () => 1_800_000_000_000 },
+      logger: silentLogger,
+      sleep: async () => {},
+    });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, i) => charts.chart(`coin-${i}`, 7, 'usd')),
+    );
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    expect(refused.length).toBeGreaterThan(30);
+    for (const error of refused) expect(error).toBeInstanceOf(UpstreamError);
+
+    const [chain] = createCatalog(curatedChains).chains;
+    const priced = (chain?.tokens ?? []).filter(({ coingeckoId }) => coingeckoId !== undefined);
+    const { values } = await prices.usdPrices(priced);
+    expect(values.size).toBe(priced.length);
+    expect(asked.filter((path) => path.endsWith('/simple/price')).length).toBeGreaterThan(0);
+  });
+});
