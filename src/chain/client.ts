@@ -26,6 +26,8 @@ const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
 /** Below geth's default limit of 1,000 calls in a batch. */
 const BATCH_SIZE = 500;
+/** Some 1,300 bytes per market in one round; the client's own limit ends at 8,000 markets. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Create the RPC client of each chain. Calls issued in the same tick leave as one batched HTTP request. */
 export function createChainClients(
@@ -43,6 +45,7 @@ export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHoo
     transport: http(rpcUrl, {
       batch: batch ? { batchSize: BATCH_SIZE, wait: 0 } : false,
       timeout: timeoutMs,
+      maxResponseBodySize: MAX_RESPONSE_BYTES,
       retryCount,
       fetchFn: impatient(hooks.fetchOf?.(chainId) ?? fetch, timeoutMs),
       // No return value: the client would take it for a replacement of the request.

@@ -1,6 +1,7 @@
 import { encodeFunctionData, numberToHex, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
+import { betweenEvents, runInSlices } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
@@ -44,19 +45,12 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }) },
   ];
 
-  const aggregate = async (
-    calls: readonly Call[],
-    block: Hex,
-    signal?: AbortSignal,
-  ): Promise<readonly CallResult[]> => {
-    const data = encodeAggregate(calls);
-    const answer = await client
+  const send = (data: Hex, block: Hex, signal?: AbortSignal): Promise<Hex> =>
+    client
       .request({ method: 'eth_call', params: [{ to: multicall3, data }, block] }, signal ? { signal } : {})
       .catch((error: unknown) => {
         throw toChainReadError(error, signal);
       });
-    return resultsOf(answer, calls.length);
-  };
 
   return {
     latestBlock: async ({ signal } = {}) => {
@@ -68,20 +62,36 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     },
     execute: async (calls, blockNumber, { signal } = {}) => {
       const chunks = chunksOf([...frame, ...calls], maxCalldataBytes);
-      const settled = await Promise.allSettled(
-        chunks.map((chunk) => aggregate(chunk, numberToHex(blockNumber), signal)),
-      );
-      const results = settled.flatMap((chunk, i): readonly CallResult[] => {
-        if (chunk.status === 'fulfilled') return chunk.value;
-        if (i === 0 || !(chunk.reason instanceof ChainReadError)) throw chunk.reason;
-        const { reason } = chunk.reason;
-        return (chunks[i] ?? []).map(() => ({ ok: false, reason }));
-      });
+      // All encoded before the first is sent: what is sent in one turn is one request.
+      const data = await runInSlices(eachOf(chunks, encodeAggregate), betweenEvents);
+      signal?.throwIfAborted();
+      const answers = await Promise.allSettled(data.map((text) => send(text, numberToHex(blockNumber), signal)));
+      const read = (answer: (typeof answers)[number], i: number): readonly CallResult[] => {
+        const count = chunks[i]?.length ?? 0;
+        try {
+          if (answer.status === 'rejected') throw answer.reason;
+          return resultsOf(answer.value, count);
+        } catch (error) {
+          if (i === 0 || !(error instanceof ChainReadError)) throw error;
+          return Array.from({ length: count }, () => ({ ok: false, reason: error.reason }));
+        }
+      };
+      const results = (await runInSlices(eachOf(answers, read), betweenEvents)).flat();
       const [timestamp, id, ...rest] = results;
       if (uintOf(id) !== BigInt(chainId)) throw new ChainReadError('implausible');
       return { block: { number: blockNumber, timestamp: uintOf(timestamp) }, results: rest };
     },
   };
+}
+
+/** Map a list step by step. */
+function* eachOf<T, R>(list: readonly T[], map: (item: T, index: number) => R): Generator<void, R[], void> {
+  const mapped: R[] = [];
+  for (const [i, item] of list.entries()) {
+    mapped.push(map(item, i));
+    yield;
+  }
+  return mapped;
 }
 
 /** Split calls into runs whose calldata stays under the limit; a call larger than it stands alone. */
