@@ -39,7 +39,8 @@ export function parseEnv(raw: RawEnv): Env {
 
 /**
  * Whether the embedded local world has to be started: no RPC node is named and this is not production.
- * @throws ConfigError in production without the settings that it requires, or when only some chains have a node.
+ * @throws ConfigError in production without the settings that it requires, when only some chains have a node, or when
+ * the local world would write its samples into stores of another machine.
  */
 export function needsLocalWorld(env: Env): boolean {
   const nodes = { RPC_URL_1: env.RPC_URL_1, RPC_URL_4663: env.RPC_URL_4663 };
@@ -54,7 +55,21 @@ export function needsLocalWorld(env: Env): boolean {
     }
     return false;
   }
+  requireLoopback(env);
   return true;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** A local world writes sample rows and a made-up snapshot: never into stores that others may share. */
+function requireLoopback(env: Env): void {
+  for (const name of ['DATABASE_URL', 'REDIS_URL'] as const) {
+    const value = env[name];
+    if (value === undefined || LOOPBACK.test(new URL(value).hostname)) continue;
+    throw new ConfigError(
+      `${name} is not on this machine, and a local world would write its sample data there. Set RPC_URL_1 and RPC_URL_4663 to serve the real chains, or leave ${name} out.`,
+    );
+  }
 }
 
 /** Turn variables and, in a local world, what that world provides into the one frozen configuration. @throws ConfigError */

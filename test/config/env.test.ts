@@ -73,6 +73,21 @@ describe('needsLocalWorld', () => {
     expect(needsLocalWorld(parseEnv(REAL))).toBe(false);
     expect(needsLocalWorld(parseEnv({ ...REAL, NODE_ENV: 'production' }))).toBe(false);
   });
+
+  test.each(['postgres://u:p@127.0.0.1:5432/x', 'postgres://localhost/x', 'postgres://u@[::1]:5432/x'])(
+    'behavior: a local world may use a database on this machine: %s',
+    (DATABASE_URL) => {
+      expect(needsLocalWorld(parseEnv({ DATABASE_URL }))).toBe(true);
+    },
+  );
+
+  test.each([
+    { DATABASE_URL: 'postgres://db.example/x' },
+    { DATABASE_URL: 'postgres://127.0.0.1.example/x' },
+    { REDIS_URL: 'redis://redis.example' },
+  ])('error: ConfigError for a local world that would write its samples to %o', (stores) => {
+    expect(() => needsLocalWorld(parseEnv(stores))).toThrow(ConfigError);
+  });
 });
 
 describe('createConfig', () => {
