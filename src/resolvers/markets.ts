@@ -1,5 +1,7 @@
-import type { Market } from '../catalog/types.ts';
+import type { Catalog, Market } from '../catalog/types.ts';
+import { marketsById, strategiesByMarket } from '../domain/market/lookup.ts';
 import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
+import { oncePer } from '../domain/memo.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { NotFoundError, NotReadyError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
@@ -34,7 +36,7 @@ export function findMarket(
 ): ComposedMarket {
   const { chainId } = findCatalogMarket(args, ctx);
   const composed = readComposed(ctx, chainId);
-  const found = composed.markets.find(({ market }) => market.id === args.id);
+  const found = marketsById(composed).get(args.id);
   if (found) return found;
   throw notComposed(composed, args.id);
 }
@@ -57,9 +59,9 @@ export function findCatalogMarket(
 }
 
 /** The strategies that stand on a market: its own loop, or the equity vault of a stock market. */
-export function strategiesOf(market: ComposedMarket, ctx: AppContext): Strategy[] {
+export function strategiesOf(market: ComposedMarket, ctx: AppContext): readonly Strategy[] {
   const { chainId, id } = market.market;
-  return ctx.loaders.composed(chainId).strategies.filter((strategy) => strategy.marketId === id);
+  return strategiesByMarket(ctx.loaders.composed(chainId)).get(id) ?? [];
 }
 
 /** Whether any strategy on the market is listed. */
@@ -82,7 +84,11 @@ export function oldestOf(composed: readonly ComposedChain[]): number | null {
 }
 
 function catalogRank(ctx: AppContext): (market: ComposedMarket) => number {
-  const listed = ctx.services.catalog.chains.flatMap((chain) => chain.markets);
-  const ranks = new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
-  return ({ market }) => ranks.get(`${market.chainId}:${market.id}`) ?? listed.length;
+  const ranks = ranksOf(ctx.services.catalog);
+  return ({ market }) => ranks.get(`${market.chainId}:${market.id}`) ?? ranks.size;
 }
+
+const ranksOf: (catalog: Catalog) => ReadonlyMap<string, number> = oncePer(({ chains }) => {
+  const listed = chains.flatMap((chain) => chain.markets);
+  return new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
+});

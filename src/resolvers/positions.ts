@@ -1,3 +1,4 @@
+import { strategiesById } from '../domain/market/lookup.ts';
 import type { Position, PositionStatus } from '../domain/position/types.ts';
 import { type ComposedWallet, composeWallet } from '../domain/position/wallet.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
@@ -68,5 +69,5 @@ export function strategyOf(
   { chainId, strategyId }: { readonly chainId: ChainId; readonly strategyId: StrategyId },
   ctx: AppContext,
 ): Strategy | null {
-  return ctx.loaders.composed(chainId).strategies.find(({ id }) => id === strategyId) ?? null;
+  return strategiesById(ctx.loaders.composed(chainId)).get(strategyId) ?? null;
 }

@@ -1,3 +1,4 @@
+import { strategiesById } from '../domain/market/lookup.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { SortDirection, StrategyOrder } from '../domain/strategy/keys.ts';
 import { indexStrategies, queryStrategies, type StrategyFilter, type StrategyIndex } from '../domain/strategy/query.ts';
@@ -66,15 +67,14 @@ export function findStrategy(
     });
   }
   const composed = readComposed(ctx, chain.chainId);
-  const found = composed.strategies.find(({ id }) => id === args.id);
+  const found = strategiesById(composed).get(args.id);
   if (found) return found;
   throw notComposed(composed, args.id, marketId);
 }
 
 /** Find the strategy of a vault's yield leg; `null` while it cannot be composed. */
 export function yieldStrategyOf(terms: EquityTerms & { readonly chainId: ChainId }, ctx: AppContext): Strategy | null {
-  const { strategies } = ctx.loaders.composed(terms.chainId);
-  return strategies.find(({ id }) => id === terms.yieldStrategyId) ?? null;
+  return strategiesById(ctx.loaders.composed(terms.chainId)).get(terms.yieldStrategyId) ?? null;
 }
 
 /** Read a filter as it is asked into what the query compares. */

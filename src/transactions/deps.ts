@@ -1,6 +1,7 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
 import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import { marketsById } from '../domain/market/lookup.ts';
 import { isPlausiblePrice } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
 import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
@@ -62,7 +63,7 @@ export function createNodes(
 
 /** Find the composed market; absent while a source of its rates has never answered. */
 export function composedMarket(deps: BuilderDeps, market: Market): ComposedMarket | undefined {
-  return deps.composed(market.chainId).markets.find((candidate) => candidate.market.id === market.id);
+  return marketsById(deps.composed(market.chainId)).get(market.id);
 }
 
 export function ratesOf(composed: ComposedMarket | undefined): MarketRates | undefined {

@@ -6,6 +6,7 @@ import type { Sightings } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { ChainFacts } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
+import { marketsById } from '../market/lookup.ts';
 import type { ComposedChain, ComposedMarket } from '../market/types.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
@@ -37,7 +38,7 @@ export function portfolioContext(
 ): PortfolioContext {
   const others = catalog.chainIds.filter((chainId) => chainId !== chain.chainId);
   const markets = new Map(chain.markets.map((market) => [market.id, market] as const));
-  const measured = new Map(composed.markets.map((market) => [market.market.id, market] as const));
+  const measured = marketsById(composed);
   const rewards = new Map<MarketId, MarketRewards | Gap>();
   return {
     chain,

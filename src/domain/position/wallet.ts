@@ -2,6 +2,7 @@ import type { Chain } from '../../catalog/types.ts';
 import type { MarketId, StrategyId } from '../../shared/ids.ts';
 import { type CandidateLoop, type LoopMatch, type LoopTags, matchYieldLoops, type OpenVault } from '../equity/loops.ts';
 import { composeEquityPosition, type EquityPosition } from '../equity/position.ts';
+import { catalogMarketsById, marketsById } from '../market/lookup.ts';
 import type { ComposedChain, ComposedMarket } from '../market/types.ts';
 import { composePosition } from './compose.ts';
 import type { Position, WalletHoldings } from './types.ts';
@@ -31,8 +32,8 @@ export function composeWallet(
   holdings: WalletHoldings,
   tags: LoopTags,
 ): ComposedWallet {
-  const markets = new Map(composed.markets.map((market) => [market.market.id, market] as const));
-  const catalog = new Map(chain.markets.map((market) => [market.id, market] as const));
+  const markets = marketsById(composed);
+  const catalog = catalogMarketsById(chain);
   const newestFirst = holdings.positions.toSorted((a, b) => b.id - a.id);
   const shown = newestFirst.map((held) => {
     const found = { market: catalog.get(held.marketId), composed: markets.get(held.marketId) };
@@ -69,7 +70,7 @@ export function attributionOf(
   tags: LoopTags,
   positionId: number,
 ): LoopAttribution | null {
-  const markets = new Map(composed.markets.map((market) => [market.market.id, market] as const));
+  const markets = marketsById(composed);
   for (const [vaultId, { match, loopIds, candidateIds }] of matchLoops(chain, markets, holdings, tags)) {
     const ids = match === 'ambiguous' ? candidateIds : loopIds;
     if (match !== 'none' && ids.includes(positionId)) return { vaultId, match, loopIds: ids };
