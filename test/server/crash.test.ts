@@ -77,7 +77,7 @@ describe('what is logged of requests', () => {
     expect(lines.length).toBeGreaterThan(asked.length);
     for (const line of lines) {
       expect(line).toMatch(/"correlationId":"[\w-]{8,64}"/);
-      expect(line).not.toMatch(/abab|SSSS|front-partner|198\.51\.100|127\.0\.0\.1/);
+      expect(line).not.toMatch(/(?:ab){6}|SSSS|front-partner|198\.51\.100|127\.0\.0\.1/i);
     }
   });
 });
