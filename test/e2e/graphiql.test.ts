@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../src/schema/ops-examples.ts';
@@ -79,18 +79,27 @@ describe.skipIf(!installed)(
     });
 
     test('runs a partner example with the sample key of the local world', async () => {
+      const sent: Request[] = [];
+      page.on('request', (request) => {
+        if (request.url().endsWith('/graphql') && request.postData()?.includes('PreviewOpen')) sent.push(request);
+      });
       await page.locator('.graphiql-tab-button', { hasText: 'PreviewOpen' }).dispatchEvent('click');
       await expect
         .poll(() => page.locator('.graphiql-query-editor').innerText(), { timeout: 10_000 })
         .toContain('PreviewOpen');
-      const answered = page.waitForResponse(
-        (response) =>
-          response.url().endsWith('/graphql') && (response.request().postData()?.includes('PreviewOpen') ?? false),
-      );
-      await page.click('.graphiql-execute-button');
-      const response = await answered;
-      expect(response.request().headers().authorization).toBe(PARTNER.authorization);
-      const { data, errors } = await response.json();
+      // The editors of variables and headers follow the tab in their own time: until then nothing is sent.
+      await expect
+        .poll(
+          async () => {
+            if (sent.length === 0) await page.click('.graphiql-execute-button');
+            return sent.length;
+          },
+          { timeout: 20_000, interval: 500 },
+        )
+        .toBeGreaterThan(0);
+      const request = sent[0] as Request;
+      expect(request.headers().authorization).toBe(PARTNER.authorization);
+      const { data, errors } = await (await request.response())?.json();
       expect(errors).toBeUndefined();
       expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'swapAndLeverage' });
     });
