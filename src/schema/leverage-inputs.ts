@@ -1,4 +1,5 @@
-import { MANAGE_ACTIONS, type ManageAction } from '../transactions/index.ts';
+import { MANAGE_ACTIONS } from '../shared/vocabulary.ts';
+import type { ManageAction } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 
 const CHAIN = 'The chain; 1 when left out.';

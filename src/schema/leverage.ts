@@ -11,7 +11,8 @@ import {
   type ShownPreview,
 } from '../resolvers/leverage.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
-import { MANAGE_ACTIONS, PATHS, type Path, type Plan, type PlanAction } from '../transactions/index.ts';
+import { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
+import type { Path, Plan, PlanAction } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
 import { LiquidationRef, PositionPreviewRef, RateChangeRef } from './position-preview.ts';
@@ -35,7 +36,9 @@ const PATH_DESCRIPTIONS: Record<Path, string> = {
 
 const PathRef = builder.enumType('TransactionPath', {
   description: 'Which contract function the transaction runs.',
-  values: Object.fromEntries(PATHS.map((path) => [path, { value: path, description: PATH_DESCRIPTIONS[path] }])) as {
+  values: Object.fromEntries(
+    TRANSACTION_PATHS.map((path) => [path, { value: path, description: PATH_DESCRIPTIONS[path] }]),
+  ) as {
     [P in Path]: { value: P; description: string };
   },
 });

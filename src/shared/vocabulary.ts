@@ -10,3 +10,27 @@ export const CURRENCY_PATTERN = /^[A-Za-z]{3,5}$/;
 /** Interface 4.2: how many units a candle may hold, by timeframe, and how many candles one answer. */
 export const CANDLE_AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
 export const MAX_CANDLES = 1000;
+/** Which contract function the main call of a bundle runs. */
+export const TRANSACTION_PATHS = [
+  'leverage',
+  'swapAndLeverage',
+  'reallocateAndLeverage',
+  'reallocateSwapAndLeverage',
+  'deleverage',
+  'increaseLeverage',
+  'supplyCollateral',
+  'swapAndSupplyCollateral',
+  'repay',
+  'swapAndRepay',
+  'withdrawCollateral',
+  'borrow',
+] as const;
+/** What may be done with a position. */
+export const MANAGE_ACTIONS = [
+  'close',
+  'increase_leverage',
+  'add_collateral',
+  'remove_collateral',
+  'repay',
+  'borrow',
+] as const;

@@ -1,33 +1,12 @@
 import type { SwapSource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
+import type { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
 
-export const PATHS = [
-  'leverage',
-  'swapAndLeverage',
-  'reallocateAndLeverage',
-  'reallocateSwapAndLeverage',
-  'deleverage',
-  'increaseLeverage',
-  'supplyCollateral',
-  'swapAndSupplyCollateral',
-  'repay',
-  'swapAndRepay',
-  'withdrawCollateral',
-  'borrow',
-] as const;
 /** Which contract function the main call runs. */
-export type Path = (typeof PATHS)[number];
+export type Path = (typeof TRANSACTION_PATHS)[number];
 
-export const MANAGE_ACTIONS = [
-  'close',
-  'increase_leverage',
-  'add_collateral',
-  'remove_collateral',
-  'repay',
-  'borrow',
-] as const;
 export type ManageAction = (typeof MANAGE_ACTIONS)[number];
 export type PlanAction = 'open_leverage' | ManageAction;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import { dropAbsent } from '../absence.ts';
 import type {
   LeverageBuildQuery,
@@ -12,7 +13,6 @@ import {
   amountText,
   chainIdField,
   leverageSimulation,
-  MANAGE_ACTIONS,
   plainNumber,
   strategyIdText,
   transactionBundle,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, pct } from './common.ts';
 import { equityPositionSchema } from './position.ts';
-import { SOURCES, unsignedCall } from './transactions.ts';
+import { unsignedCall } from './transactions.ts';
 
 const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -32,7 +33,7 @@ export const depositPreview = z
         borrowUsdg: tokens('What is borrowed on the stock and looped.'),
         borrowApyPct: pct('APY of that debt.'),
         borrowApyAfterPct: pct('The same once this deposit has borrowed.'),
-        swapSource: z.enum(SOURCES).describe('Venue of the swap.'),
+        swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.'),
       })
       .describe('The stock leg.'),
@@ -48,7 +49,7 @@ export const depositPreview = z
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
         leverageApyPct: pct('APY at that leverage and the rates of now, signed.'),
         leverageApyAfterPct: pct('The same once this deposit has borrowed: its flash loan raises the rate it pays.'),
-        swapSource: z.enum(SOURCES).describe('Venue of the swap inside the flash loan.'),
+        swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
       })
       .describe('The yield leg.'),

@@ -1,31 +1,8 @@
 import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import { MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, pct } from './common.ts';
-
-const PATHS = [
-  'leverage',
-  'swapAndLeverage',
-  'reallocateAndLeverage',
-  'reallocateSwapAndLeverage',
-  'deleverage',
-  'increaseLeverage',
-  'supplyCollateral',
-  'swapAndSupplyCollateral',
-  'repay',
-  'swapAndRepay',
-  'withdrawCollateral',
-  'borrow',
-] as const;
-export const SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
-export const MANAGE_ACTIONS = [
-  'close',
-  'increase_leverage',
-  'add_collateral',
-  'remove_collateral',
-  'repay',
-  'borrow',
-] as const;
 
 /** A positive amount as text: no sign, no exponent. */
 export const amountText = (description: string) =>
@@ -73,7 +50,7 @@ export const positionPreview = z
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
     expectedLeverageApy: pct('Expected APY on the equity.').optional(),
     priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.').optional(),
-    swapSource: z.enum(SOURCES).describe('Venue of the swap.').optional(),
+    swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.').optional(),
   })
   .meta({ id: 'PositionPreview', description: 'The position after the expected fill. What does not apply is absent.' });
 
@@ -90,7 +67,7 @@ export const unsignedCall = z
 
 export const leverageSimulation = z
   .object({
-    path: z.enum(PATHS).describe('The path that a build takes.'),
+    path: z.enum(TRANSACTION_PATHS).describe('The path that a build takes.'),
     isDirect: z.boolean().describe('Whether the pay token is the collateral.'),
     isReallocate: z.boolean().describe('Whether liquidity has to be brought into the market first.'),
     positionPreview,
@@ -110,7 +87,7 @@ export const transactionBundle = z
   .object({
     chainId: z.int().describe('The chain.'),
     action: z.enum(['open_leverage', ...MANAGE_ACTIONS]).describe('What it does.'),
-    path: z.enum(PATHS).describe('Which contract function the transaction runs.'),
+    path: z.enum(TRANSACTION_PATHS).describe('Which contract function the transaction runs.'),
     approvals: z.array(unsignedCall).describe('Sign these first, in order.'),
     tx: unsignedCall.describe('Sign after the approvals.'),
     meta: z
