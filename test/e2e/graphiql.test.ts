@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request, type Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../src/schema/ops-examples.ts';
@@ -99,7 +99,8 @@ describe.skipIf(!installed)(
         .toBeGreaterThan(0);
       const request = sent[0] as Request;
       expect(request.headers().authorization).toBe(PARTNER.authorization);
-      const { data, errors } = await (await request.response())?.json();
+      const response = (await request.response()) as Response;
+      const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
       expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'swapAndLeverage' });
     });
