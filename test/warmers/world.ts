@@ -1,4 +1,4 @@
-import { type Chain, createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { type Chain, createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import type { ChainReader, LendingReading } from '../../src/chain/reader.ts';
 import {
   type ChainFacts,
@@ -22,6 +22,12 @@ import { type FakeTime, fakeTime } from './fake-time.ts';
 
 export const catalog = createCatalog(curatedChains);
 export const ethereum = catalog.chain(1) as Chain;
+export const firstMarket = ethereum.markets[0] as Market;
+export const token = (symbol: string): Token => {
+  const found = ethereum.tokens.find((candidate) => candidate.symbol === symbol);
+  if (!found) throw new Error(symbol);
+  return found;
+};
 export const DAY_MS = 86_400_000;
 export const NOW_MS = 20_000 * DAY_MS + 3_600_000;
 

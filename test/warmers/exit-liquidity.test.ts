@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
+import type { RouteRequest } from '../../src/upstreams/types.ts';
+import { sellable } from '../../src/warmers/exit-liquidity.ts';
+import { atPar, ethereum, fails, NOW_MS, sizeOf, token, world } from './world.ts';
+
+describe('exit-liquidity', () => {
+  const prime = async (w: ReturnType<typeof world>) => {
+    await w.run('lending-state:1');
+    await w.run('prices:1');
+  };
+  const sold = token('sUSDe').address;
+
+  test('behavior: loss in percent of what was sold, per size; no route is a measured null', async () => {
+    const w = world();
+    await prime(w);
+    w.ports.routes = {
+      route: async (request) => {
+        if (sizeOf(request) === '5000000') return null;
+        return { amountOut: (atPar(request.chain, request.tokenIn, request.amountIn) * 995n) / 1000n };
+      },
+    };
+    expect(await w.run('exit-liquidity:1')).toMatchObject({ items: sellable(ethereum).length, failures: 0 });
+    const sweep = w.facts().groups.exitLiquidity.items.get(sold)?.value.slippagePct;
+    expect(Object.entries(sweep ?? {}).map(([size, loss]) => [size, loss?.toFixed() ?? null])).toEqual([
+      ['100000', '0.5'],
+      ['500000', '0.5'],
+      ['1000000', '0.5'],
+      ['5000000', null],
+    ]);
+  });
+
+  test('behavior: one size that cannot be asked keeps the whole token at last-good, and no other', async () => {
+    const w = world();
+    await prime(w);
+    await w.run('exit-liquidity:1');
+    const before = w.facts().groups.exitLiquidity.items.get(sold);
+    const sound = w.ports.routes.route;
+    await w.time.advance(1_000);
+    w.ports.routes = {
+      route: (request, options) =>
+        request.tokenIn === sold && sizeOf(request) === '1000000' ? fails('server_error')() : sound(request, options),
+    };
+    expect(await w.run('exit-liquidity:1')).toMatchObject({ failures: 1 });
+    const { items, failures } = w.facts().groups.exitLiquidity;
+    expect([...failures.keys()]).toEqual([sold]);
+    expect(items.get(sold)).toBe(before);
+    expect(items.get(token('sUSDS').address)?.asOfMs).toBe(NOW_MS + 1_000);
+  });
+
+  test('behavior: a provider that refuses ends the sweep; the next due run asks only for the rest', async () => {
+    const w = world();
+    await prime(w);
+    const sound = w.ports.routes.route;
+    let left = 40;
+    w.ports.routes = {
+      route: (request, options) => {
+        left -= 1;
+        return left < 0
+          ? Promise.reject(new UpstreamError('AggregatorOne', 'rate_limited', 9))
+          : sound(request, options);
+      },
+    };
+    await expect(w.run('exit-liquidity:1', 'due')).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSec: 9 });
+    const done = new Set(w.facts().groups.exitLiquidity.items.keys());
+    expect(done.size).toBe(10);
+    const asked = new Set<string>();
+    w.ports.routes = {
+      route: (request, options) => {
+        asked.add(request.tokenIn);
+        return sound(request, options);
+      },
+    };
+    await w.run('exit-liquidity:1', 'due');
+    expect([...asked].filter((address) => done.has(address))).toEqual([]);
+    expect(w.facts().groups.exitLiquidity.items.size).toBe(sellable(ethereum).length);
+    expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
+  });
+
+  test('behavior: never more sales side by side than allowed, and none of a token known to have no venue', async () => {
+    const w = world();
+    await prime(w);
+    let now = 0;
+    let most = 0;
+    const seen = new Set<string>();
+    w.ports.routes = {
+      route: async ({ chain, tokenIn, amountIn }: RouteRequest) => {
+        now += 1;
+        most = Math.max(most, now);
+        seen.add(tokenIn);
+        await Promise.resolve();
+        now -= 1;
+        return { amountOut: atPar(chain, tokenIn, amountIn) };
+      },
+    };
+    await w.run('exit-liquidity:1');
+    expect(most).toBe(2);
+    expect([seen.has(token('sNUSD').address), seen.has(ethereum.stable.address)]).toEqual([false, false]);
+  });
+
+  test('behavior: without a price, and for a sale that gains, nothing is claimed', async () => {
+    const w = world();
+    expect(await w.run('exit-liquidity:1')).toMatchObject({ items: 0 });
+    expect(w.facts().groups.exitLiquidity.failures.get(sold)?.reason).toBe('missing');
+    await prime(w);
+    w.ports.routes = {
+      route: async ({ chain, tokenIn, amountIn }) => ({ amountOut: atPar(chain, tokenIn, amountIn) * 2n }),
+    };
+    await w.run('exit-liquidity:1');
+    expect(w.facts().groups.exitLiquidity.failures.get(sold)?.reason).toBe('implausible');
+    expect(w.facts().groups.exitLiquidity.items.size).toBe(0);
+  });
+});

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mergeBorrowHistory } from '../../src/warmers/borrow-history.ts';
+import { all, DAY_MS, ethereum, fails, firstMarket, NOW_MS, pct, readingAt, world } from './world.ts';
+
+describe('lending-state', () => {
+  test('default', async () => {
+    const w = world();
+    expect(await w.run('lending-state:1')).toMatchObject({ failures: 0 });
+    const { lendingState, oracle } = w.facts().groups;
+    expect(lendingState.items.size).toBe(ethereum.markets.length);
+    expect(lendingState.items.get(firstMarket.id)).toMatchObject({ asOfMs: NOW_MS, source: 'chain' });
+    expect(oracle.items.get(firstMarket.oracle)).toMatchObject({ asOfMs: NOW_MS, source: 'chain' });
+  });
+
+  test('behavior: one sample per measured market, as fractions', async () => {
+    const w = world();
+    await w.run('lending-state:1');
+    expect(w.samples).toHaveLength(ethereum.markets.length);
+    const [sample] = w.samples;
+    expect(sample).toMatchObject({ marketId: firstMarket.id, atMs: NOW_MS, liquidityAssets: 100n * 10n ** 6n });
+    expect([sample?.utilization.toFixed(), sample?.borrowApy.toFixed(4)]).toEqual(['0.9', '0.0408']);
+  });
+
+  test('behavior: a database that is away is told once and stops nothing', async () => {
+    const w = world();
+    const warmer = w.warmers.find(({ name }) => name === 'lending-state:1');
+    for (const keeps of [false, false, true, true]) {
+      w.keepSamples = keeps;
+      await warmer?.run(new AbortController().signal, 'due');
+    }
+    expect(w.logs).toEqual(['rate samples not kept', 'rate samples kept again']);
+    expect(w.facts().groups.lendingState.lastSuccessMs).toBe(NOW_MS);
+  });
+
+  test.each([
+    ['behind in time', 90n, NOW_MS - 20_000],
+    ['behind in number within the same second', 99n, NOW_MS],
+  ])('behavior: a block %s is not believed', async (_what, number, atMs) => {
+    const w = world();
+    await w.run('lending-state:1');
+    const before = w.facts().groups;
+    Object.assign(w.readers.get(1) ?? {}, { readLendingState: async () => readingAt(ethereum, number, atMs) });
+    await expect(w.run('lending-state:1')).rejects.toMatchObject({ reason: 'implausible' });
+    const after = w.facts().groups;
+    expect([after.lendingState.items, after.oracle.items]).toEqual([before.lendingState.items, before.oracle.items]);
+    expect([...after.oracle.failures.values()][0]?.reason).toBe('implausible');
+    expect(w.samples).toHaveLength(ethereum.markets.length);
+  });
+
+  test('behavior: a chain that was started anew, with low numbers and later times, is believed', async () => {
+    const w = world();
+    await w.run('lending-state:1');
+    Object.assign(w.readers.get(1) ?? {}, { readLendingState: async () => readingAt(ethereum, 3n, NOW_MS + 5_000) });
+    await w.run('lending-state:1');
+    expect(w.facts().groups.lendingState.items.get(firstMarket.id)?.value.blockNumber).toBe(3n);
+  });
+
+  test('behavior: one reverting oracle fails alone', async () => {
+    const w = world();
+    const reading = readingAt(ethereum, 100n, NOW_MS);
+    const values = new Map([...reading.oracle.values].filter(([address]) => address !== firstMarket.oracle));
+    const failures = new Map([[firstMarket.oracle, 'reverted' as const]]);
+    Object.assign(w.readers.get(1) ?? {}, {
+      readLendingState: async () => ({ ...reading, oracle: { values, failures } }),
+    });
+    expect(await w.run('lending-state:1')).toMatchObject({ failures: 1, retryable: 1 });
+    expect([...w.facts().groups.oracle.failures.keys()]).toEqual([firstMarket.oracle]);
+    expect(w.facts().groups.oracle.lastSuccessMs).toBeNull();
+    expect(w.facts().groups.lendingState.lastSuccessMs).toBe(NOW_MS);
+  });
+});
+
+describe('shared-liquidity', () => {
+  test('behavior: an indexer that withdrew the field does not turn known liquidity into none', async () => {
+    const w = world();
+    const source = { vault: ethereum.contracts.morphoBlue, withdrawMarketId: firstMarket.id, assets: 5n, feeWei: 0n };
+    w.ports.indexer = {
+      ...w.ports.indexer,
+      sharedLiquidity: async (_c, ids) => all(ids, () => ({ sources: [source] })),
+    };
+    await w.run('shared-liquidity:1');
+    const before = w.facts().groups.sharedLiquidity.items;
+    w.ports.indexer = { ...w.ports.indexer, sharedLiquidity: async (_c, ids) => all(ids, () => ({ sources: [] })) };
+    await w.run('shared-liquidity:1');
+    expect(w.facts().groups.sharedLiquidity.items).toEqual(before);
+  });
+});
+
+describe('borrow-history', () => {
+  const day = (n: number) => 20_000 * DAY_MS - n * DAY_MS;
+  const backfill = (n: number, apy: string) => ({ atSec: day(n) / 1_000 + 3_600, apy: pct(apy) });
+  const shown = (w: ReturnType<typeof world>) =>
+    w
+      .facts()
+      .groups.borrowHistory.items.get(firstMarket.id)
+      ?.value.points.map(({ apy }) => apy.toFixed());
+
+  test('behavior: our own days win, the indexer fills the others, and neither going silent loses a day', async () => {
+    const w = world();
+    w.days = [{ marketId: firstMarket.id, dayMs: day(1), borrowApy: pct('0.05') }];
+    w.ports.indexer = {
+      ...w.ports.indexer,
+      borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(2, '0.01'), backfill(1, '0.02')] })),
+    };
+    await w.run('borrow-history:1');
+    expect(shown(w)).toEqual(['0.01', '0.05']);
+
+    w.ports.indexer = { ...w.ports.indexer, borrowHistory: fails('malformed') };
+    w.days = [...w.days, { marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.06') }];
+    await expect(w.run('borrow-history:1')).rejects.toMatchObject({ reason: 'malformed' });
+    expect(shown(w)).toEqual(['0.01', '0.05', '0.06']);
+
+    w.days = new Error('the database is away');
+    await expect(w.run('borrow-history:1')).rejects.toThrow();
+    expect(shown(w)).toEqual(['0.01', '0.05', '0.06']);
+  });
+
+  test('mergeBorrowHistory: behavior: sorted, every preferred point kept, no foreign point on a preferred day', () => {
+    const points = fc.uniqueArray(fc.integer({ min: 0, max: 90 * 24 }), { maxLength: 40 }).map((hours) => ({
+      points: hours.sort((a, b) => a - b).map((h) => ({ atSec: h * 3_600, apy: pct(String(h)) })),
+    }));
+    fc.assert(
+      fc.property(points, points, (own, other) => {
+        const merged = mergeBorrowHistory(own, other).points;
+        const days = new Set(own.points.map(({ atSec }) => Math.floor(atSec / 86_400)));
+        expect(merged.filter(({ atSec }) => days.has(Math.floor(atSec / 86_400)))).toEqual(own.points);
+        expect(merged).toHaveLength(
+          own.points.length + other.points.filter(({ atSec }) => !days.has(Math.floor(atSec / 86_400))).length,
+        );
+        expect(merged.every((point, i) => i === 0 || (merged[i - 1]?.atSec ?? 0) <= point.atSec)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { all, catalog, ethereum, fails, NOW_MS, pct, token, world } from './world.ts';
+
+describe('collateral-apy', () => {
+  test('behavior: every source fills its own tokens; those with none are asked nowhere', async () => {
+    const w = world();
+    for (const { name } of w.warmers.filter(({ groups }) => groups.includes('collateralApy'))) await w.run(name);
+    for (const chain of catalog.chains) {
+      const { items, failures } = w.facts(chain.chainId).groups.collateralApy;
+      for (const { address, apySource } of chain.tokens) {
+        const known = items.get(address)?.source ?? failures.get(address)?.source;
+        expect(known).toBe(apySource === 'none' ? undefined : apySource);
+      }
+    }
+  });
+
+  test('behavior: a per-second rate in ray becomes an APY; no growth is a measured zero', async () => {
+    const w = world();
+    await w.run('collateral-apy-onchain:1');
+    expect(w.facts().groups.collateralApy.items.get(token('stUSDS').address)?.value.apyPct.toFixed()).toBe('0');
+  });
+
+  test('behavior: a principal token is not asked about once it has matured, and its last-good stays', async () => {
+    const w = world();
+    await w.run('collateral-apy-yieldmarket:1');
+    const before = w.facts().groups.collateralApy.items;
+    const first = Math.min(...ethereum.tokens.flatMap(({ maturity }) => maturity ?? [])) * 1_000;
+    await w.time.advance(first - w.time.clock.now());
+    const sound = w.ports.yieldmarket.apys;
+    const asked: string[] = [];
+    w.ports.yieldmarket = {
+      name: 'yieldmarket',
+      apys: (chain, tokens) => {
+        asked.push(...tokens.map(({ symbol }) => symbol));
+        return sound(chain, tokens);
+      },
+    };
+    await w.run('collateral-apy-yieldmarket:1');
+    expect(asked).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026']);
+    const matured = token('PT-stcUSD-23JUL2026').address;
+    expect(w.facts().groups.collateralApy.items.get(matured)).toBe(before.get(matured));
+    expect(w.facts().groups.collateralApy.failures.size).toBe(0);
+  });
+
+  test('behavior: a source that tells no history this time does not take the known one away', async () => {
+    const w = world();
+    const history = [{ atMs: 1, apyPct: pct('3') }];
+    const keys = [token('wstETH').address];
+    w.ports.aggregator = { name: 'aggregator', apys: async () => all(keys, () => ({ apyPct: pct('3'), history })) };
+    await w.run('collateral-apy-aggregator:1');
+    w.ports.aggregator = { name: 'aggregator', apys: async () => all(keys, () => ({ apyPct: pct('4') })) };
+    await w.run('collateral-apy-aggregator:1');
+    const value = w.facts().groups.collateralApy.items.get(token('wstETH').address)?.value;
+    expect([value?.apyPct.toFixed(), value?.history]).toEqual(['4', history]);
+  });
+});
+
+describe('stable-index', () => {
+  test('behavior: the list is published on every chain, and tokens are matched by id, then by symbol', async () => {
+    const w = world();
+    await w.run('stable-index');
+    for (const { chainId } of catalog.chains) expect(w.facts(chainId).groups.stableIndex.items.size).toBe(2);
+    const { items, failures } = w.facts().groups.collateralApy;
+    expect(items.get(token('sUSDe').address)?.value.apyPct.toFixed()).toBe('4.25');
+    expect(items.get(token('sUSDS').address)?.value.history).toHaveLength(1);
+    expect(failures.get(token('syrupUSDC').address)?.reason).toBe('missing');
+  });
+
+  test('behavior: a pool that failed or left the list keeps its last-good, and so does its token', async () => {
+    const w = world();
+    await w.run('stable-index');
+    const id = '66985a81-9c51-46ca-9977-42b4fe7bc6df';
+    const before = w.facts().groups;
+    w.ports.stableIndex = { pools: async () => ({ values: new Map(), failures: new Map([[id, 'malformed']]) }) };
+    await w.run('stable-index');
+    const { stableIndex, collateralApy } = w.facts().groups;
+    expect([stableIndex.items, collateralApy.items]).toEqual([before.stableIndex.items, before.collateralApy.items]);
+    expect([stableIndex.failures.get(id)?.reason, stableIndex.failures.get('other')?.reason]).toEqual([
+      'malformed',
+      'missing',
+    ]);
+    expect(collateralApy.failures.get(token('sUSDe').address)?.reason).toBe('malformed');
+  });
+
+  test('behavior: an index that never answered is no success', async () => {
+    const w = world();
+    w.ports.stableIndex = { pools: fails('unreachable') };
+    await expect(w.run('stable-index')).rejects.toMatchObject({ reason: 'unreachable' });
+    const { lastAttemptMs, lastSuccessMs } = w.facts(4663).groups.stableIndex;
+    expect([lastAttemptMs, lastSuccessMs]).toEqual([NOW_MS, null]);
+  });
+});
