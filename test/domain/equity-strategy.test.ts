@@ -1,0 +1,69 @@
+import { MarketUtils } from '@morpho-org/blue-sdk';
+import { describe, expect, test } from 'vitest';
+import { composeChain } from '../../src/domain/compose.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { robinhood, strategyOf, timeout } from './strategy-world.ts';
+import { completeFacts, NOW_MS, PARAMS, withItem } from './world.ts';
+
+describe('composeEquityStrategy', () => {
+  const vault = robinhood.equityVaults[0];
+  if (!vault) throw new Error('no vault');
+
+  test('default: recomputed from the raw values', () => {
+    const facts = completeFacts(robinhood);
+    const strategy = strategyOf(facts, vault.id, robinhood);
+    const borrow = MarketUtils.rateToApy(1_198_000_000n) * 100;
+    const leg = 6.123456 * 10.5 - borrow * 9.5;
+    const net = (ltv: number) => (ltv * (leg - borrow)).toFixed(2);
+    expect(strategy).toMatchObject({
+      kind: 'equity',
+      marketId: vault.stockMarket.id,
+      correlated: false,
+      curator: 'Longbow',
+      collateral: { symbol: 'SPY', category: 'stocks' },
+      loan: { symbol: 'USDG' },
+      collateralApyPct: leg.toFixed(2),
+      collateralApySource: 'aggregator',
+      borrowApyPct: borrow.toFixed(2),
+      maxLeverage: '1.6',
+      leverageLadder: [
+        { leverage: '1.0', ltvPct: '0.0', leverageApyPct: '0.00' },
+        { leverage: '1.5', ltvPct: '50.0', leverageApyPct: net(0.5) },
+        { leverage: '1.6', ltvPct: '55.0', leverageApyPct: net(0.55) },
+      ],
+      defaultLeverage: { leverage: '1.5', ltvPct: '50.0', leverageApyPct: net(0.5) },
+      ltvPct: { liquidation: '62.50', max: '55.00', safe: '55.00' },
+      equityVault: {
+        stockMarketId: vault.stockMarket.id,
+        yieldStrategyId: vault.yieldMarket.id,
+        targetLtvPct: '50.00',
+        maxStockLtvPct: '55.00',
+        yieldLegApyPct: leg.toFixed(2),
+      },
+      // Both legs over 30 days: 6.2 * 10.5 − 3.45 * 9.5 = 32.325, and half of what is above the stock debt's 3.45.
+      yieldSustainabilityPct: { avg30d: '32.33' },
+      historicalLeverageApyPct: { avg30d: '14.44' },
+      visibility: { visible: true },
+    });
+    expect(strategy.spiralHints).not.toHaveProperty('profile');
+  });
+
+  test('behavior: the yield leg is as fresh as the first of its parts to become stale', () => {
+    const strategy = strategyOf(completeFacts(robinhood), vault.id, robinhood);
+    expect(strategy.freshness.collateralApy).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 300 });
+    const value = { apyPct: new Decimal(6) };
+    const old = { value, asOfMs: NOW_MS - 86_400_000 };
+    const aged = withItem(completeFacts(robinhood), 'collateralApy', vault.yieldMarket.collateral.address, old);
+    expect(strategyOf(aged, vault.id, robinhood).freshness.collateralApy).toEqual({
+      asOfMs: NOW_MS - 86_400_000,
+      staleAfterSec: 43_200,
+    });
+  });
+
+  test('behavior: without its yield market the vault is left out with a reason, its stock market stays', () => {
+    const facts = withItem(completeFacts(robinhood), 'lendingState', vault.yieldMarket.id, { failure: timeout });
+    const chain = composeChain(robinhood, facts, PARAMS);
+    expect(chain.excluded.map((row) => row.marketId)).toContain(vault.id);
+    expect(chain.markets.map((m) => m.market.id)).toContain(vault.stockMarket.id);
+  });
+});

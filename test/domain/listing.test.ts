@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { exitTier } from '../../src/domain/strategy/exit.ts';
+import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { ethereum, gapOf, strategyOf } from './strategy-world.ts';
+import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
+
+describe('visibilityOf', () => {
+  const facts = completeFacts(ethereum);
+  const checksOf = (strategy: Strategy) =>
+    Object.fromEntries(strategy.visibility.checks.map((check) => [check.name, check]));
+
+  test('behavior: some yield is needed, from the collateral or an incentive', () => {
+    const market = marketOf(ethereum, 'sUSDS', 'AUSD');
+    const zero = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(0) } });
+    const strategy = strategyOf(zero, market.id);
+    expect(strategy.visibility.visible).toBe(false);
+    expect(checksOf(strategy).has_yield).toMatchObject({ passed: false, value: '0.00', threshold: '0' });
+    const campaign = { id: '1', symbol: 'M', aprPct: new Decimal(1), startsAtMs: NOW_MS, endsAtMs: NOW_MS + 1 };
+    const paid = withItem(zero, 'incentives', market.id, { value: { borrow: [campaign], collateral: [] } });
+    expect(strategyOf(paid, market.id).visibility.visible).toBe(true);
+  });
+
+  test('behavior: a swap route is needed', () => {
+    const curated = strategyOf(facts, marketOf(ethereum, 'sNUSD', 'USDC').id);
+    expect(curated.noSwapRoute).toBe(true);
+    expect(checksOf(curated).swap_route?.passed).toBe(false);
+    const market = marketOf(ethereum, 'reUSD', 'USDC');
+    const none = { '100000': null, '500000': null, '1000000': null, '5000000': null };
+    const swept = withItem(facts, 'exitLiquidity', market.collateral.address, { value: { slippagePct: none } });
+    const strategy = strategyOf(swept, market.id);
+    expect(strategy).toMatchObject({ noSwapRoute: true, visibility: { visible: false } });
+    expect(strategy.spiralHints?.exitLiquidityTier?.value).toBe('thin');
+    expect(gapOf(strategy, 'exitLiquidity.slippagePct.100000')?.reason).toBe('NONE');
+  });
+
+  test('behavior: a principal token must be more than the minimum before its maturity', () => {
+    const market = marketOf(ethereum, 'PT-stcUSD', 'USDC');
+    const sevenDaysBefore = (market.collateral.maturity as number) * 1_000 - 7 * DAY;
+    for (const [nowMs, visible, value] of [
+      [sevenDaysBefore - 1, true, '7.0'],
+      [sevenDaysBefore, false, '7.0'],
+      [sevenDaysBefore + DAY, false, '6.0'],
+    ] as const) {
+      const strategy = strategyOf(facts, market.id, ethereum, { ...PARAMS, nowMs });
+      expect(strategy.visibility.visible).toBe(visible);
+      expect(checksOf(strategy).maturity).toMatchObject({ passed: visible, value, threshold: '7' });
+    }
+  });
+
+  test('behavior: liquidity must be above the floor', () => {
+    const market = marketOf(ethereum, 'siUSD', 'USDC');
+    const state = facts.groups.lendingState.items.get(market.id)?.value;
+    if (!state) throw new Error('no state');
+    for (const [free, visible] of [
+      [1_000_200_000n, false],
+      [1_000_300_000n, true],
+    ] as const) {
+      const totalSupplyAssets = state.totalBorrowAssets + free;
+      const value = { ...state, totalSupplyAssets, lastUpdate: state.blockTimestamp };
+      const strategy = strategyOf(withItem(facts, 'lendingState', market.id, { value }), market.id);
+      expect(checksOf(strategy).liquidity).toMatchObject({ passed: visible, threshold: '1000' });
+    }
+  });
+});
+
+describe('exitTier', () => {
+  test.each([
+    ['deep', ['0.1', '0.2', '0.5', '1.49']],
+    ['good', ['0.1', '0.2', '1.49', '1.5']],
+    ['limited', ['0.1', '1.4', '1.6', null]],
+    ['thin', ['0.1', '1.5', null, null]],
+    ['thin', ['2.01', '0.1', '0.1', '0.1']],
+    ['thin', [null, '0.1', '0.1', '0.1']],
+    ['limited', ['2', '1.4', null, null]],
+  ] as const)('default: %s for %j', (tier, losses) => {
+    const [a, b, c, d] = losses.map((loss) => (loss === null ? null : new Decimal(loss)));
+    const slippagePct = { '100000': a ?? null, '500000': b ?? null, '1000000': c ?? null, '5000000': d ?? null };
+    expect(exitTier({ slippagePct })).toBe(tier);
+  });
+});

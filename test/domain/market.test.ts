@@ -1,0 +1,110 @@
+import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { describe, expect, test } from 'vitest';
+import { composeChain } from '../../src/domain/compose.ts';
+import { peggedTokens } from '../../src/domain/market/statics.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
+import { completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
+
+describe('composeMarket', () => {
+  test('behavior: accrual, utilization and borrow APY equal the SDK to the wei', () => {
+    const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
+    const blockTimestamp = BigInt(NOW_MS / 1_000);
+    for (const elapsed of [0n, 1n, 3_600n, 30n * 86_400n]) {
+      for (const borrowed of [0n, 5_000_000_000_000n, 9_000_000_000_000n, 10_000_000_000_000n]) {
+        const raw = {
+          totalSupplyAssets: 10_000_000_000_000n,
+          totalSupplyShares: 9_900_000_000_000_000_000n,
+          totalBorrowAssets: borrowed,
+          totalBorrowShares: (borrowed * 985_000n) / 1n,
+          lastUpdate: blockTimestamp - elapsed,
+          fee: 100_000_000_000_000_000n,
+          rateAtTarget: 1_268_391_679n,
+        };
+        const params = {
+          loanToken: market.loan.address,
+          collateralToken: market.collateral.address,
+          oracle: market.oracle,
+          irm: market.irm,
+          lltv: market.lltv,
+        };
+        const sdk = new SdkMarket({ ...raw, params });
+        const accrued = sdk.accrueInterest(blockTimestamp);
+        const borrowRate = sdk.getAvgBorrowRate(blockTimestamp);
+        const value = { ...raw, borrowRate, blockNumber: 1n, blockTimestamp };
+        const facts = withItem(completeFacts(ethereum), 'lendingState', market.id, { value });
+        const composed = composeChain(ethereum, facts, PARAMS).markets.find((m) => m.market.id === market.id);
+        expect(composed).toMatchObject({
+          totalSupplyAssets: accrued.totalSupplyAssets,
+          totalBorrowAssets: accrued.totalBorrowAssets,
+          totalSupplyShares: accrued.totalSupplyShares,
+          totalBorrowShares: accrued.totalBorrowShares,
+          liquidityAssets: accrued.liquidity,
+          utilization: accrued.utilization,
+        });
+        expect(composed?.borrowApyPct.shiftedBy(-2).toNumber()).toBe(sdk.getAvgBorrowApy(blockTimestamp));
+      }
+    }
+  });
+
+  test.each([
+    ['lendingState', (m: { id: string }) => m.id],
+    ['oracle', (m: { oracle: string }) => m.oracle],
+    ['collateralApy', (m: { collateral: { address: string } }) => m.collateral.address],
+  ] as const)('behavior: without %s a market is left out, with its reason, and no other is', (group, keyOf) => {
+    const market = marketOf(ethereum, 'wsrUSD', 'USDC');
+    const facts = withItem(completeFacts(ethereum), group, keyOf(market), { failure: timeout });
+    const chain = composeChain(ethereum, facts, PARAMS);
+    expect(chain.excluded).toEqual([
+      { marketId: market.id, symbol: 'wsrUSD/USDC', waitingFor: [{ group, reason: 'timeout' }] },
+    ]);
+    expect(chain.markets).toHaveLength(ethereum.markets.length - 1);
+  });
+
+  test('behavior: a matured principal token earns 0 with source `none`, and needs no upstream', () => {
+    const market = marketOf(ethereum, 'PT-stcUSD', 'USDC');
+    const facts = withItem(completeFacts(ethereum), 'collateralApy', market.collateral.address, { failure: timeout });
+    const nowMs = (market.collateral.maturity as number) * 1_000;
+    const matured = strategyOf(facts, market.id, ethereum, { ...PARAMS, nowMs });
+    expect(matured).toMatchObject({ collateralApyPct: '0.00', collateralApySource: 'none' });
+    expect(matured.visibility.visible).toBe(false);
+    expect(composeChain(ethereum, facts, PARAMS).excluded.map((row) => row.marketId)).toEqual([market.id]);
+  });
+
+  test.each([
+    ['0.89', false],
+    ['0.9', true],
+    ['1.1', true],
+    ['1.11', false],
+    ['0', false],
+  ])('behavior: a stablecoin at %s USD is believed: %s', (usd, believed) => {
+    const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
+    const price = { value: { usd: new Decimal(usd) } };
+    const strategy = strategyOf(withItem(completeFacts(ethereum), 'price', market.loan.address, price), market.id);
+    expect(strategy.loan.priceUsd !== undefined).toBe(believed);
+    for (const field of ['loan.priceUsd', 'supplyUsd', 'liquidityUsd', 'publicAllocatorLiquidityUsd']) {
+      expect(gapOf(strategy, field)?.reason).toBe(believed ? undefined : 'IMPLAUSIBLE');
+    }
+    expect(strategy.liquidityUsd !== undefined).toBe(believed);
+    expect(strategy.visibility.checks.find((check) => check.name === 'liquidity')?.passed).toBe(true);
+  });
+
+  test('behavior: a price that floats is not held to the dollar; a measured collateral price wins over the derived', () => {
+    const market = marketOf(ethereum, 'rETH', 'WETH');
+    const facts = completeFacts(ethereum);
+    expect(strategyOf(facts, market.id).collateral).toMatchObject({ priceUsd: '2675', priceSource: 'oracle' });
+    const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('2711.5') } });
+    expect(strategyOf(priced, market.id).collateral).toMatchObject({ priceUsd: '2711.5', priceSource: 'test' });
+    expect(strategyOf(priced, market.id).loan.priceUsd).toBe('2500');
+  });
+});
+
+describe('peggedTokens', () => {
+  test.each([
+    [ethereum, ['AUSD', 'DAI', 'PYUSD', 'RLUSD', 'USDC', 'USDT', 'USDtb', 'frxUSD']],
+    [robinhood, ['USDG', 'USDe']],
+  ])('default: the dollars of the catalog, and nothing that earns or floats', (chain, symbols) => {
+    const pegged = chain.tokens.filter((token) => peggedTokens(chain).has(token.address));
+    expect(pegged.map((token) => token.symbol).sort()).toEqual(symbols);
+  });
+});
