@@ -8,10 +8,11 @@ import {
   type PreviewedDeposit,
 } from '../transactions/equity/index.ts';
 import { builder } from './builder.ts';
+import { builtField } from './built-field.ts';
 import { DepositEquityInputRef, EquityPreviewInputRef, ExitEquityInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 import { DepositPreviewRef } from './equity-preview.ts';
-import { detailsOf, REFUSALS, RefusalRef } from './refusals.ts';
+import { detailsOf, RefusalRef } from './refusals.ts';
 import { IssueRef, SendCallsRef, UnsignedCallRef } from './transaction.ts';
 
 const EQUITY_ACTIONS = ['equity_deposit', 'equity_exit'] as const;
@@ -150,50 +151,39 @@ const COMPLEXITY = 60;
 builder.queryFields((t) => ({
   equityPreview: t.field({
     type: PreviewResultRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description: 'Preview a deposit into an equity vault: no wallet, nothing built. Needs a key.',
     args: { input: t.arg({ type: EquityPreviewInputRef, required: true, description: 'What to deposit.' }) },
-    errors: {
-      types: REFUSALS,
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'EquityPreviewResult', description: 'The preview, or why there is none.' },
-    },
+    }),
     resolve: (_root, { input }, ctx) => previewEquity(input, ctx),
   }),
   depositEquity: t.field({
     type: DepositRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description:
       'Build the unsigned batch of a deposit into an equity vault. Changes nothing: the wallet signs and sends. Needs a key.',
     args: {
       input: t.arg({ type: DepositEquityInputRef, required: true, description: 'What to deposit, and who signs.' }),
     },
-    errors: {
-      types: REFUSALS,
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'DepositEquityResult', description: 'The batch, or why there is none.' },
-    },
+    }),
     resolve: (_root, { input }, ctx) => depositEquity(input, ctx),
   }),
   exitEquity: t.field({
     type: ExitRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description:
       'Build the unsigned batch that fully unwinds an equity vault. Changes nothing: the wallet signs and sends. Needs a key.',
     args: {
       input: t.arg({ type: ExitEquityInputRef, required: true, description: 'Which vault to leave, and who signs.' }),
     },
-    errors: {
-      types: [...REFUSALS, AmbiguousYieldLoopsError],
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'ExitEquityResult', description: 'The batch, or why there is none.' },
-    },
+      further: [AmbiguousYieldLoopsError],
+    }),
     resolve: (_root, { input }, ctx) => exitEquity(input, ctx),
   }),
 }));

@@ -14,9 +14,9 @@ import { formatUnitsPlain } from '../shared/decimal.ts';
 import { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { Path, Plan, PlanAction } from '../transactions/index.ts';
 import { builder } from './builder.ts';
+import { builtField } from './built-field.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
 import { LiquidationRef, PositionPreviewRef, RateChangeRef } from './position-preview.ts';
-import { REFUSALS } from './refusals.ts';
 import { IssueRef, SendCallsRef, UnsignedCallRef } from './transaction.ts';
 
 const PATH_DESCRIPTIONS: Record<Path, string> = {
@@ -200,46 +200,34 @@ const COMPLEXITY = 50;
 builder.queryFields((t) => ({
   leveragePreview: t.field({
     type: PreviewRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description: 'Preview opening a leveraged position, without a wallet. Needs a key.',
     args: { input: t.arg({ type: PreviewInputRef, required: true, description: 'What to open.' }) },
-    errors: {
-      types: REFUSALS,
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'LeveragePreviewResult', description: 'The preview, or why there is none.' },
-    },
+    }),
     resolve: (_root, { input }, ctx) => previewLeverage(input, ctx),
   }),
   openLeverage: t.field({
     type: PlanRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description:
       'Build the unsigned transaction that opens a leveraged position. Changes nothing: the wallet signs and sends. Needs a key.',
     args: { input: t.arg({ type: OpenInputRef, required: true, description: 'What to open, and who signs.' }) },
-    errors: {
-      types: REFUSALS,
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'OpenLeverageResult', description: 'The plan, or why there is none.' },
-    },
+    }),
     resolve: (_root, { input }, ctx) => openPosition(input, ctx),
   }),
   managePosition: t.field({
     type: PlanRef,
-    nullable: true,
-    authScopes: { partner: true },
-    complexity: COMPLEXITY,
     description:
       'Build the unsigned transaction that manages or closes a position. Changes nothing: the wallet signs and sends. Needs a key.',
     args: { input: t.arg({ type: ManageInputRef, required: true, description: 'Which position, and what to do.' }) },
-    errors: {
-      types: REFUSALS,
-      directResult: true,
+    ...builtField({
+      complexity: COMPLEXITY,
       union: { name: 'ManagePositionResult', description: 'The plan, or why there is none.' },
-    },
+    }),
     resolve: (_root, { input }, ctx) => managePosition(input, ctx),
   }),
 }));
