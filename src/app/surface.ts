@@ -59,7 +59,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     createContext,
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
-    plugins: [],
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,

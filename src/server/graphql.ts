@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { type ExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRule, parse, validate } from 'graphql';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  validate,
+} from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AppContext } from '../resolvers/context.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
@@ -14,7 +21,6 @@ import type { Limits } from './limits.ts';
 import { readyAnswer } from './ready-answer.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
-import { currentCorrelationId, runInRequest } from './request-scope.ts';
 import type { ServerContext } from './server-context.ts';
 import { useFieldLimits } from './use-field-limits.ts';
 import { useFrontDoor } from './use-front-door.ts';
@@ -39,7 +45,6 @@ export interface GraphQLServerDeps {
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Answers of repeated operations; absent: every operation is executed. */
   readonly rendered?: RenderedOperations;
-  readonly plugins: readonly Plugin[];
   readonly graphiql:
     | false
     | { readonly tabs: readonly { readonly query: string; readonly headers?: string; readonly variables?: string }[] };
@@ -63,10 +68,15 @@ export interface GraphQLServer extends GraphQLEndpoint {
 
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, persisted, plugins, graphiql, admission, limits, logger } = deps;
-  const formatError = (error: unknown, correlationId: string | undefined) => {
+  const { schema, persisted, graphiql, admission, limits, logger } = deps;
+  const presentable = new WeakSet<GraphQLError>();
+  /** Make an error presentable, count it and log it; once, however often it comes by. */
+  const formatError = (error: unknown, correlationId: string) => {
+    if (error instanceof GraphQLError && presentable.has(error)) return error;
     deps.onError?.(error);
-    return toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+    const formatted = toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+    presentable.add(formatted);
+    return formatted;
   };
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
@@ -88,7 +98,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     extraParamNames: ['documentId'],
     context: (initial) =>
       deps.createContext(initial.info, initial.request ?? null, pointsByText.has(initial.params?.query ?? '')),
-    maskedErrors: { maskError: (error) => formatError(error, currentCorrelationId()) },
+    // Errors are made presentable where their request is known: by the front door, which every answer passes.
+    maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql:
       graphiql === false
         ? false
@@ -103,7 +114,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
-      ...plugins,
       useStreamLimits({ limits }),
     ],
   });
@@ -138,40 +148,40 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   };
 
   return {
-    handleNode: (req, res, info) =>
-      runInRequest(info, async () => {
-        const visit = openVisit(info);
-        const entered = await enter(fromNode(req, info), visit);
-        const answer = 'status' in entered ? entered : await repeat(entered.params, visit, req.headers.accept);
-        if (answer) writeNode(req, res, answer);
-        else await yoga.handle(req, res, { ...(entered as { params?: unknown }), info: visit, transport: 'graphql' });
-      }),
-    fetch: (request, info) =>
-      runInRequest(info, async () => {
-        const visit = openVisit(info);
-        const entered = await enter(fromFetch(request, info), visit);
-        if (!('status' in entered)) return yoga.fetch(request, { ...entered, info: visit, transport: 'graphql' });
-        const { status, headers, body } = entered;
-        return new Response(body as string, { status, headers: { ...headers } });
-      }),
-    executePersisted: ({ operation, variables, visit }) =>
-      runInRequest(visit, async () => {
-        const text = persisted.get(operation)?.document;
-        const document = documents.get(operation);
-        if (!document) throw new Error(`no persisted operation is named ${operation}`);
-        try {
-          const { contextFactory, execute } = yoga.getEnveloped({
-            info: visit,
-            transport: 'rest',
-            params: { query: text },
-            request: null,
-          });
-          const contextValue = await contextFactory();
-          return (await execute({ schema, document, variableValues: variables, contextValue })) as ExecutionResult;
-        } catch (error) {
-          return { errors: [formatError(error, visit.correlationId)] };
-        }
-      }),
+    async handleNode(req, res, info) {
+      const visit = openVisit(info);
+      const entered = await enter(fromNode(req, info), visit);
+      const answer = 'status' in entered ? entered : await repeat(entered.params, visit, req.headers.accept);
+      if (answer) writeNode(req, res, answer);
+      else await yoga.handle(req, res, { ...(entered as { params?: unknown }), info: visit, transport: 'graphql' });
+    },
+    async fetch(request, info) {
+      const visit = openVisit(info);
+      const entered = await enter(fromFetch(request, info), visit);
+      if (!('status' in entered)) return yoga.fetch(request, { ...entered, info: visit, transport: 'graphql' });
+      const { status, headers, body } = entered;
+      return new Response(body as string, { status, headers: { ...headers } });
+    },
+    async executePersisted({ operation, variables, visit }) {
+      const text = persisted.get(operation)?.document;
+      const document = documents.get(operation);
+      if (!document) throw new Error(`no persisted operation is named ${operation}`);
+      const formatted = (errors: readonly unknown[]) => errors.map((error) => formatError(error, visit.correlationId));
+      try {
+        const { contextFactory, execute } = yoga.getEnveloped({
+          info: visit,
+          transport: 'rest',
+          params: { query: text },
+          request: null,
+        });
+        const contextValue = await contextFactory();
+        const args = { schema, document, variableValues: variables, contextValue };
+        const result = (await execute(args)) as ExecutionResult;
+        return result.errors === undefined ? result : { ...result, errors: formatted(result.errors) };
+      } catch (error) {
+        return { errors: formatted([error]) };
+      }
+    },
   };
 }
 

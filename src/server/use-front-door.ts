@@ -1,14 +1,14 @@
-import type { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
-import { isErrorCode } from '../rest/envelope.ts';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { AppError, UnauthorizedError } from '../shared/errors.ts';
 import { HTML_SECURITY_HEADERS } from './headers.ts';
 import { WINDOW_SEC } from './limits.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { ServerContext } from './server-context.ts';
-import { budgetExtension, budgetHeaders } from './visit.ts';
+import { budgetExtension, budgetHeaders, type Visit } from './visit.ts';
 
 export interface FrontDoorOptions {
+  /** Make an error presentable; one that is stays as it is. */
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
 }
 
@@ -26,27 +26,37 @@ function known(serverContext: object): ServerContext {
 export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerContext> {
   /** A refused key learns nothing else: neither data nor numbers, wherever it was refused. */
   const settle = (result: Shown, { info }: ServerContext): Shown => {
-    if (result.errors?.some((error) => error.extensions?.code === 'unauthorized')) {
+    const shown = presentable(result, info);
+    if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
       info.standing = null;
       return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
     }
     const { extensions } = budgetExtension(info, WINDOW_SEC);
-    return {
-      ...result,
-      ...(result.errors === undefined
-        ? {}
-        : { errors: result.errors.map((error) => classified(error, info.correlationId)) }),
-      ...(extensions === undefined ? {} : { extensions: { ...result.extensions, ...extensions } }),
-    };
+    return extensions === undefined ? shown : { ...shown, extensions: { ...shown.extensions, ...extensions } };
   };
-  /** Errors of validation come here without having been formatted. */
-  const classified = (error: GraphQLError, correlationId: string) =>
-    isErrorCode(error.extensions?.code) ? error : formatError(error, correlationId);
+  const presentable = <T extends Shown>(result: T, { correlationId }: Visit): T =>
+    result.errors === undefined
+      ? result
+      : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };
 
   return {
     onRequestParse({ serverContext, setRequestParser }) {
       const { params } = known(serverContext);
       if (params !== undefined) setRequestParser(() => params as never);
+    },
+    onSubscribe({ args }) {
+      const { info } = args.contextValue as unknown as ServerContext;
+      return {
+        // The events of a stream are sent without passing below.
+        onSubscribeResult({ result, setResult }) {
+          if (!isAsyncIterable(result)) return;
+          const broken = (error: Error): ExecutionResult => {
+            if (error.name === 'AbortError') throw error;
+            return { errors: [formatError(error, info.correlationId)] };
+          };
+          setResult(mapAsyncIterator(result, (event: ExecutionResult) => presentable(event, info), broken));
+        },
+      };
     },
     onResultProcess({ result, setResult, serverContext }) {
       if (Array.isArray(result)) setResult(result.map((one) => settle(one as Shown, known(serverContext))) as never);

@@ -73,7 +73,6 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     }),
     persisted: persistedOperations(manifest, routes),
-    plugins: [],
     graphiql: config.env.GRAPHIQL ? { tabs: [] } : false,
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
