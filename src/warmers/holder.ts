@@ -3,10 +3,16 @@ import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { Lease, LeasePort } from '../snapshot/lease.ts';
 
+export interface Hold {
+  readonly ours: boolean;
+  /** When somebody else's time is over unless it is renewed, ms from now; `null` = that cannot be told. */
+  readonly freeInMs: number | null;
+}
+
 /** Holds the lease of one job between its runs as well, so that a job stays with one process until that ends. */
 export interface Holder {
   /** Tell whether the lease is ours now, taking it when it is free. */
-  hold(): Promise<boolean>;
+  hold(): Promise<Hold>;
   /** Give it back. */
   release(): Promise<void>;
 }
@@ -21,6 +27,9 @@ export interface HolderDeps {
   readonly onLost: () => void;
 }
 
+const OURS: Hold = { ours: true, freeInMs: null };
+const NOT_OURS: Hold = { ours: false, freeInMs: null };
+
 /** Renewed this often within its time, a lease survives one lost renewal. */
 const RENEWALS_PER_TTL = 3;
 
@@ -29,7 +38,7 @@ export function createHolder({ job, lease, clock, timers, logger, onLost }: Hold
   let held: Lease | null = null;
   let validUntilMs = 0;
   let timer: unknown = null;
-  let acquiring: Promise<boolean> | null = null;
+  let acquiring: Promise<Hold> | null = null;
   let released = false;
 
   const lose = (): void => {
@@ -54,24 +63,24 @@ export function createHolder({ job, lease, clock, timers, logger, onLost }: Hold
     if (kept === false || (kept === null && clock.now() >= validUntilMs)) lose();
     else renewLater();
   };
-  const acquire = async (): Promise<boolean> => {
+  const acquire = async (): Promise<Hold> => {
     const askedMs = clock.now();
-    const taken = await lease.acquire(job);
-    if (taken === null) return false;
+    const { lease: taken, freeInMs } = await lease.acquire(job);
+    if (taken === null) return { ours: false, freeInMs };
     if (released) {
       await taken.release();
-      return false;
+      return NOT_OURS;
     }
     held = taken;
     validUntilMs = askedMs + lease.ttlMs;
     renewLater();
-    return true;
+    return OURS;
   };
 
   return {
     hold: async () => {
-      if (released) return false;
-      if (held !== null) return true;
+      if (released) return NOT_OURS;
+      if (held !== null) return OURS;
       acquiring ??= acquire().finally(() => {
         acquiring = null;
       });

@@ -49,8 +49,10 @@ interface Entry {
   failedInRow: number;
 }
 
-/** A taken lease is asked for again after this part of its time: a dead holder is replaced when its lease is over, hardly later. */
+/** A taken lease is asked for again after this part of its time: one that is given back is soon taken. */
 const STANDBY_SHARE = 0.1;
+/** A dead holder's lease is asked for when its time is over, and this later: timers may be early. */
+const AFTER_END_MS = 5;
 
 /**
  * Create the runner: one run of a warmer at a time in all processes together, jittered cadences, backoff after failure
@@ -118,10 +120,10 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
 
   /** One scheduled turn: run when the lease is ours, else stand by and ask again. */
   const turn = async (entry: Entry): Promise<void> => {
-    const held = await entry.holder.hold();
+    const { ours, freeInMs } = await entry.holder.hold();
     if (stopping) return;
-    if (held) await run(entry, 'due');
-    else schedule(entry, lease.ttlMs * STANDBY_SHARE);
+    if (ours) await run(entry, 'due');
+    else schedule(entry, Math.min(lease.ttlMs * STANDBY_SHARE, (freeInMs ?? Number.POSITIVE_INFINITY) + AFTER_END_MS));
   };
 
   return {
@@ -142,7 +144,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       }
       return Promise.all(
         asked.map(async (entry) => {
-          if (stopping || !(await entry.holder.hold())) {
+          if (stopping || !(await entry.holder.hold()).ours) {
             const why = stopping ? 'this process is stopping' : 'another process holds its lease';
             throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
           }

@@ -159,7 +159,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
     /** Ask until the connection is up and the answer is there. */
     const acquired = async (port: LeasePort, job: string) => {
       for (;;) {
-        const held = await port.acquire(job);
+        const { lease: held } = await port.acquire(job);
         if (held) return held;
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -170,20 +170,23 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       const [a, b] = [lease(where), lease(where)];
       await (await acquired(b, 'warm-up')).release();
       const held = await acquired(a, 'job');
-      expect(await b.acquire('job')).toBeNull();
+      const refused = await b.acquire('job');
+      expect(refused.lease).toBeNull();
+      expect(refused.freeInMs).toBeGreaterThan(0);
+      expect(refused.freeInMs).toBeLessThanOrEqual(b.ttlMs);
       expect(await held.renew()).toBe(true);
       await held.release();
       const next = await b.acquire('job');
-      expect(next).not.toBeNull();
+      expect(next.lease).not.toBeNull();
       expect(await held.renew()).toBe(false);
       await held.release();
-      expect(await a.acquire('job')).toBeNull();
+      expect((await a.acquire('job')).lease).toBeNull();
       await Promise.all([a.close(), b.close()]);
     });
 
     test('behavior: a holder that died is replaced when its time is over', async () => {
       const where = randomUUID();
-      const [dead, next] = [lease(where, 50), lease(where, 50)];
+      const [dead, next] = [lease(where, 50), lease(where)];
       await acquired(dead, 'job');
       await dead.close();
       expect(await (await acquired(next, 'job')).renew()).toBe(true);
@@ -195,7 +198,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
 describe('createMemoryLease', () => {
   test('default', async () => {
     const port = createMemoryLease();
-    const held = await port.acquire('job');
+    const { lease: held } = await port.acquire('job');
     expect(await held?.renew()).toBe(true);
     await held?.release();
   });
@@ -203,6 +206,6 @@ describe('createMemoryLease', () => {
 
 test('error: without Redis no lease is granted', async () => {
   const port = createRedisLease({ url: NEVER_REACHED, logger: silentLogger });
-  expect(await port.acquire('job')).toBeNull();
+  expect(await port.acquire('job')).toEqual({ lease: null, freeInMs: null });
   await port.close();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError, NotFoundError, UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { createMemoryLease, type LeasePort } from '../../src/snapshot/lease.ts';
+import { createMemoryLease, type Lease, type LeasePort } from '../../src/snapshot/lease.ts';
 import { createWarmerRunner, type RunEvent } from '../../src/warmers/runner.ts';
 import type { RunMode, RunReport, Warmer } from '../../src/warmers/types.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
@@ -223,12 +223,14 @@ describe('leases', () => {
       ttlMs: 9 * SECOND,
       acquire: async (job) => {
         const holder = holders.get(job);
-        if (state.away || (holder && holder.untilMs > time.clock.now())) return null;
+        if (state.away) return { lease: null, freeInMs: null };
+        const freeInMs = (holder?.untilMs ?? 0) - time.clock.now();
+        if (freeInMs > 0) return { lease: null, freeInMs };
         tokens += 1;
         const token = tokens;
         holders.set(job, { token, untilMs: time.clock.now() + 9 * SECOND });
         const mine = () => holders.get(job)?.token === token;
-        return {
+        const lease: Lease = {
           renew: async () => {
             if (state.away) throw new Error('away');
             if (mine()) holders.set(job, { token, untilMs: time.clock.now() + 9 * SECOND });
@@ -238,6 +240,7 @@ describe('leases', () => {
             if (mine()) holders.delete(job);
           },
         };
+        return { lease, freeInMs: null };
       },
       close: async () => {},
     });
@@ -258,6 +261,23 @@ describe('leases', () => {
     await time.advance(9 * SECOND);
     expect([mine.modes.length, theirs.modes.length]).toEqual([7, 1]);
     await b.runner.stop();
+  });
+
+  test('behavior: the job of a process that died runs elsewhere the moment its lease is over', async () => {
+    const time = fakeTime();
+    const { port } = sharedLease(time);
+    // Somebody takes the lease and is never heard of again.
+    await port().acquire('prices:1');
+    const [prices, tvl] = [warmer('prices:1'), warmer('tvl:1')];
+    const { runner } = running([prices, tvl], port(), time);
+    await time.advance(3_456);
+    await runner.start();
+    expect([prices.modes.length, tvl.modes.length]).toEqual([0, 1]);
+    await time.advance(9 * SECOND - 3_456);
+    expect(prices.modes).toHaveLength(0);
+    await time.advance(10);
+    expect(prices.modes).toHaveLength(1);
+    await runner.stop();
   });
 
   test('behavior: a run whose lease was taken is aborted', async () => {
