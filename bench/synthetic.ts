@@ -115,6 +115,31 @@ export function syntheticFacts(chain: Chain): ChainFacts {
   return { ...facts, version: 1, publishedMs: NOW_MS - 30_000 };
 }
 
+/** The facts after another refresh of all lending states and oracles: new numbers in new objects, everything else as it was. */
+export function refreshedFacts(facts: ChainFacts, round: number): ChainFacts {
+  const { lendingState, oracle } = facts.groups;
+  const more = BigInt(round);
+  const state = ({ value, ...fact }: Fact<FactGroups['lendingState']>) => ({
+    ...fact,
+    value: {
+      ...value,
+      totalBorrowAssets: value.totalBorrowAssets + more,
+      borrowRate: value.borrowRate + more,
+      blockNumber: value.blockNumber + more,
+    },
+  });
+  const price = ({ value, ...fact }: Fact<FactGroups['oracle']>) => ({
+    ...fact,
+    value: { price: value.price + more, blockNumber: value.blockNumber + more },
+  });
+  const groups = {
+    ...facts.groups,
+    lendingState: { ...lendingState, items: new Map([...lendingState.items].map(([id, fact]) => [id, state(fact)])) },
+    oracle: { ...oracle, items: new Map([...oracle.items].map(([address, fact]) => [address, price(fact)])) },
+  };
+  return { ...facts, version: facts.version + round, groups };
+}
+
 /** The same facts as a refresh would publish them. */
 export function publicationsOf(facts: ChainFacts, groups: readonly FactGroup[]): Publications {
   const made = groups.map((group) => [

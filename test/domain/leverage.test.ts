@@ -16,8 +16,13 @@ const pct = (text: string) => new Decimal(text);
 /** LTVs with two decimals, as limits have them. */
 const anyLtv = fc.integer({ min: 0, max: 9_899 }).map((hundredths) => new Decimal(hundredths).shiftedBy(-2));
 const anyRate = fc
-  .tuple(fc.integer({ min: -5_000_000, max: 50_000_000 }), fc.integer({ min: 0, max: 12 }))
-  .map(([digits, places]) => new Decimal(digits).shiftedBy(-places));
+  .tuple(
+    fc.integer({ min: -5_000_000, max: 50_000_000 }),
+    fc.integer({ min: 0, max: 12 }),
+    // What a first look at nine decimals cannot tell from a half.
+    fc.constantFrom(0, 1, -1).map((digit) => new Decimal(digit).shiftedBy(-40)),
+  )
+  .map(([digits, places, hair]) => new Decimal(digits).shiftedBy(-places).plus(hair));
 
 describe('ltvLimits', () => {
   test('default', () => {

@@ -10,7 +10,15 @@ import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, type StrategyParams } from '../strategy/compose.ts';
 import { exitLiquidityOf, foundNoRoute } from '../strategy/exit.ts';
-import { addAverages, addMarketFields, linksOf, priced, type StrategyDraft, wadPct } from '../strategy/parts.ts';
+import {
+  addAverages,
+  addMarketFields,
+  linksOf,
+  pricedCollateral,
+  pricedLoan,
+  type StrategyDraft,
+  wadPct,
+} from '../strategy/parts.ts';
 import { loanToken, staticsOf } from '../strategy/statics.ts';
 import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
@@ -68,8 +76,8 @@ export function composeEquityStrategy(
     kind: 'equity',
     correlated: false,
     curator: vault.curator,
-    collateral: priced(statics.collateral, stock.collateralPrice),
-    loan: priced(statics.loan, stock.loanPrice),
+    collateral: pricedCollateral(statics.collateral, stock.collateralPrice),
+    loan: pricedLoan(statics.loan, stock.loanPrice),
     collateralApyPct: formatPct(legApy),
     collateralApySource: yieldMarket.collateralApySource,
     borrowApyPct: formatPct(stock.borrowApyPct),
@@ -91,7 +99,7 @@ export function composeEquityStrategy(
     equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
-      depositToken: priced(loanToken(vault.depositToken), stock.loanPrice),
+      depositToken: pricedLoan(loanToken(vault.depositToken), stock.loanPrice),
       targetLtvPct: formatPct(targetPct),
       maxStockLtvPct: formatPct(capPct),
       yieldLegApyPct: formatPct(legApy),

@@ -1,6 +1,6 @@
-import { Decimal, formatPct } from '../../shared/decimal.ts';
+import { cutToInteger, Decimal, formatPct } from '../../shared/decimal.ts';
 import type { LadderEntry } from '../strategy/types.ts';
-import { ltvPctFromLeverage, shownLeverage } from './leverage.ts';
+import { leverageApyPct, ltvPctFromLeverage, shownLeverage } from './leverage.ts';
 
 const LTV_PLACES = 1;
 
@@ -9,7 +9,7 @@ export interface Rung {
   readonly leverage: string;
   readonly ltvPct: string;
   /** The shown leverage times ten, an integer. */
-  readonly leverageTenths: bigint;
+  readonly leverageTenths: number;
 }
 
 /**
@@ -32,37 +32,49 @@ export function rungAtLtv(ltvPct: Decimal): Rung {
 }
 
 function rung(leverage: string, ltvPct: Decimal): Rung {
-  return { leverage, ltvPct: formatPct(ltvPct, LTV_PLACES), leverageTenths: BigInt(leverage.replace('.', '')) };
+  return { leverage, ltvPct: formatPct(ltvPct, LTV_PLACES), leverageTenths: Number(leverage.replace('.', '')) };
 }
 
+/** Decimals of a percentage with which rungs are worked out first. */
+const FIRST_PLACES = 9;
+/** One hundredth of a percent in tenths of the last of them, because leverage is counted in tenths. */
+const HUNDREDTH = 10 ** (FIRST_PLACES + 1 - 2);
+/** Largest intermediate result that whole numbers hold exactly, with room for the half that rounding adds. */
+const MAX_EXACT = 2 ** 52;
+
 /**
- * Complete rungs with the leverage APY of these rates (percent). The same exact arithmetic as `leverageApyPct`, carried
- * out on integers of a common scale, because a chain has some ten thousand rungs.
+ * Complete rungs with the leverage APY of these rates (percent), `C * L − B * (L − 1)`: the same as `leverageApyPct`, with
+ * the same rounding. A chain has some ten thousand rungs, so they are worked out on the first nine decimals, as integers;
+ * only where the digits cut off could decide about rounding (a few rungs in a million) all of them are used.
  */
 export function ladderEntries(
   rungs: readonly Rung[],
   collateralApyPct: Decimal,
   netBorrowApyPct: Decimal,
-): readonly LadderEntry[] {
-  const scale = Math.max(collateralApyPct.decimalPlaces() ?? 0, netBorrowApyPct.decimalPlaces() ?? 0, 2);
-  const collateral = scaled(collateralApyPct, scale);
-  const borrow = scaled(netBorrowApyPct, scale);
-  const perHundredth = 10n ** BigInt(scale - 1);
-  return rungs.map(({ leverage, ltvPct, leverageTenths }) => ({
-    leverage,
-    ltvPct,
-    leverageApyPct: hundredths(collateral * leverageTenths - borrow * (leverageTenths - 10n), perHundredth),
-  }));
+): LadderEntry[] {
+  const collateral = cutToInteger(collateralApyPct, FIRST_PLACES) ?? Number.NaN;
+  const borrow = cutToInteger(netBorrowApyPct, FIRST_PLACES) ?? Number.NaN;
+  const limit = MAX_EXACT / (Math.abs(collateral) + Math.abs(borrow));
+  return rungs.map(({ leverage, ltvPct, leverageTenths: tenths }) => {
+    const apy = collateral * tenths - borrow * (tenths - 10);
+    const halfUp = Math.abs(apy) + HUNDREDTH / 2;
+    const rounded = Math.floor(halfUp / HUNDREDTH);
+    const rest = halfUp - rounded * HUNDREDTH;
+    // Each rate was cut by less than one, which the leverage multiplies.
+    const error = 2 * tenths;
+    const certain = tenths < limit && rest > error && rest < HUNDREDTH - error;
+    return {
+      leverage,
+      ltvPct,
+      leverageApyPct: certain
+        ? hundredths(apy < 0 ? -rounded : rounded)
+        : formatPct(leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(leverage))),
+    };
+  });
 }
 
-function scaled(value: Decimal, scale: number): bigint {
-  return BigInt(value.toFixed(scale).replace('.', ''));
-}
-
-/** Divide, round half away from zero and render with two decimals, as `formatPct` does. */
-function hundredths(value: bigint, divisor: bigint): string {
-  const magnitude = value < 0n ? -value : value;
-  const rounded = (2n * magnitude + divisor) / (2n * divisor);
-  const digits = rounded.toString().padStart(3, '0');
-  return `${value < 0n && rounded > 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+function hundredths(count: number): string {
+  const magnitude = Math.abs(count);
+  const rest = magnitude % 100;
+  return `${count < 0 ? '-' : ''}${(magnitude - rest) / 100}${rest < 10 ? '.0' : '.'}${rest}`;
 }

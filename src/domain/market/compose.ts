@@ -1,7 +1,7 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
-import { ZERO } from '../../shared/decimal.ts';
+import { Decimal, shifted, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate } from '../apy/rates.ts';
 import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
@@ -11,7 +11,7 @@ import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
-import { collateralPrice, loanPrice, usdOf } from './prices.ts';
+import { collateralPrice, loanPrice } from './prices.ts';
 import { limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
 
@@ -57,42 +57,47 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   explainIncentive('collateralIncentive', collateralIncentive, market, context, gaps);
   if (!facts.exitLiquidity) gaps.push(gapOfGroup('exitLiquidity', groups.exitLiquidity, market.collateral.address));
   const collateralApyPct = collateralApy?.value.apyPct ?? ZERO;
-  const prices = composePrices(market, facts.oracle, liquidityAssets, totals.totalSupplyAssets, context, gaps);
   const { liquidationLtvPct, maxLtvPct, safeLtvPct } = limitsOf(market);
-  return {
-    composed: {
-      market,
-      facts,
-      ...prices,
-      ...totals,
-      liquidityAssets,
-      utilization: MarketUtils.getUtilization(totals),
-      borrowApyPct,
-      ...(borrowIncentive === undefined ? {} : { borrowIncentive }),
-      ...(collateralIncentive === undefined ? {} : { collateralIncentive }),
-      netBorrowApyPct: borrowIncentive ? borrowApyPct.minus(borrowIncentive.aprPct) : borrowApyPct,
-      collateralApySource: apySource,
-      collateralApyPct,
-      effectiveCollateralApyPct: collateralIncentive
-        ? collateralApyPct.plus(collateralIncentive.aprPct)
-        : collateralApyPct,
-      liquidationLtvPct,
-      maxLtvPct,
-      safeLtvPct,
-      history: composeHistory({ market, facts, collateralApySource: apySource }, context, gaps),
-      // A yield that no source tells, and an exit that nobody measured, are said of the market as it was last measured:
-      // a refresh of something else must not make them look newer.
-      stamps: {
-        borrow: stampOf(lendingState, context.budgets.lendingState),
-        oracle: stampOf(oracle, context.budgets.oracle),
-        collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
-        exitLiquidity: stampOf(facts.exitLiquidity ?? lendingState, context.budgets.exitLiquidity),
-      },
-      gaps,
+  const historyGaps: Gap[] = [];
+  const composed: Draft = {
+    market,
+    facts,
+    totalSupplyAssets: totals.totalSupplyAssets,
+    totalBorrowAssets: totals.totalBorrowAssets,
+    totalSupplyShares: totals.totalSupplyShares,
+    totalBorrowShares: totals.totalBorrowShares,
+    liquidityAssets,
+    utilization: MarketUtils.getUtilization(totals),
+    borrowApyPct,
+    netBorrowApyPct: borrowIncentive ? borrowApyPct.minus(borrowIncentive.aprPct) : borrowApyPct,
+    collateralApySource: apySource,
+    collateralApyPct,
+    effectiveCollateralApyPct: collateralIncentive
+      ? collateralApyPct.plus(collateralIncentive.aprPct)
+      : collateralApyPct,
+    liquidationLtvPct,
+    maxLtvPct,
+    safeLtvPct,
+    history: composeHistory({ market, facts, collateralApySource: apySource }, context, historyGaps),
+    // A yield that no source tells, and an exit that nobody measured, are said of the market as it was last measured:
+    // a refresh of something else must not make them look newer.
+    stamps: {
+      borrow: stampOf(lendingState, context.budgets.lendingState),
+      oracle: stampOf(oracle, context.budgets.oracle),
+      collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
+      exitLiquidity: stampOf(facts.exitLiquidity ?? lendingState, context.budgets.exitLiquidity),
     },
+    gaps,
   };
+  if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
+  if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
+  addPrices(composed, context, gaps);
+  gaps.push(...historyGaps);
+  return { composed };
 }
 
+/** A market while it is put together: what may be absent is added when it is known. */
+type Draft = { -readonly [K in keyof ComposedMarket]: ComposedMarket[K] };
 type Facts = { -readonly [K in keyof ComposedMarket['facts']]: ComposedMarket['facts'][K] };
 
 /** Gather the facts of a market; those that were never measured are absent. */
@@ -122,40 +127,27 @@ function effectiveApySource(market: Market, nowMs: number): CollateralApySource 
   return maturity !== undefined && nowMs >= maturity * 1_000 ? 'none' : apySource;
 }
 
-function composePrices(
-  market: Market,
-  oracle: ComposedMarket['facts']['oracle'],
-  liquidityAssets: bigint,
-  supplyAssets: bigint,
-  context: CompositionContext,
-  gaps: Gap[],
-): Pick<
-  ComposedMarket,
-  'collateralPrice' | 'loanPrice' | 'supplyUsd' | 'liquidityUsd' | 'publicAllocatorLiquidityUsd'
-> {
+/** Add the prices that are believed and what the market is worth at them, and explain what is missing. */
+function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
+  const { market, liquidityAssets } = composed;
   const loan = loanPrice(market, context);
-  const collateral = collateralPrice(market, oracle, loan, context);
+  const collateral = collateralPrice(market, composed.facts.oracle, loan, context);
   if (collateral.gap) gaps.push(collateral.gap);
-  const collateralPart = collateral.gap ? {} : { collateralPrice: collateral.price };
+  else composed.collateralPrice = collateral.price;
   const shared = sharedAssets(market, context);
   if (typeof shared !== 'bigint') gaps.push(shared);
   if (loan.gap) {
     gaps.push(loan.gap, { ...loan.gap, field: 'supplyUsd' }, { ...loan.gap, field: 'liquidityUsd' });
     if (typeof shared === 'bigint') gaps.push({ ...loan.gap, field: 'publicAllocatorLiquidityUsd' });
-    return collateralPart;
+    return;
   }
-  const { decimals } = market.loan;
-  const { usd } = loan.price.value;
-  const liquidityUsd = usdOf(liquidityAssets, decimals, usd);
-  return {
-    ...collateralPart,
-    loanPrice: loan.price,
-    supplyUsd: usdOf(supplyAssets, decimals, usd),
-    liquidityUsd,
-    ...(typeof shared === 'bigint'
-      ? { publicAllocatorLiquidityUsd: shared === 0n ? liquidityUsd : usdOf(liquidityAssets + shared, decimals, usd) }
-      : {}),
-  };
+  const usdPerUnit = shifted(loan.price.value.usd, -market.loan.decimals);
+  const usdOfUnits = (units: bigint) => new Decimal(units).times(usdPerUnit);
+  composed.loanPrice = loan.price;
+  composed.supplyUsd = usdOfUnits(composed.totalSupplyAssets);
+  composed.liquidityUsd = usdOfUnits(liquidityAssets);
+  if (typeof shared !== 'bigint') return;
+  composed.publicAllocatorLiquidityUsd = shared === 0n ? composed.liquidityUsd : usdOfUnits(liquidityAssets + shared);
 }
 
 /** Sum what the public allocator could bring, in loan base units, or say why that is not known. */

@@ -5,6 +5,9 @@ import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { CompositionContext } from './context.ts';
 
+/** Source of a price that follows from the market's oracle. */
+export const ORACLE_SOURCE = 'oracle';
+
 const PEG_MIN_USD: Decimal = new Decimal('0.9');
 const PEG_MAX_USD: Decimal = new Decimal('1.1');
 
@@ -38,16 +41,16 @@ export function collateralPrice(
   if (measured) return measured;
   if (loan.gap) return notMeasured(market.collateral, field, context);
   const places = market.collateral.decimals - market.loan.decimals - 36;
-  const usd = shifted(new Decimal(oracle.value.price.toString()).times(loan.price.value.usd), places);
+  const usd = shifted(new Decimal(oracle.value.price).times(loan.price.value.usd), places);
   if (!isPlausiblePrice(usd, false)) {
     return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
   }
-  return { price: { value: { usd }, asOfMs: Math.min(oracle.asOfMs, loan.price.asOfMs), source: 'oracle' } };
+  return { price: { value: { usd }, asOfMs: Math.min(oracle.asOfMs, loan.price.asOfMs), source: ORACLE_SOURCE } };
 }
 
 /** Convert base units into USD at full precision. */
 export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
-  return shifted(new Decimal(units.toString()).times(usd), -decimals);
+  return shifted(new Decimal(units).times(usd), -decimals);
 }
 
 function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {

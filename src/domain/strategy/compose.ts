@@ -10,7 +10,8 @@ import {
   addMarketFields,
   type LinkTemplates,
   linksOf,
-  priced,
+  pricedCollateral,
+  pricedLoan,
   type StrategyDraft,
   wadPct,
 } from './parts.ts';
@@ -30,38 +31,39 @@ const PERP_PROFILE = {
     'Signed yearly carry of the financed position: what the collateral earns at this leverage less what the debt costs. The price of the collateral moves freely and is not part of it; a negative number is a cost.',
 } as const satisfies NonNullable<SpiralHints['profile']>;
 
+const NO_VAULT = gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.');
+const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
+
 /** Compose the strategy of a loop market: every field of the frozen contract, what is empty explained in `gaps`. */
 export function composeStrategy(composed: ComposedMarket, params: StrategyParams): Strategy {
   const { market } = composed;
   const statics = staticsOf(market);
   const sweep = composed.facts.exitLiquidity;
-  const gaps: Gap[] = [...statics.gaps, ...composed.gaps];
-  const ladder = ladderEntries(
-    [...statics.rungs, statics.safeRung],
-    composed.effectiveCollateralApyPct,
-    composed.netBorrowApyPct,
-  );
+  const gaps: Gap[] = statics.gaps.concat(composed.gaps);
+  const { effectiveCollateralApyPct, borrowIncentive } = composed;
+  const ladder = ladderEntries(statics.rungsAndSafe, effectiveCollateralApyPct, composed.netBorrowApyPct);
+  const safe = ladder.pop() as LadderEntry;
   const id = market.id as string as StrategyId;
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
   const noSwapRoute = market.collateral.noSwapRoute || foundNoRoute(sweep?.value);
-  gaps.push(gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.'));
+  gaps.push(NO_VAULT);
   const strategy: StrategyDraft = {
     id,
     chainId: market.chainId,
     marketId: market.id,
     kind: 'loop',
     correlated: market.correlated,
-    collateral: priced(statics.collateral, composed.collateralPrice),
-    loan: priced(statics.loan, composed.loanPrice),
+    collateral: pricedCollateral(statics.collateral, composed.collateralPrice),
+    loan: pricedLoan(statics.loan, composed.loanPrice),
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,
     borrowApyPct: formatPct(composed.borrowApyPct),
     netBorrowApyPct: formatPct(composed.netBorrowApyPct),
-    maxLeverage: statics.rungs[statics.rungs.length - 1]?.leverage ?? statics.safeRung.leverage,
+    maxLeverage: (ladder[ladder.length - 1] ?? safe).leverage,
     utilizationPct: wadPct(composed.utilization),
-    leverageLadder: ladder.slice(0, -1),
-    defaultLeverage: ladder[ladder.length - 1] as LadderEntry,
+    leverageLadder: ladder,
+    defaultLeverage: safe,
     ltvPct: statics.ltvPct,
     oracle: statics.oracle,
     exitLiquidity: exitLiquidityOf(sweep),
@@ -70,9 +72,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     visibility: visibilityOf(
       {
         market: composed,
-        yieldPct: composed.borrowIncentive
-          ? composed.effectiveCollateralApyPct.plus(composed.borrowIncentive.aprPct)
-          : composed.effectiveCollateralApyPct,
+        yieldPct: borrowIncentive ? effectiveCollateralApyPct.plus(borrowIncentive.aprPct) : effectiveCollateralApyPct,
         needsYield: market.correlated,
         noSwapRoute,
         maturing: market.collateral,
@@ -91,12 +91,10 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
 }
 
 function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined {
-  if (composed.market.correlated) {
-    gaps.push(gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.'));
-  }
+  if (composed.market.correlated) gaps.push(NO_PROFILE);
   const tier = exitTierPart(composed, gaps);
-  if (composed.market.correlated && !tier) return undefined;
-  return { ...tier, ...(composed.market.correlated ? {} : { profile: PERP_PROFILE }) };
+  if (composed.market.correlated) return tier;
+  return { ...tier, profile: PERP_PROFILE };
 }
 
 /** Grade the exit of a market's collateral; `undefined` and explained when it was never measured. */
@@ -107,7 +105,7 @@ export function exitTierPart(
   const sweep = composed.facts.exitLiquidity;
   if (sweep) {
     explainExit(sweep.value, gaps);
-    return { exitLiquidityTier: exitTierHint(sweep.value) };
+    return exitTierHint(sweep.value);
   }
   const missing = composed.gaps.find(({ field }) => field === 'exitLiquidity');
   if (missing) gaps.push({ ...missing, field: 'spiralHints.exitLiquidityTier' });

@@ -59,10 +59,14 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
 }
 
 /** Give the exit tier with the thresholds it was graded by. */
-export const exitTierHint: (sweep: ExitSweep) => NonNullable<SpiralHints['exitLiquidityTier']> = oncePer((sweep) => ({
-  value: exitTier(sweep),
-  thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
-}));
+export const exitTierHint: (sweep: ExitSweep) => Required<Pick<SpiralHints, 'exitLiquidityTier'>> = oncePer(
+  (sweep) => ({
+    exitLiquidityTier: {
+      value: exitTier(sweep),
+      thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
+    },
+  }),
+);
 
 /** Say whether a sweep found no route at any size. */
 export function foundNoRoute(sweep: ExitSweep | undefined): boolean {
@@ -71,9 +75,12 @@ export function foundNoRoute(sweep: ExitSweep | undefined): boolean {
 
 /** Explain each size without a route. */
 export function explainExit(sweep: ExitSweep, gaps: Gap[]): void {
-  for (const size of EXIT_SIZES_USD) {
-    if (sweep.slippagePct[size] === null) {
-      gaps.push(gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'));
-    }
-  }
+  const missing = gapsOfSweep(sweep);
+  if (missing.length > 0) gaps.push(...missing);
 }
+
+const gapsOfSweep: (sweep: ExitSweep) => readonly Gap[] = oncePer((sweep) =>
+  EXIT_SIZES_USD.filter((size) => sweep.slippagePct[size] === null).map((size) =>
+    gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'),
+  ),
+);

@@ -4,9 +4,10 @@ import { WINDOWS_DAYS, type WindowMeans } from '../apy/series.ts';
 import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { ORACLE_SOURCE } from '../market/prices.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
-import type { Incentive, Strategy, TrailingAverages } from './types.ts';
+import type { Incentive, Strategy, StrategyCollateral, StrategyLoan, TrailingAverages } from './types.ts';
 
 /** Digits after the point of a USD price that is derived rather than quoted. */
 const PRICE_PLACES = 12;
@@ -21,15 +22,49 @@ export interface LinkTemplates {
 /** A strategy while it is put together: optional fields are added only when they are known. */
 export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 
-/** Add a price and who gave it to a token. */
-export function priced<T extends object>(token: T, price: Fact<UsdPrice> | undefined): T {
+/** Add a price and who gave it to a collateral. */
+export function pricedCollateral(token: StrategyCollateral, price: Fact<UsdPrice> | undefined): StrategyCollateral {
   if (!price) return token;
-  return { ...token, priceUsd: shownPrice(price), priceSource: price.source };
+  const { address, symbol, name, decimals, category, isPt, maturity, maturityDate } = token;
+  // Field by field: tokens come in many shapes, and a general copy of one costs as much as everything else about it.
+  const shown: { -readonly [K in keyof StrategyCollateral]: StrategyCollateral[K] } = {
+    address,
+    symbol,
+    name,
+    decimals,
+    category,
+    isPt,
+    maturity,
+    maturityDate,
+    priceUsd: shownPrice(price),
+    priceSource: price.source,
+  };
+  if (token.project !== undefined) shown.project = token.project;
+  if (token.yieldSource !== undefined) shown.yieldSource = token.yieldSource;
+  if (token.description !== undefined) shown.description = token.description;
+  if (token.underlying !== undefined) shown.underlying = token.underlying;
+  return shown;
 }
 
-const shownPrice: (price: Fact<UsdPrice>) => string = oncePer((price) =>
-  price.value.usd.decimalPlaces(PRICE_PLACES).toFixed(),
-);
+/** Add a price and who gave it to a loan token. */
+export function pricedLoan(
+  { address, symbol, decimals }: StrategyLoan,
+  price: Fact<UsdPrice> | undefined,
+): StrategyLoan {
+  if (!price) return { address, symbol, decimals };
+  return { address, symbol, decimals, priceUsd: measuredText(price), priceSource: price.source };
+}
+
+function shownPrice(price: Fact<UsdPrice>): string {
+  return price.source === ORACLE_SOURCE ? textOf(price) : measuredText(price);
+}
+
+/** A measured price outlives many compositions; one that follows from an oracle is made with each. */
+const measuredText: (price: Fact<UsdPrice>) => string = oncePer(textOf);
+
+function textOf({ value }: Fact<UsdPrice>): string {
+  return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
+}
 
 /** Show an incentive with one line per reward symbol. */
 export function incentiveOf(incentive: RunningIncentive): Incentive {
@@ -88,9 +123,13 @@ const averagesOf: (means: WindowMeans) => TrailingAverages | undefined = oncePer
   return Object.keys(shown).length === 0 ? undefined : shown;
 });
 
+/** One hundredth of a percent in WAD. */
+const HUNDREDTH = 10n ** 14n;
+const HALF_HUNDREDTH = HUNDREDTH / 2n;
+
 /** Render a fraction in WAD as a percentage with 2 decimals, half-up. */
 export function wadPct(fraction: bigint): string {
-  const hundredths = ((fraction + 5n * 10n ** 13n) / 10n ** 14n).toString().padStart(3, '0');
+  const hundredths = ((fraction + HALF_HUNDREDTH) / HUNDREDTH).toString().padStart(3, '0');
   return `${hundredths.slice(0, -2)}.${hundredths.slice(-2)}`;
 }
 

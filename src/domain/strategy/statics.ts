@@ -13,8 +13,8 @@ export interface MarketStatics {
   readonly loan: StrategyLoan;
   readonly ltvPct: Strategy['ltvPct'];
   readonly oracle: Strategy['oracle'];
-  readonly rungs: readonly Rung[];
-  readonly safeRung: Rung;
+  /** Every rung of the ladder, and after them the one at the safe LTV. */
+  readonly rungsAndSafe: readonly Rung[];
   readonly gaps: readonly Gap[];
 }
 
@@ -37,8 +37,7 @@ function describe(market: Market): MarketStatics {
       safe: formatPct(safeLtvPct),
     },
     oracle: { address: market.oracle, ...(market.oracleType ? { type: market.oracleType } : {}) },
-    rungs: ladderRungs(maxLtvPct),
-    safeRung: rungAtLtv(safeLtvPct),
+    rungsAndSafe: [...ladderRungs(maxLtvPct), rungAtLtv(safeLtvPct)],
     gaps: staticGaps(market),
   };
 }

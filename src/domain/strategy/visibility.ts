@@ -1,7 +1,8 @@
 import type { Token } from '../../catalog/types.ts';
-import { Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { DAY_MS } from '../apy/series.ts';
 import type { ComposedMarket } from '../market/types.ts';
+import { oncePer } from '../memo.ts';
 import type { Visibility, VisibilityCheck } from './types.ts';
 
 export interface ListingRules {
@@ -49,7 +50,7 @@ function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules
   return {
     name: 'maturity',
     passed: leftMs > rules.minDaysToMaturity * DAY_MS,
-    value: new Decimal(leftMs).div(DAY_MS).decimalPlaces(1, Decimal.ROUND_DOWN).toFixed(1),
+    value: tenths(Math.floor((leftMs * 10) / DAY_MS)),
     threshold: String(rules.minDaysToMaturity),
   };
 }
@@ -64,6 +65,13 @@ function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): Visib
     name: 'liquidity',
     passed: liquidityUsd ? liquidityUsd.gt(rules.minLiquidityUsd) : market.liquidityAssets > 0n,
     value: liquidityUsd ? toFixedHalfUp(liquidityUsd, 2) : null,
-    threshold: rules.minLiquidityUsd.toFixed(),
+    threshold: plain(rules.minLiquidityUsd),
   };
+}
+
+/** Every strategy of a chain shows the same rule. */
+const plain: (rule: Decimal) => string = oncePer((rule) => rule.toFixed());
+
+function tenths(count: number): string {
+  return `${Math.floor(count / 10)}.${count % 10}`;
 }

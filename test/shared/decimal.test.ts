@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cutToInteger, Decimal, toFixedHalfUp } from '../../src/shared/decimal.ts';
+
+/** Many digits and few, large and small, both signs, and often just at a half. */
+const anyDecimal = fc
+  .tuple(
+    fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+    fc.integer({ min: 0, max: 45 }),
+    fc.constantFrom('', '5', '49', '50', '4999999999999999', '5000000000000001', '99999', '00000'),
+  )
+  .map(([digits, places, tail]) => new Decimal(`${digits}${tail}`).shiftedBy(-places));
+
+describe('toFixedHalfUp', () => {
+  test.each([
+    ['1.005', 2, '1.01'],
+    ['-1.005', 2, '-1.01'],
+    ['1.00499999999999999999', 2, '1.00'],
+    ['-0.004', 2, '0.00'],
+    ['-0', 1, '0.0'],
+    ['0.995', 2, '1.00'],
+    ['99999999999999.995', 2, '100000000000000.00'],
+    ['123456789012345678.125', 2, '123456789012345678.13'],
+    ['2.5', 0, '3'],
+  ])('default: %s to %i places', (value, places, shown) => {
+    expect(toFixedHalfUp(new Decimal(value), places)).toBe(shown);
+  });
+
+  test('behavior: the same digits as the general rounding gives, and never a negative zero', () => {
+    fc.assert(
+      fc.property(anyDecimal, fc.integer({ min: 0, max: 14 }), (value, places) => {
+        const general = value.toFixed(places, Decimal.ROUND_HALF_UP);
+        expect(toFixedHalfUp(value, places)).toBe(Number(general) === 0 ? general.replace('-', '') : general);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('cutToInteger', () => {
+  test('behavior: the exact value is at most one away, further from zero; too large for an integer is undefined', () => {
+    fc.assert(
+      fc.property(anyDecimal, fc.integer({ min: 0, max: 14 }), (value, places) => {
+        const exact = value.shiftedBy(places).integerValue(Decimal.ROUND_DOWN);
+        const cut = cutToInteger(value, places);
+        if (cut === undefined) expect(value.abs().gt(1) && exact.abs().gte(1e13)).toBe(true);
+        else expect(exact.eq(cut)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
