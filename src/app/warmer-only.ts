@@ -16,9 +16,9 @@ export function notServedHere(correlationId: string): RestResponse {
 
 /** The GraphQL endpoint of a process that only warms. */
 export const closedGraphQL: GraphQLEndpoint = {
-  handleNode(req, res, { correlationId }) {
+  handleNode(req, res, { correlationId }, common) {
     const { status, headers, body } = notServedHere(correlationId);
-    res.writeHead(status, { ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
+    res.writeHead(status, { ...common, ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
   },
   async fetch(_request, { correlationId }) {
     const { status, headers, body } = notServedHere(correlationId);

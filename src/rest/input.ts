@@ -6,6 +6,8 @@ import type { RestRequest } from './types.ts';
 /** Bodies of the partner surface are a few hundred bytes; this leaves room and keeps memory bounded. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Read a query string. A parameter given twice is refused: guessing which one was meant would be worse. */
 export function parseQuery(query: string): Record<string, string> {
   const values: Record<string, string> = {};
@@ -48,7 +50,7 @@ export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES
   }
   const bytes = await request.body(limit);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(UTF8.decode(bytes));
   } catch {
     throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
   }

@@ -12,14 +12,24 @@ export class PayloadTooLargeError extends AppError<{ readonly limitBytes: number
 /** Read a request body into memory, never more than `limit` bytes. @throws PayloadTooLargeError */
 export async function readNodeBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw new PayloadTooLargeError(limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw new PayloadTooLargeError(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  if (request.readableEnded) return new Uint8Array();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else {
+        // What is not read holds the sender up; the connection ends with the refusal.
+        request.pause();
+        reject(new PayloadTooLargeError(limit));
+      }
+    });
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('error', reject);
+    // A caller that is gone sends no end.
+    request.once('close', () => reject(new Error('the request ended before its body')));
+  });
 }
 
 /** The same for a WHATWG request. @throws PayloadTooLargeError */

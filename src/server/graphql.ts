@@ -13,20 +13,23 @@ import type { RestRequest, RestResponse } from '../rest/types.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Admission } from './admission.ts';
+import { readAsked } from './asked.ts';
 import { readFetchBody, readNodeBody } from './body.ts';
+import { createDirect, type Taken } from './direct.ts';
 import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint, splitTarget, writeNode } from './handler.ts';
 import type { Limits } from './limits.ts';
-import { readyAnswer } from './ready-answer.ts';
+import { createQueries } from './queries.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
-import { useFieldLimits } from './use-field-limits.ts';
+import { createFieldLimits } from './use-field-limits.ts';
 import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
 import { useQueryLimits } from './use-query-limits.ts';
 import type { RenderedOperations } from './use-rendered.ts';
+import { useStreamKeys } from './use-stream-keys.ts';
 import { useStreamLimits } from './use-stream-limits.ts';
 import { openVisit, type Visit } from './visit.ts';
 
@@ -83,6 +86,9 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
   const documents = new Map([...persisted].map(([name, { document }]) => [name, prepare(schema, document)]));
 
+  const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
+  const fieldLimits = createFieldLimits({ schema, limits });
+
   const yoga: YogaServerInstance<ServerContext, AppContext> = createYoga<ServerContext, AppContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
@@ -109,11 +115,12 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     plugins: [
       useFrontDoor({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
-      useQueryLimits({ limits, admission, persistedPoints: (text) => pointsByText.get(text) }),
+      useQueryLimits({ queries, admission }),
       // Before the limits of single fields: no field with such a limit has an answer that is kept.
       ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
-      useFieldLimits({ schema, limits }),
+      fieldLimits.plugin,
       ...(deps.introspection ? [] : [useNoIntrospection()]),
+      useStreamKeys({ admission, formatError }),
       useStreamLimits({ limits }),
     ],
   });
@@ -131,29 +138,44 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     }
   };
 
-  /** Answer from what was kept, when an equal operation was answered before. */
-  const repeat = async (
-    params: unknown,
-    visit: Visit,
-    accept: string | undefined,
-  ): Promise<RestResponse | undefined> => {
-    if (visit.authorization !== undefined || !deps.anonymousMayRunAnyDocument) return undefined;
-    const ready = deps.rendered?.ready(params, accept, (id) => textsByHash.get(id.replace(/^sha256:/, '')));
-    if (!ready) return undefined;
+  const direct =
+    deps.rendered === undefined || !deps.anonymousMayRunAnyDocument
+      ? undefined
+      : createDirect({
+          schema,
+          queries,
+          rendered: deps.rendered,
+          admission,
+          asksLimited: fieldLimits.asksLimited,
+          createContext: (visit, trusted) => deps.createContext(visit, null, trusted),
+        });
+  /** Answer what is asked without a key and in plain form the short way. */
+  const tryDirect = async (params: unknown, visit: Visit, accept: string | undefined): Promise<Taken> => {
+    const asked =
+      direct === undefined || visit.authorization !== undefined
+        ? undefined
+        : readAsked(params, (id) => textsByHash.get(id.replace(/^sha256:/, '')));
+    if (direct === undefined || asked === undefined) return {};
     try {
-      return await readyAnswer(ready, visit, admission);
+      return await direct(asked, visit, accept);
     } catch (error) {
-      return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
+      return { answer: graphqlRefusal(formatError(error, visit.correlationId), accept, visit) };
     }
   };
 
   return {
-    async handleNode(req, res, info) {
+    async handleNode(req, res, info, common) {
       const visit = openVisit(info);
       const entered = await enter(fromNode(req, info), visit);
-      const answer = 'status' in entered ? entered : await repeat(entered.params, visit, req.headers.accept);
-      if (answer) writeNode(req, res, answer);
-      else await yoga.handle(req, res, { ...(entered as { params?: unknown }), info: visit, transport: 'graphql' });
+      const { answer, charged }: Taken =
+        'status' in entered ? { answer: entered } : await tryDirect(entered.params, visit, req.headers.accept);
+      if (answer) {
+        writeNode(req, res, { ...answer, headers: { ...common, ...answer.headers } });
+        return;
+      }
+      for (const [name, value] of Object.entries(common)) res.setHeader(name, value);
+      const context = { ...(entered as { params?: unknown }), ...(charged === undefined ? {} : { charged }) };
+      await yoga.handle(req, res, { ...context, info: visit, transport: 'graphql' });
     },
     async fetch(request, info) {
       const visit = openVisit(info);

@@ -11,7 +11,8 @@ import { type RequestInfo, requestInfoOf } from './request-info.ts';
 
 /** The GraphQL server as seen from here: a node listener and a fetch function that take what is known of the request. */
 export interface GraphQLEndpoint {
-  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo): Promise<void> | void;
+  /** @param common headers that every answer carries */
+  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo, common: Headers): Promise<void> | void;
   fetch(request: Request, info: RequestInfo): Promise<Response>;
 }
 
@@ -100,8 +101,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       }
       const headers = { ...common, ...corsHeaders(cors, origin) };
       if (path === GRAPHQL_PATH) {
-        for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-        Promise.resolve(graphql.handleNode(req, res, info)).catch((error: unknown) => {
+        Promise.resolve(graphql.handleNode(req, res, info, headers)).catch((error: unknown) => {
           logger.error({ err: loggedError(error), correlationId: info.correlationId }, 'request failed unexpectedly');
           res.destroy();
         });

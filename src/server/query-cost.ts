@@ -63,3 +63,23 @@ function* rootFields(
     }
   }
 }
+
+/** Types of the variables that a cost depends on. */
+const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean']);
+
+/**
+ * Name the variables of a document that its costs depend on: list sizes are integers, and what a directive leaves out
+ * hangs on a boolean. No cost of the schema reads anything else of its arguments (`test/server/query-cost.test.ts`).
+ */
+export function costlyVariables({ definitions }: DocumentNode): readonly string[] {
+  const names = new Set<string>();
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    for (const { variable, type } of definition.variableDefinitions ?? []) {
+      const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+      // The size of a list could decide as well; no such cost is kept.
+      if (named.kind === Kind.LIST_TYPE || COSTLY_TYPES.has(named.name.value)) names.add(variable.name.value);
+    }
+  }
+  return [...names];
+}

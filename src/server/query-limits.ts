@@ -39,6 +39,11 @@ export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
 
 const SHAPE_MEASURES = ['depth', 'fields', 'aliases', 'directives'] as const;
 
+/** Whether a document is within the limits of a tier. */
+export function fitsShape(shape: Shape, limits: TierLimits): boolean {
+  return SHAPE_MEASURES.every((measure) => shape[measure] <= limits[measure]);
+}
+
 /** Hold a document against the limits of a tier. @throws QueryTooComplexError */
 export function checkShape(shape: Shape, limits: TierLimits, tier: Tier): void {
   for (const measure of SHAPE_MEASURES) {

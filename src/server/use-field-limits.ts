@@ -1,5 +1,5 @@
 import { type RateLimiterPluginOptions, type Store, useRateLimiter } from '@envelop/rate-limiter';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, visit } from 'graphql';
+import { BREAK, type DocumentNode, GraphQLError, type GraphQLSchema, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { clientIdentity, RateLimitedError } from './budgets.ts';
@@ -12,6 +12,12 @@ export interface FieldLimitsDeps {
   readonly limits: Limits;
 }
 
+export interface FieldLimits {
+  readonly plugin: Plugin<ServerContext>;
+  /** Whether a document names a field with a limit of its own, anywhere. */
+  asksLimited(document: DocumentNode): boolean;
+}
+
 type OnExecute = NonNullable<Plugin<ServerContext>['onExecute']>;
 
 /** Fields of clients remembered at once. */
@@ -21,7 +27,7 @@ const MAX_ENTRIES = 20_000;
  * Limit how often a client calls the fields that cost an upstream or a chain something, per tier. Every alias counts.
  * A limit holds per process: the client's budget is what is shared.
  */
-export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<ServerContext> {
+export function createFieldLimits({ schema, limits }: FieldLimitsDeps): FieldLimits {
   const calls = new LRUCache<string, number[]>({ max: MAX_ENTRIES, ttl: WINDOW_SEC * 1000 });
   const keyOf = (identity: { contextIdentity: string; fieldIdentity: string }) =>
     `${identity.contextIdentity} ${identity.fieldIdentity}`;
@@ -47,28 +53,37 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
     ops: pluginOf('ops'),
   };
   const limited = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
+  const asking = new WeakMap<DocumentNode, boolean>();
+  /** Found out once per document, because most do not. */
+  const asksLimited = (document: DocumentNode): boolean => {
+    let found = asking.get(document);
+    if (found === undefined) {
+      found = namesAny(document, limited);
+      asking.set(document, found);
+    }
+    return found;
+  };
   return {
-    onExecute(payload) {
-      const tier = tierOf(payload.args.contextValue.info.caller);
-      if (limits[tier].points === 0 || !asksLimited(payload.args.document, limited)) return undefined;
-      return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
+    asksLimited,
+    plugin: {
+      onExecute(payload) {
+        const tier = tierOf(payload.args.contextValue.info.caller);
+        if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
+        return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
+      },
     },
   };
 }
 
-const asking = new WeakMap<DocumentNode, boolean>();
-
-/** Whether a document names a limited field anywhere; found out once per document, because most do not. */
-function asksLimited(document: DocumentNode, limited: ReadonlySet<string>): boolean {
-  const known = asking.get(document);
-  if (known !== undefined) return known;
+function namesAny(document: DocumentNode, fields: ReadonlySet<string>): boolean {
   let found = false;
   visit(document, {
     Field({ name }) {
-      if (limited.has(name.value)) found = true;
+      if (!fields.has(name.value)) return undefined;
+      found = true;
+      return BREAK;
     },
   });
-  asking.set(document, found);
   return found;
 }
 
