@@ -64,7 +64,7 @@ const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Co
     const composed = services.composed(chainId);
     validity.tie(
       `composed:${chainId}`,
-      sameAs(composed, () => services.composed(chainId)),
+      sameAs(services, composed, () => services.composed(chainId)),
     );
     if (composed.recomposeAtMs !== undefined) validity.until(composed.recomposeAtMs);
     return composed;
@@ -73,7 +73,7 @@ const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Co
     const facts = services.facts(chainId);
     validity.tie(
       `facts:${chainId}`,
-      sameAs(facts, () => services.facts(chainId)),
+      sameAs(services, facts, () => services.facts(chainId)),
     );
     return facts;
   },
@@ -89,15 +89,27 @@ const SAFE: { readonly [K in keyof Services]?: (services: Services, validity: Co
     if (tvl)
       validity.tie(
         'tvl',
-        sameAs(tvl, () => services.tvl()),
+        sameAs(services, tvl, () => services.tvl()),
       );
     else validity.once();
     return tvl;
   },
 };
 
+interface Comparison {
+  readonly services: Services;
+  readonly same: () => boolean;
+}
+
+/** One comparison per version and process, however many answers are made from it. */
+const comparisons = new WeakMap<object, Comparison>();
+
 /** Compare with what was read, without keeping old versions in memory for as long as answers made from them are kept. */
-function sameAs<T extends object>(seen: T, read: () => T | null): () => boolean {
+function sameAs<T extends object>(services: Services, seen: T, read: () => T | null): () => boolean {
+  const known = comparisons.get(seen);
+  if (known?.services === services) return known.same;
   const reference = new WeakRef(seen);
-  return () => read() === reference.deref();
+  const same = () => read() === reference.deref();
+  comparisons.set(seen, { services, same });
+  return same;
 }

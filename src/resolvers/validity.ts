@@ -13,8 +13,8 @@ export interface Validity {
   once(): void;
 }
 
-/** What was collected, asked when the answer could be given again. */
-export interface Collected extends Validity {
+/** How long a finished answer holds. */
+export interface Settled {
   /** Exclusive, ms; Infinity without a bound. */
   readonly untilMs: number;
   /** Whether it may be given again at all. */
@@ -23,35 +23,41 @@ export interface Collected extends Validity {
   holds(): boolean;
 }
 
+/** What was collected so far. */
+export interface Collected extends Validity, Settled {
+  /** What there is to know once the answer is made, and no more: it is kept for as long as the answer is. */
+  settled(): Settled;
+}
+
 /** Start collecting for an answer that is made for the moment `nowMs`. */
 export function collectValidity(nowMs: number): Collected {
   const ties = new Map<string, () => boolean>();
-  let checks: readonly (() => boolean)[] | undefined;
-  let untilMs = Number.POSITIVE_INFINITY;
-  let reusable = true;
-  return {
+  // Plain fields: an object with getters has a shape of its own, which costs more than all that it holds.
+  const collected = {
     nowMs,
-    until(atMs) {
-      if (atMs < untilMs) untilMs = atMs;
+    untilMs: Number.POSITIVE_INFINITY,
+    reusable: true,
+    until(atMs: number) {
+      if (atMs < collected.untilMs) collected.untilMs = atMs;
     },
-    tie(key, same) {
-      if (ties.has(key)) return;
-      ties.set(key, same);
-      checks = undefined;
+    tie(key: string, same: () => boolean) {
+      if (!ties.has(key)) ties.set(key, same);
     },
     once() {
-      reusable = false;
+      collected.reusable = false;
     },
-    get untilMs() {
-      return untilMs;
-    },
-    get reusable() {
-      return reusable;
-    },
-    holds() {
-      checks ??= [...ties.values()];
-      for (const same of checks) if (!same()) return false;
-      return true;
-    },
+    holds: () => all(ties.values()),
+    settled: () => settle(collected.untilMs, collected.reusable, [...ties.values()]),
   };
+  return collected;
+}
+
+function settle(untilMs: number, reusable: boolean, checks: readonly (() => boolean)[]): Settled {
+  const [only] = checks;
+  return { untilMs, reusable, holds: checks.length === 1 && only ? only : () => all(checks) };
+}
+
+function all(checks: Iterable<() => boolean>): boolean {
+  for (const same of checks) if (!same()) return false;
+  return true;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { ownBytes } from '../shared/bytes.ts';
 import type { Clock } from '../shared/clock.ts';
+import { createKept, type Fill } from '../shared/kept.ts';
 import { CODINGS, type Coding, type Compress } from './encoding.ts';
 
 /** How long an answer may be given again, told by whoever made it. */
@@ -59,8 +60,8 @@ export interface Renderings {
   keep(key: string, answer: Answer, holds: Holds): Rendering | undefined;
   /** Resolves when everything kept so far is compressed. */
   settled(): Promise<void>;
-  /** Bytes kept now. */
-  readonly bytes: number;
+  /** What is kept now. */
+  readonly fill: Fill;
 }
 
 interface Kept extends Rendering {
@@ -74,14 +75,15 @@ const MIN_COMPRESSED_BYTES = 1_024;
 const SHORT_LIVED_MS = 5_000;
 /** Above it, copying costs more than a second write. */
 const MAX_TEXT_BYTES = 16_384;
-/** What an entry costs beside its bytes, roughly. */
-const OVERHEAD_BYTES = 1_024;
+/** What an entry, and each of its variants with the headers that it is sent with, cost beside their bytes. */
+const ENTRY_BYTES = 1_024;
+const VARIANT_BYTES = 1_024;
 const TAG_CHARS = 27;
 const SUFFIX: Readonly<Record<Coding, string>> = { identity: '', br: '-br', gzip: '-gz' };
 
 /** Keep answers as bytes for as long as they hold, in bounded memory: what was not asked for longest goes first. */
 export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps): Renderings {
-  const kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const kept = createKept<Kept>({ maxBytes, bytesOf: sizeOf });
   const compressing = new Set<Promise<void>>();
 
   const prepare = async (key: string, rendering: Kept): Promise<void> => {
@@ -92,7 +94,7 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
     for (const coding of CODINGS) {
       const smaller = compressed[coding].length < body.length;
       if (smaller)
-        rendering.variants = { ...rendering.variants, [coding]: variantOf(compressed[coding], hash, coding) };
+        rendering.variants = { ...rendering.variants, [coding]: variantOf(ownBytes(compressed[coding]), hash, coding) };
     }
     if (kept.peek(key) === rendering) kept.set(key, rendering);
   };
@@ -108,7 +110,7 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
     keep(key, { row, contentType, body }, holds) {
       const madeAtMs = clock.now();
       if (!holds.reusable || madeAtMs >= holds.untilMs || !holds.holds()) return undefined;
-      const bytes = Buffer.from(body);
+      const bytes = ownBytes(Buffer.from(body));
       const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, TAG_CHARS);
       const rendering: Kept = {
         row,
@@ -130,9 +132,7 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
     async settled() {
       while (compressing.size > 0) await Promise.all(compressing);
     },
-    get bytes() {
-      return kept.calculatedSize;
-    },
+    fill: kept,
   };
 }
 
@@ -142,9 +142,9 @@ function variantOf(body: Buffer, hash: string, coding: Coding): Variant {
 }
 
 function sizeOf(rendering: Kept, key: string): number {
-  const bodies = Object.values(rendering.variants).reduce(
-    (sum, { body, text }) => sum + body.length + (text?.length ?? 0),
+  const variants = Object.values(rendering.variants).reduce(
+    (sum, { body, text }) => sum + body.length + (text?.length ?? 0) + VARIANT_BYTES,
     0,
   );
-  return bodies + 2 * key.length + OVERHEAD_BYTES;
+  return variants + 2 * key.length + ENTRY_BYTES;
 }

@@ -153,7 +153,7 @@ describe('createRenderedRows', () => {
     const outdated = w.holdsNow();
     w.publish();
     await w.answer(w.request(), { holds: outdated });
-    expect(w.renderings.bytes).toBe(0);
+    expect(w.renderings.fill.bytes).toBe(0);
     expect(w.made).toBe(4);
   });
 
@@ -168,14 +168,39 @@ describe('createRenderedRows', () => {
   });
 
   it('behavior: memory is bounded in bytes, codings and keys included', async () => {
-    const maxBytes = 60_000;
+    const maxBytes = 400_000;
     const w = world({ maxBytes });
-    for (let n = 0; n < 50; n += 1) await w.answer(w.request({}, `n=${n}`));
-    await w.renderings.settled();
-    expect(w.renderings.bytes).toBeGreaterThan(maxBytes / 2);
-    expect(w.renderings.bytes).toBeLessThanOrEqual(maxBytes);
+    for (let n = 0; n < 50; n += 1) {
+      for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request({}, `n=${n}`));
+      await w.renderings.settled();
+    }
+    expect(w.renderings.fill.bytes).toBeGreaterThan(maxBytes / 2);
+    expect(w.renderings.fill.bytes).toBeLessThanOrEqual(maxBytes);
     await w.answer(w.request({}, 'huge'), { body: 'x'.repeat(maxBytes + 1) });
-    expect(w.renderings.bytes).toBeLessThanOrEqual(maxBytes);
+    expect(w.renderings.fill.bytes).toBeLessThanOrEqual(maxBytes);
+  });
+
+  it('behavior: answers that nobody asks for again take an eighth, and displace none that came back', async () => {
+    const maxBytes = 400_000;
+    const w = world({ maxBytes });
+    for (let asked = 0; asked < 2; asked += 1) await w.answer(w.request({}, 'popular'));
+    await w.renderings.settled();
+    const before = w.renderings.fill.bytes;
+    for (let n = 0; n < 200; n += 1) await w.answer(w.request({}, `n=${n}`));
+    await w.renderings.settled();
+    expect(w.renderings.fill.bytes - before).toBeLessThanOrEqual(maxBytes / 8);
+    const { made } = w;
+    await w.answer(w.request({}, 'popular'));
+    expect(w.made).toBe(made);
+  });
+
+  it('behavior: every variant has memory of its own, and no more than it says', async () => {
+    const w = world();
+    await w.answer(w.request(), { body: 'abc '.repeat(500) });
+    await w.renderings.settled();
+    const { variants } = w.renderings.find('/v1/things') ?? {};
+    expect(Object.keys(variants ?? {}).sort()).toEqual(['br', 'gzip', 'identity']);
+    for (const { body } of Object.values(variants ?? {})) expect(body.buffer.byteLength).toBe(body.length);
   });
 
   it('behavior: few bytes are also there as text, and are the same bytes', async () => {
