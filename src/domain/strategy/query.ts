@@ -56,20 +56,30 @@ export interface StrategyPage {
 /** Strategies with their keys; each order that was asked for is sorted once and kept. */
 export interface StrategyIndex {
   readonly entries: readonly IndexedStrategy[];
-  sorted(order: StrategyOrder, direction: SortDirection): readonly IndexedStrategy[];
+  sorted(order: StrategyOrder, direction: SortDirection): readonly Ranked[];
+}
+
+/** A strategy where it stands in one order. */
+interface Ranked {
+  readonly entry: IndexedStrategy;
+  readonly position: Position;
+  /** Made when it is first given out. */
+  cursor?: string;
 }
 
 /** Index the strategies of one or several chains. Make it once per version. */
 export function indexStrategies(strategies: readonly Strategy[]): StrategyIndex {
   const entries = strategies.map(indexStrategy);
-  const orders = new Map<string, readonly IndexedStrategy[]>();
+  const orders = new Map<string, readonly Ranked[]>();
   return {
     entries,
     sorted(order, direction) {
       const name = `${order}:${direction}`;
       let list = orders.get(name);
       if (!list) {
-        list = [...entries].sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), direction));
+        list = entries
+          .map((entry): Ranked => ({ entry, position: positionOf(entry, order) }))
+          .sort((a, b) => comparePositions(a.position, b.position, direction));
         orders.set(name, list);
       }
       return list;
@@ -85,20 +95,21 @@ export function queryStrategies(index: StrategyIndex, query: StrategyQuery): Str
   const { order, direction, first } = query;
   const matches = matcher(query.filter ?? {});
   const after = query.after === undefined ? undefined : decodeCursor(query.after, order, direction);
-  const page: IndexedStrategy[] = [];
+  const page: Ranked[] = [];
   let totalCount = 0;
   let before = 0;
-  for (const entry of index.sorted(order, direction)) {
-    if (!matches(entry)) continue;
+  for (const ranked of index.sorted(order, direction)) {
+    if (!matches(ranked.entry)) continue;
     totalCount += 1;
-    if (after && comparePositions(positionOf(entry, order), after, direction) <= 0) before += 1;
-    else if (page.length < first) page.push(entry);
+    if (after && comparePositions(ranked.position, after, direction) <= 0) before += 1;
+    else if (page.length < first) page.push(ranked);
   }
+  const cursorOf = (ranked: Ranked): string => {
+    ranked.cursor ??= encodeCursor(order, direction, ranked.position);
+    return ranked.cursor;
+  };
   return {
-    items: page.map((entry) => ({
-      strategy: entry.strategy,
-      cursor: encodeCursor(order, direction, positionOf(entry, order)),
-    })),
+    items: page.map((ranked) => ({ strategy: ranked.entry.strategy, cursor: cursorOf(ranked) })),
     totalCount,
     hasNextPage: before + page.length < totalCount,
     hasPreviousPage: before > 0,
