@@ -9,6 +9,7 @@ import { createCandles, createCharts } from '../services/charts.ts';
 import { createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
 import { createReadiness } from '../services/readiness.ts';
+import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { createPartnerServices } from '../transactions/index.ts';
@@ -60,8 +61,11 @@ export function createCore(deps: AppDeps): Core {
   const keys = createKeyService({
     db,
     clock,
+    timers: deps.timers,
     logger,
     sampleKeys: config.sampleKeys,
+    graceMs: env.KEY_GRACE_SEC * 1_000,
+    ...(metrics === undefined ? {} : { onCheck: metrics.keyCheck }),
     ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
   });
   const clientsOf = (timeoutMs: number) =>
@@ -128,7 +132,18 @@ export function createCore(deps: AppDeps): Core {
       },
     }),
     facts: (chainId) => snapshot.facts(chainId),
-    histories: createHistories({ catalog, snapshot, samples, budgets }),
+    histories: createHistories({
+      catalog,
+      snapshot,
+      recorded: createRecordedRates({
+        samples,
+        clock,
+        timers: deps.timers,
+        logger,
+        ...(metrics === undefined ? {} : { onRemembered: metrics.rememberedHistory }),
+      }),
+      budgets,
+    }),
     charts: createCharts({ upstream: upstreams.charts, clock }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),

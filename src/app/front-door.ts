@@ -13,7 +13,7 @@ import { connectRedis } from '../snapshot/redis-connection.ts';
 
 export interface FrontDoorDeps {
   readonly config: Config;
-  readonly keys: Pick<KeyService, 'verify'>;
+  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch'>>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told of what keeps a REST request out, for metrics. */
@@ -78,7 +78,11 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
     }
     return points;
   };
-  const admission = createAdmission({ verify: (header) => keys.verify(header), budgets });
+  const admission = createAdmission({
+    verify: (header) => keys.verify(header),
+    ...(keys.watch === undefined ? {} : { watch: keys.watch }),
+    budgets,
+  });
   return {
     limits,
     admission,

@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/types.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
+import type { KeyChecks } from '../keys/service.ts';
 import type { Services } from '../resolvers/services.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
@@ -11,6 +12,8 @@ export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly clock: Clock;
+  /** Whether keys can be checked. */
+  readonly keyChecks: () => KeyChecks;
   /** Where the facts are kept beside this process. */
   readonly place: () => SnapshotPlace;
   /** Whether the process was asked to stop: it is not ready for anything new then. */
@@ -24,7 +27,7 @@ export interface StatusPages {
 }
 
 /** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
-export function createStatusPages({ catalog, services, clock, place, stopping }: StatusDeps): StatusPages {
+export function createStatusPages({ catalog, services, clock, keyChecks, place, stopping }: StatusDeps): StatusPages {
   const pages: Readonly<Record<string, () => { status: number; body: unknown }>> = {
     '/health': () => ({ status: 200, body: healthBody() }),
     '/ready': () => {
@@ -44,6 +47,7 @@ export function createStatusPages({ catalog, services, clock, place, stopping }:
       status: 'ok',
       now: new Date(nowMs).toISOString(),
       snapshot: place(),
+      keys: shownChecks(keyChecks()),
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
         const composed = services.composed(chain.chainId);
@@ -88,4 +92,8 @@ export function createStatusPages({ catalog, services, clock, place, stopping }:
       };
     },
   };
+}
+
+function shownChecks({ ok, sinceMs }: KeyChecks) {
+  return { checked: ok, ...(sinceMs === null ? {} : { since: new Date(sinceMs).toISOString() }) };
 }

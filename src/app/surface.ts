@@ -37,12 +37,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, keys, services, warmth } = core;
   const { metrics } = core.telemetry;
 
-  const createContext = (visit: Visit, request: Request | null, trusted: boolean): AppContext => ({
-    request,
+  const createContext = (visit: Visit, trusted: boolean): AppContext => ({
     nowMs: clock.now(),
     caller: visit.caller,
     correlationId: visit.correlationId,
-    logger: logger.child({ correlationId: visit.correlationId }),
     maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     services,
     loaders: createLoaders(services),
@@ -80,6 +78,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     catalog,
     services,
     clock,
+    keyChecks: keys.checks,
     place: warmth.snapshot.place,
     stopping,
   });

@@ -161,6 +161,15 @@ export const envSchema = z.object({
     .min(16)
     .optional()
     .describe('Secret mixed into key hashes. Changing it invalidates every key.'),
+  KEY_GRACE_SEC: z.coerce
+    .number({ error: 'expected seconds' })
+    .int()
+    .min(0)
+    .max(3_600)
+    .default(300)
+    .describe(
+      'While Postgres cannot be asked: how long after its last good check a partner key is still let in, seconds; 0 = not at all.',
+    ),
   MAX_SUBSCRIPTIONS: count.default(500).describe('Most subscriptions open at once in one process.'),
   METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url

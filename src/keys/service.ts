@@ -1,39 +1,46 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/client.ts';
 import { createKeyRepository, type KeyRepository, type KeyTier } from '../database/keys.ts';
 import type { Clock } from '../shared/clock.ts';
+import { AppError, UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
 import { createKeyAdmin, type KeyAdmin, statusOf } from './admin.ts';
 import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
 import { createToucher } from './touch.ts';
+import {
+  ASK_AGAIN_MS,
+  createVerdicts,
+  type KeyChecks,
+  type KnownKey,
+  type Verdict,
+  type VerifiedKey,
+} from './verdicts.ts';
 
-/** How long a verdict is trusted without asking the database: the longest life of a revoked key, per process. */
-export const VERDICT_TTL_MS = 30_000;
-/** Bounds of memory. Refusals are kept apart, so that a flood of wrong keys never displaces the good ones. */
-const MAX_ACCEPTED = 10_000;
-const MAX_REFUSED = 10_000;
+export { type KeyChecks, VERDICT_TTL_MS, type VerifiedKey } from './verdicts.ts';
 
 /** Longer than any key: a header beyond it is refused unread. */
 const MAX_HEADER_LENGTH = 256;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
-export interface VerifiedKey {
-  readonly keyId: string;
-  readonly tier: KeyTier;
-  readonly label: string;
-}
-
 export interface KeyServiceDeps {
   readonly db: Database;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly logger: Logger;
+  /** How long after its last good check a partner key is let in while the database cannot be asked, ms; 0 = not at all. */
+  readonly graceMs: number;
+  /** Told how each check ended, for metrics. */
+  readonly onCheck?: (outcome: KeyCheckOutcome) => void;
   /** Secret mixed into the hashes. */
   readonly pepper?: string;
   /** Keys of a local world, by their whole text. Never set in production. */
   readonly sampleKeys?: ReadonlyMap<string, { readonly tier: KeyTier }>;
 }
+
+/** `grace` = let in on an older check, because none can be made; `unavailable` = neither let in nor refused. */
+export type KeyCheckOutcome = 'accepted' | 'grace' | 'refused' | 'unavailable';
 
 export interface KeyService extends KeyAdmin {
   /**
@@ -41,63 +48,88 @@ export interface KeyService extends KeyAdmin {
    * @throws UpstreamUnavailableError when the database is needed and does not answer: unknown is not invalid.
    */
   verify(authorizationHeader: string | null | undefined): Promise<VerifiedKey | null>;
+  /**
+   * Call `onEnd` once, when a request with this header would no longer be let in: `UnauthorizedError` when its key has ended,
+   * `UpstreamUnavailableError` when it cannot be checked any more. Returns what ends the watch.
+   */
+  watch(authorizationHeader: string, onEnd: (why: AppError) => void): () => void;
+  /** Tell whether keys can be checked. */
+  checks(): KeyChecks;
   /** Wait for what is still being written. Before the database is closed. */
   close(): Promise<void>;
 }
 
-interface Accepted extends VerifiedKey {
-  readonly expiresAtMs: number | null;
+interface Presented {
+  /** What it is remembered by. */
+  readonly id: string;
+  readonly text: string;
 }
+
+const REFUSED: Verdict = { key: null, grace: false };
 
 /** Check and manage keys. */
 export function createKeyService(deps: KeyServiceDeps): KeyService {
+  const { clock, timers, onCheck } = deps;
   const repository = createKeyRepository(deps.db);
-  const perf = { now: () => deps.clock.now() };
-  const accepted = new LRUCache<string, Accepted>({ max: MAX_ACCEPTED, ttl: VERDICT_TTL_MS, ttlResolution: 0, perf });
-  const refused = new LRUCache<string, true>({ max: MAX_REFUSED, ttl: VERDICT_TTL_MS, ttlResolution: 0, perf });
-  const lookups = new Map<string, Promise<Accepted | null>>();
   const samples = sampleVerdicts(deps.sampleKeys);
   const touches = createToucher(repository, deps);
+  const verdicts = createVerdicts(deps);
 
-  /** One lookup per key at a time, however many requests arrive with it. */
-  const lookUpOnce = (id: string, text: string): Promise<Accepted | null> => {
-    const running = lookups.get(id);
-    if (running !== undefined) return running;
-    const lookup = lookUp(repository, deps, text)
-      .then((verdict) => {
-        if (verdict === null) refused.set(id, true);
-        else accepted.set(id, verdict);
-        return verdict;
-      })
-      .finally(() => lookups.delete(id));
-    lookups.set(id, lookup);
-    return lookup;
+  const judge = async ({ id, text }: Presented): Promise<Verdict> => {
+    if (parseKey(text) === null) return REFUSED;
+    const verdict = await verdicts.of(id, () => lookUp(repository, deps, text));
+    const life = { revokedAtMs: null, expiresAtMs: verdict.key?.expiresAtMs ?? null };
+    return statusOf(life, clock.now()) === 'active' ? verdict : REFUSED;
   };
 
   return {
     ...createKeyAdmin(deps),
     verify: async (header) => {
-      const text = bearerToken(header);
-      if (text === null) return null;
-      const id = cacheId(text);
-      const sample = samples.get(id);
+      const presented = readHeader(header);
+      const sample = presented === null ? undefined : samples.get(presented.id);
       if (sample !== undefined) return sample;
-      if (parseKey(text) === null || refused.has(id)) return null;
-      const verdict = accepted.get(id) ?? (await lookUpOnce(id, text));
-      if (
-        verdict === null ||
-        statusOf({ revokedAtMs: null, expiresAtMs: verdict.expiresAtMs }, deps.clock.now()) !== 'active'
-      ) {
-        return null;
+      try {
+        const { key, grace } = presented === null ? REFUSED : await judge(presented);
+        onCheck?.(key === null ? 'refused' : grace ? 'grace' : 'accepted');
+        if (key === null) return null;
+        touches.touch(key.keyId);
+        return { keyId: key.keyId, tier: key.tier, label: key.label };
+      } catch (error) {
+        onCheck?.('unavailable');
+        throw error;
       }
-      touches.touch(verdict.keyId);
-      return { keyId: verdict.keyId, tier: verdict.tier, label: verdict.label };
     },
+    watch(header, onEnd) {
+      const presented = readHeader(header);
+      let timer: unknown = null;
+      let ended = presented !== null && samples.has(presented.id);
+      const look = async (): Promise<void> => {
+        const why = await (presented === null ? Promise.resolve(REFUSED) : judge(presented)).then(
+          ({ key }) => (key === null ? new UnauthorizedError() : null),
+          (error: unknown) => (error instanceof AppError ? error : new AppError('internal', 'The key check failed.')),
+        );
+        if (ended) return;
+        if (why === null) return lookLater();
+        ended = true;
+        onEnd(why);
+      };
+      const lookLater = (): void => {
+        // On an older check, a key is looked at as often as the database is asked.
+        const dueMs = presented === null ? 0 : verdicts.dueInMs(presented.id) || ASK_AGAIN_MS;
+        timer = timers.setTimeout(() => void look(), dueMs);
+      };
+      if (!ended) lookLater();
+      return () => {
+        ended = true;
+        if (timer !== null) timers.clearTimeout(timer);
+      };
+    },
+    checks: () => verdicts.checks(),
     close: () => touches.settle(),
   };
 }
 
-async function lookUp(repository: KeyRepository, deps: KeyServiceDeps, text: string): Promise<Accepted | null> {
+async function lookUp(repository: KeyRepository, deps: KeyServiceDeps, text: string): Promise<KnownKey | null> {
   const parsed = parseKey(text);
   const record = parsed === null ? null : await repository.findByPrefix(parsed.prefix);
   const isRight = matchesHash(hashKey(text, deps.pepper), record?.secretHash ?? null);
@@ -105,9 +137,11 @@ async function lookUp(repository: KeyRepository, deps: KeyServiceDeps, text: str
   return { keyId: record.id, tier: record.tier, label: record.label, expiresAtMs: record.expiresAtMs };
 }
 
-function bearerToken(header: string | null | undefined): string | null {
+/** What a header presents as a key; `null` = nothing that could be one. */
+function readHeader(header: string | null | undefined): Presented | null {
   if (header === null || header === undefined || header.length > MAX_HEADER_LENGTH) return null;
-  return BEARER.exec(header)?.[1] ?? null;
+  const text = BEARER.exec(header)?.[1];
+  return text === undefined ? null : { id: cacheId(text), text };
 }
 
 /** Caches hold hashes, so that a heap dump shows no key, and a lookup's timing tells nothing about one. */

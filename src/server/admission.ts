@@ -1,5 +1,5 @@
 import type { Caller } from '../resolvers/context.ts';
-import { UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
+import { type AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Budgets } from './budgets.ts';
 import { DOOR_POINTS } from './limits.ts';
 import type { Visit } from './visit.ts';
@@ -9,6 +9,8 @@ export type DoorSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
 export interface AdmissionDeps {
   /** Check an `Authorization` header; `null` = not a valid key, whatever the reason. */
   readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
+  /** Tell when a header would no longer be let in; returns what ends the watch. */
+  readonly watch?: (header: string, onEnd: (why: AppError) => void) => () => void;
   readonly budgets: Budgets;
 }
 
@@ -19,12 +21,14 @@ export interface Admission {
    * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
    */
   admit(visit: Visit, surface: DoorSurface, points?: number): Promise<void>;
+  /** Call `onEnd` when the key of an admitted visit ends, for what lasts longer than a request. Returns what ends the watch. */
+  follow(visit: Visit, onEnd: (why: AppError) => void): () => void;
   /** Charge more to an admitted visit, when its cost is known. @throws as `admit` */
   charge(visit: Visit, points: number): Promise<void>;
 }
 
 /** Build the check that every request passes first, the same for GraphQL and REST. */
-export function createAdmission({ verify, budgets }: AdmissionDeps): Admission {
+export function createAdmission({ verify, watch, budgets }: AdmissionDeps): Admission {
   const callerOf = async (visit: Visit, surface: DoorSurface): Promise<Caller | null> => {
     if (visit.authorization === undefined) return { kind: 'anonymous' };
     try {
@@ -48,9 +52,13 @@ export function createAdmission({ verify, budgets }: AdmissionDeps): Admission {
         throw new UnauthorizedError();
       }
     },
+    follow: ({ caller, authorization }, onEnd) =>
+      caller.kind === 'key' && authorization !== undefined ? (watch?.(authorization, onEnd) ?? noop) : noop,
     charge: (visit, points) => budgets.charge(visit, points, 'closed'),
   };
 }
+
+const noop = (): void => {};
 
 function opens(caller: Caller, surface: DoorSurface): boolean {
   if (surface === 'Partner') return caller.kind === 'key';

@@ -22,6 +22,10 @@ export interface Metrics {
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
+  /** Recorded rates were served from memory. */
+  rememberedHistory(): void;
+  /** How the check of a key ended. */
+  keyCheck(outcome: string): void;
   /** An error on its way to a caller; counted when a limit refused. */
   refused(error: unknown): void;
   /** `outcome`: `ok` or the error code. */
@@ -111,6 +115,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     registers,
   });
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
+  const remembered = counter(
+    'spiral_histories_from_memory_total',
+    'Reads of recorded rates that were served as they were read before.',
+    [],
+  );
+  const keyChecks = counter('spiral_key_checks_total', 'Checks of keys, by what came of them.', ['outcome']);
   const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
     'verb',
     'outcome',
@@ -171,6 +181,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
       if (limiter !== null) refusals.inc({ limiter });
     },
+    rememberedHistory: () => remembered.inc(),
+    keyCheck: (outcome) => keyChecks.inc({ outcome }),
     build: (verb, outcome) => builds.inc({ verb, outcome }),
     subscription: ({ field, change }) => {
       if (change === 'opened') open.inc({ field });

@@ -1,15 +1,15 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { SampleRepository } from '../database/samples.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
 import type { HistoryPoint, HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
 import { Decimal, HUNDRED } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
+import type { RecordedRates } from './recorded-rates.ts';
 
 export interface HistoriesDeps {
   readonly catalog: Pick<Catalog, 'market'>;
   readonly snapshot: Pick<SnapshotReader, 'facts'>;
-  readonly samples: Pick<SampleRepository, 'readHourly'>;
+  readonly recorded: RecordedRates;
   readonly budgets: FreshnessBudgets;
 }
 
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
  * Read recorded histories. Borrow APY: our own hourly samples, and for days without any the daily points of the snapshot,
  * which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish.
  */
-export function createHistories({ catalog, snapshot, samples, budgets }: HistoriesDeps): HistorySource {
+export function createHistories({ catalog, snapshot, recorded, budgets }: HistoriesDeps): HistorySource {
   const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
     const token = catalog.market(chainId, id)?.collateral;
     const fact = token && snapshot.facts(chainId).groups.collateralApy.items.get(token.address);
@@ -53,11 +53,12 @@ export function createHistories({ catalog, snapshot, samples, budgets }: Histori
     ids: readonly MarketId[],
     range: HistoryRange,
   ): Promise<ReadonlyMap<MarketId, HistorySeries>> => {
-    const hourly = await samples.readHourly(chainId, ids, range);
+    const recordings = await recorded.read(chainId, ids, range);
     const { borrowHistory, lendingState } = snapshot.facts(chainId).groups;
     const series = new Map<MarketId, HistorySeries>();
     for (const id of ids) {
-      const own = (hourly.get(id) ?? []).map(({ atMs, borrowApy: fraction }) => ({
+      const recording = recordings.get(id);
+      const own = (recording?.rates ?? []).map(({ atMs, borrowApy: fraction }) => ({
         atMs,
         ratePct: fraction.times(HUNDRED),
       }));
@@ -78,7 +79,11 @@ export function createHistories({ catalog, snapshot, samples, budgets }: Histori
           ...new Set([...(filled.length > 0 && fact ? [fact.source] : []), ...(own.length > 0 ? ['chain'] : [])]),
         ],
         stamp: {
-          asOfMs: newest?.asOfMs ?? points.at(-1)?.atMs ?? 0,
+          // Of a series that was read before, nothing is known since.
+          asOfMs: Math.min(
+            recording?.rememberedAtMs ?? Number.POSITIVE_INFINITY,
+            newest?.asOfMs ?? points.at(-1)?.atMs ?? 0,
+          ),
           staleAfterSec: budgets.borrowHistory,
         },
       });

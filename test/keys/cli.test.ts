@@ -11,6 +11,7 @@ import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { runKeysCli, USAGE } from '../../src/keys/cli.ts';
 import { createKeyService } from '../../src/keys/service.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
 import { BUNDLED_KEYS } from '../support/bundle.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -65,7 +66,7 @@ function textOf(run: Run): string {
 }
 
 async function verdict(text: string): Promise<string | null> {
-  const service = createKeyService({ db, clock, logger: silentLogger });
+  const service = createKeyService({ db, clock, timers: systemTimers, graceMs: 0, logger: silentLogger });
   const verified = await service.verify(`Bearer ${text}`);
   await service.close();
   return verified?.label ?? null;
@@ -212,7 +213,14 @@ describe('npm run keys', () => {
       ...['issue', '--tier', 'ops', '--label', 'Ops'],
     );
     expect(issued).toMatchObject({ code: 0, err: '' });
-    const service = createKeyService({ db, clock, logger: silentLogger, pepper: 'a pepper of some length' });
+    const service = createKeyService({
+      db,
+      clock,
+      timers: systemTimers,
+      graceMs: 0,
+      logger: silentLogger,
+      pepper: 'a pepper of some length',
+    });
     expect(await service.verify(`Bearer ${textOf(issued)}`)).toMatchObject({ label: 'Ops' });
     await service.close();
   });

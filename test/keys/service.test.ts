@@ -9,6 +9,7 @@ import { generateKey } from '../../src/keys/format.ts';
 import { createKeyService, type KeyService, type KeyServiceDeps, VERDICT_TTL_MS } from '../../src/keys/service.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const START = Date.UTC(2026, 8, 1);
@@ -45,7 +46,7 @@ afterAll(async () => {
 });
 
 function keyService(over: Partial<KeyServiceDeps> = {}): KeyService {
-  const service = createKeyService({ db, clock, logger: silentLogger, ...over });
+  const service = createKeyService({ db, clock, timers: systemTimers, logger: silentLogger, graceMs: 0, ...over });
   services.push(service);
   return service;
 }

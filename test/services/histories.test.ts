@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { RateSample, SampleRepository } from '../../src/database/samples.ts';
 import { createHistories } from '../../src/services/histories.ts';
+import { createRecordedRates } from '../../src/services/recorded-rates.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
 
 const HOUR = 3_600_000;
@@ -40,7 +43,9 @@ async function read(sampledAtMs: readonly number[]) {
     readHourly: async () => new Map(own.length === 0 ? [] : [[id, own]]),
   };
   const snapshot = { facts: () => facts };
-  const histories = createHistories({ catalog, snapshot, samples, budgets: BUDGETS });
+  const clock = { now: () => NOW_MS };
+  const recorded = createRecordedRates({ samples, clock, timers: systemTimers, logger: silentLogger });
+  const histories = createHistories({ catalog, snapshot, recorded, budgets: BUDGETS });
   const series = (await histories.read('borrowApy', 1, [id], range)).get(id);
   return {
     sources: series?.sources,
