@@ -48,11 +48,9 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
     tvl: () => null,
   } as unknown as Services;
   return () => ({
-    request: null,
     nowMs: clock.now(),
     caller: { kind: 'anonymous' },
     correlationId: 'bench',
-    logger: silentLogger,
     maxPageSize: Number.POSITIVE_INFINITY,
     services,
     loaders: createLoaders(services),

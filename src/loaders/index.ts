@@ -18,13 +18,21 @@ export interface Loaders extends HistoryLoaders, PositionLoaders {
   facts(chainId: ChainId): ChainFacts;
 }
 
-/** Create the loaders of one request. */
+/** Create the loaders of one request. Most requests need no more than one of them: the others are made when they are used. */
 export function createLoaders(sources: LoaderSources): Loaders {
+  let histories: HistoryLoaders | undefined;
+  let positions: PositionLoaders | undefined;
   return {
     composed: once((chainId) => sources.composed(chainId)),
     facts: once((chainId) => sources.facts(chainId)),
-    ...createHistoryLoaders(sources.histories),
-    ...createPositionLoaders(sources.positions),
+    get history() {
+      histories ??= createHistoryLoaders(sources.histories);
+      return histories.history;
+    },
+    get wallet() {
+      positions ??= createPositionLoaders(sources.positions);
+      return positions.wallet;
+    },
   };
 }
 

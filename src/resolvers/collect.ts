@@ -10,35 +10,77 @@ const HISTORY_MS = 10_000;
 /** Who looks at the clock without saying when the answer changes gets one that holds for a second. */
 const SECOND_MS = 1_000;
 
+/** A context that collects how long its answer holds. */
+export type CollectingContext = AppContext & { readonly validity: Collected };
+
 /**
- * Make a context collect how long its answer holds. Composed chains, facts and the TVL tie the answer to their version;
- * the clock bounds it; any other service makes it good for one time only, unless it is listed here as safe.
+ * Make a context of the same request that collects how long its answer holds. Composed chains, facts and the TVL tie the
+ * answer to their version; the clock bounds it; any other service makes it good for one time only, unless it is listed here
+ * as safe.
  */
-export function collectIn(context: AppContext): Collected {
-  const validity = collectValidity(context.nowMs);
+export function collecting(context: AppContext): CollectingContext {
+  const { nowMs } = context;
+  const validity = collectValidity(nowMs);
   const services = collectingServices(context.services, validity);
-  const { nowMs } = validity;
-  Object.defineProperty(context, 'nowMs', {
-    configurable: true,
-    enumerable: true,
-    get() {
+  return {
+    caller: context.caller,
+    correlationId: context.correlationId,
+    maxPageSize: context.maxPageSize,
+    get nowMs() {
       validity.until(nowMs + SECOND_MS);
       return nowMs;
     },
-  });
-  return Object.assign(context, { services, loaders: createLoaders(services), validity }).validity;
+    services,
+    loaders: createLoaders(services),
+    validity,
+  };
 }
 
+/** Make a context collect that others hold already. */
+export function collectIn(context: AppContext): Collected {
+  const { services, loaders, validity, ...made } = Object.getOwnPropertyDescriptors(collecting(context));
+  Object.defineProperties(context, { services, loaders, validity, nowMs: made.nowMs });
+  return validity.value as Collected;
+}
+
+const VALIDITY = Symbol('validity');
+const MADE = Symbol('made');
+
+interface Lazy {
+  readonly [VALIDITY]: Collected;
+  readonly [MADE]: Record<string, unknown>;
+}
+
+/** One prototype per set of services, which lasts for as long as the process: its members are made when they are used. */
+const prototypes = new WeakMap<Services, object>();
+
 function collectingServices(services: Services, validity: Collected): Services {
-  const collecting = Object.create(null) as Record<string, unknown>;
-  for (const [name, service] of Object.entries(services)) {
-    if (FIXED.has(name)) collecting[name] = service;
-    else if (!Object.hasOwn(SAFE, name)) collecting[name] = usedOnce(service, validity);
+  let prototype = prototypes.get(services);
+  if (prototype === undefined) {
+    prototype = prototypeOf(services);
+    prototypes.set(services, prototype);
   }
-  for (const [name, make] of Object.entries(SAFE)) {
-    if (Object.hasOwn(services, name)) collecting[name] = make(services, validity);
+  return Object.assign(Object.create(prototype), { [VALIDITY]: validity, [MADE]: {} }) as Services;
+}
+
+function prototypeOf(services: Services): object {
+  const prototype = Object.create(null) as object;
+  for (const name of Object.keys(services) as (keyof Services)[]) {
+    const make = makerOf(name);
+    Object.defineProperty(prototype, name, {
+      enumerable: true,
+      get(this: Lazy) {
+        this[MADE][name] ??= make(services, this[VALIDITY]);
+        return this[MADE][name];
+      },
+    });
   }
-  return collecting as unknown as Services;
+  return prototype;
+}
+
+function makerOf(name: keyof Services): (services: Services, validity: Collected) => unknown {
+  if (FIXED.has(name)) return (services) => services[name];
+  return (Object.hasOwn(SAFE, name) ? SAFE[name] : undefined) ?? ((all, validity) => usedOnce(all[name], validity));
 }
 
 /** Hand a service on and notice when it is used; loaders may hold it without using it. */

@@ -1,5 +1,4 @@
 import type { Loaders } from '../loaders/index.ts';
-import type { Logger } from '../shared/logger.ts';
 import type { Services } from './services.ts';
 import type { Validity } from './validity.ts';
 
@@ -10,13 +9,10 @@ export type Caller =
 
 /** What every resolver gets: one per request, whichever transport it came by. */
 export interface AppContext {
-  /** The HTTP request; `null` when an operation is executed from inside (REST, warm-up, tests). */
-  readonly request: Request | null;
   /** Taken once per request, so that all ages in one answer agree. */
   readonly nowMs: number;
   readonly caller: Caller;
   readonly correlationId: string;
-  readonly logger: Logger;
   /** Longest page of a list: bounded for documents that callers write, not for the persisted ones, which are ours. */
   readonly maxPageSize: number;
   readonly services: Services;

@@ -79,17 +79,19 @@ export function yieldStrategyOf(terms: EquityTerms & { readonly chainId: ChainId
 
 /** Read a filter as it is asked into what the query compares. */
 export function toFilter(input: StrategyFilterInput): StrategyFilter {
-  const seconds = (date: Date | null | undefined) => (date == null ? null : date.getTime() / 1000);
-  const given = Object.entries({
-    ...input,
-    minLeverageApyPct: input.minLeverageApyPct?.toNumber(),
-    minLiquidityUsd: input.minLiquidityUsd?.toNumber(),
-    minLeverage: input.minLeverage?.toNumber(),
-    maturityBefore: seconds(input.maturityBefore),
-    maturityAfter: seconds(input.maturityAfter),
-    listedOnly: input.listedOnly ?? true,
-  });
-  return Object.fromEntries(given.filter(([, value]) => value != null));
+  const { minLeverageApyPct, minLiquidityUsd, minLeverage, maturityBefore, maturityAfter, listedOnly } = input;
+  const filter: Record<string, unknown> = {};
+  for (const name in input) {
+    const value = input[name as keyof StrategyFilterInput];
+    if (value != null) filter[name] = value;
+  }
+  if (minLeverageApyPct != null) filter.minLeverageApyPct = minLeverageApyPct.toNumber();
+  if (minLiquidityUsd != null) filter.minLiquidityUsd = minLiquidityUsd.toNumber();
+  if (minLeverage != null) filter.minLeverage = minLeverage.toNumber();
+  if (maturityBefore != null) filter.maturityBefore = maturityBefore.getTime() / 1000;
+  if (maturityAfter != null) filter.maturityAfter = maturityAfter.getTime() / 1000;
+  filter.listedOnly = listedOnly ?? true;
+  return filter;
 }
 
 /*

@@ -41,19 +41,22 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
  * @throws UnsupportedMediaTypeError, BadRequestError, and what the transport throws for more than `limit` bytes
  */
 export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES): Promise<unknown> {
-  const [mediaType = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
-  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
-  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (mediaType.trim() !== 'application/json' || !isUtf8 || encoding !== 'identity') {
+  if (!isJsonType(request.headers['content-type'] ?? '') || encoding !== 'identity')
     throw new UnsupportedMediaTypeError();
-  }
   const bytes = await request.body(limit);
   try {
     return JSON.parse(UTF8.decode(bytes));
   } catch {
     throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
   }
+}
+
+function isJsonType(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  return mediaType.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
 /** Parse with a schema; every issue is named with its field, the received value and what was expected. */

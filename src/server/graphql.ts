@@ -43,7 +43,7 @@ export interface PersistedOperation {
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
   /** Build the context of one operation; `trusted` = it is one of the persisted ones. */
-  readonly createContext: (visit: Visit, request: Request | null, trusted: boolean) => AppContext;
+  readonly createContext: (visit: Visit, trusted: boolean) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Answers of repeated operations; absent: every operation is executed. */
@@ -102,8 +102,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     // Documents are cached by the query limits: Yoga's cache would hand one tier's document to another unchecked.
     parserAndValidationCache: false,
     extraParamNames: ['documentId'],
-    context: (initial) =>
-      deps.createContext(initial.info, initial.request ?? null, pointsByText.has(initial.params?.query ?? '')),
+    context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
     // Errors are made presentable where their request is known: by the front door, which every answer passes.
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql:
@@ -147,7 +146,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
           rendered: deps.rendered,
           admission,
           asksLimited: fieldLimits.asksLimited,
-          createContext: (visit, trusted) => deps.createContext(visit, null, trusted),
+          createContext: deps.createContext,
         });
   /** Answer what is asked without a key and in plain form the short way. */
   const tryDirect = async (params: unknown, visit: Visit, accept: string | undefined): Promise<Taken> => {

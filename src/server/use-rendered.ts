@@ -1,11 +1,15 @@
-import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, execute, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { collectIn } from '../resolvers/collect.ts';
+import { collectIn, collecting } from '../resolvers/collect.ts';
 import type { AppContext } from '../resolvers/context.ts';
-import type { Collected } from '../resolvers/validity.ts';
+import type { Collected, Settled } from '../resolvers/validity.ts';
+import { ownBytes } from '../shared/bytes.ts';
 import type { Clock } from '../shared/clock.ts';
+import { createKept, type Fill } from '../shared/kept.ts';
+import { type Asked, keyOf } from './asked.ts';
 import type { Compiler, Execute } from './compiled.ts';
+import type { QueryCost } from './queries.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Visit } from './visit.ts';
 
@@ -21,23 +25,28 @@ export interface RenderedOptions {
 
 export interface RenderedOperations {
   readonly plugin: Plugin<ServerContext>;
+  /** The media type that answers without errors have for an `Accept` header; `undefined` before it was negotiated. */
+  mediaTypeOf(accept: string | undefined): string | undefined;
+  /** Find the answer to an operation that was asked before. Who sends it charges its cost. */
+  ready(asked: Asked): Ready | undefined;
   /**
-   * Find the answer to what the front door has read of a request, when it was given before in the same form. Who sends it
-   * charges its cost.
+   * Execute a query of somebody without a key, and keep its answer while it holds.
+   * @param cost what is charged for it, told with the answer
+   * @returns `data` as JSON; `undefined` when there are errors, which whoever shows them has to make again
    */
-  ready(params: unknown, accept: string | undefined, textOf: (id: string) => string | undefined): Ready | undefined;
+  execute(args: ExecutionArgs, asked: Asked, cost: QueryCost): Promise<string | undefined>;
   /** How long the answer to a visit's latest execution holds. */
-  holdsOf(visit: Visit): Collected | undefined;
+  holdsOf(visit: Visit): Settled | undefined;
+  /** What is kept now. */
+  readonly fill: Fill;
 }
 
 interface Kept {
   /** `data` as JSON. */
   readonly text: string;
-  readonly holds: Collected;
+  readonly holds: Settled;
   /** What the operation costs, as told in the extensions. */
-  readonly cost: unknown;
-  /** Media types by `Accept` header, as they were negotiated. */
-  readonly mediaTypes: Map<string, string>;
+  readonly cost: QueryCost;
   /** The answer up to its extensions, made when it is first asked for again. */
   bytes?: Buffer;
 }
@@ -46,16 +55,18 @@ interface Kept {
 export interface Ready {
   /** Everything before the extensions. */
   readonly head: Buffer;
-  readonly contentType: string;
-  readonly cost: unknown;
+  readonly cost: QueryCost;
 }
 
 /** A result that brings its own text; Yoga asks for it when it writes the answer. */
 type Rendered = ExecutionResult & { stringify(result: ExecutionResult): string };
 
-const OVERHEAD_BYTES = 512;
-/** Clients of one kind send one `Accept` header. */
-const MAX_MEDIA_TYPES = 8;
+/** What an entry costs beside its texts. */
+const ENTRY_BYTES = 768;
+/** Clients of one kind send one `Accept` header; who sends an unusual one is answered the usual way. */
+const MAX_MEDIA_TYPES = 100;
+const MAX_ACCEPT_CHARS = 200;
+const JSON_TYPE = /^application\/(graphql-response\+)?json\b/;
 
 /**
  * Answer equal operations of callers without a key from text, as long as it holds: equal by document, operation name and
@@ -64,28 +75,37 @@ const MAX_MEDIA_TYPES = 8;
  */
 export function createRenderedOperations(options: RenderedOptions): RenderedOperations {
   const { clock, maxBytes, compiler, onLookup } = options;
-  const kept = new LRUCache<string, Kept>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ text }, key) => 2 * (text.length + key.length) + OVERHEAD_BYTES,
+  const kept = createKept<Kept>({
+    maxBytes,
+    // The text, and the bytes made from it; whatever is not Latin takes two bytes a character.
+    bytesOf: ({ text }, key) => 2 * (text.length + key.length) + ENTRY_BYTES,
   });
-  const answered = new WeakMap<Visit, Kept>();
+  /** Media types by `Accept` header, as they were negotiated for what is kept: answers without errors. */
+  const mediaTypes = new LRUCache<string, string>({ max: MAX_MEDIA_TYPES });
+  const answered = new WeakSet<Visit>();
   const collected = new WeakMap<Visit, Collected>();
 
   const find = (key: string): Kept | undefined => {
     const known = kept.get(key);
-    const holds = known !== undefined && clock.now() < known.holds.untilMs && known.holds.holds();
-    onLookup?.(holds);
-    if (known && !holds) kept.delete(key);
-    return holds ? known : undefined;
+    if (known === undefined) return undefined;
+    if (clock.now() < known.holds.untilMs && known.holds.holds()) return known;
+    kept.delete(key);
+    return undefined;
+  };
+
+  const keep = (key: string, text: string, holds: Collected, cost: QueryCost): void => {
+    if (!holds.reusable || clock.now() >= holds.untilMs || !holds.holds()) return;
+    kept.set(key, { text, holds: holds.settled(), cost });
   };
 
   const plugin: Plugin<ServerContext> = {
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const context = args.contextValue as unknown as AppContext & ServerContext;
-      const key = isRepeatable(context, args) ? keyOf(context.params as Params) : undefined;
+      const key = isRepeatable(context, args) ? keyOfParams(context.params) : undefined;
       const known = key === undefined ? undefined : find(key);
+      if (key !== undefined) onLookup?.(known !== undefined);
       if (known) {
-        answered.set(context.info, known);
+        answered.add(context.info);
         setResultAndStopExecution(withText({ data: {} }, known.text));
         return undefined;
       }
@@ -96,35 +116,45 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result || result.errors !== undefined || result.data == null) return;
           if (holds.reusable) compiler?.executed(args);
-          if (key === undefined || !holds.reusable || clock.now() >= holds.untilMs || !holds.holds()) return;
+          if (key === undefined || !holds.reusable) return;
           const text = JSON.stringify(result.data);
-          const one: Kept = { text, holds, cost: result.extensions?.cost, mediaTypes: new Map() };
-          kept.set(key, one);
-          answered.set(context.info, one);
+          keep(key, text, holds, result.extensions?.cost as QueryCost);
+          answered.add(context.info);
           setResult(withText(result, text));
         },
       };
     },
     onResponse({ request, response, serverContext }) {
-      const one = answered.get((serverContext as unknown as ServerContext).info);
+      if (response.status !== 200 || !answered.has((serverContext as unknown as ServerContext).info)) return;
+      const accept = request.headers.get('accept') ?? '';
+      if (accept.length > MAX_ACCEPT_CHARS || mediaTypes.has(accept)) return;
       const contentType = response.headers.get('content-type');
-      if (!one || contentType === null || response.status !== 200 || one.mediaTypes.size >= MAX_MEDIA_TYPES) return;
-      one.mediaTypes.set(request.headers.get('accept') ?? '', contentType);
+      // An answer told as an event stream is other bytes.
+      if (contentType !== null && JSON_TYPE.test(contentType)) mediaTypes.set(accept, contentType);
     },
   };
   return {
     plugin,
-    holdsOf: (visit) => collected.get(visit),
-    ready(params, accept, textOf) {
-      if (!isParams(params)) return undefined;
-      const { query, documentId } = params;
-      const text = query ?? (typeof documentId === 'string' ? textOf(documentId) : undefined);
-      const key = text === undefined ? undefined : keyOf({ ...params, query: text });
-      const known = key === undefined ? undefined : kept.get(key);
-      const contentType = known?.mediaTypes.get(accept ?? '');
-      if (known === undefined || key === undefined || contentType === undefined || !find(key)) return undefined;
-      known.bytes ??= Buffer.from(`{"data":${known.text}`);
-      return { head: known.bytes, contentType, cost: known.cost };
+    holdsOf: (visit) => collected.get(visit)?.settled(),
+    fill: kept,
+    mediaTypeOf: (accept) => mediaTypes.get(accept ?? ''),
+    ready({ key }) {
+      const known = kept.peek(key) === undefined ? undefined : find(key);
+      if (!known) return undefined;
+      known.bytes ??= ownBytes(Buffer.from(`{"data":${known.text}`));
+      return { head: known.bytes, cost: known.cost };
+    },
+    async execute(args, { key }, cost) {
+      onLookup?.(false);
+      const contextValue = collecting(args.contextValue as AppContext);
+      const holds = contextValue.validity;
+      const executed = { ...args, contextValue };
+      const result = await (compiler?.executorOf(executed, execute) ?? execute)(executed);
+      if (result.errors !== undefined || result.data == null) return undefined;
+      if (holds.reusable) compiler?.executed(args);
+      const text = JSON.stringify(result.data);
+      keep(key, text, holds, cost);
+      return text;
     },
   };
 }
@@ -143,26 +173,13 @@ function withText(result: ExecutionResult, text: string): Rendered {
   };
 }
 
+function keyOfParams(params: unknown): string {
+  const { query = '', operationName, variables } = params as Params;
+  return keyOf(query, operationName, variables);
+}
+
 interface Params {
   readonly query?: string;
   readonly operationName?: string | null;
   readonly variables?: unknown;
-  readonly documentId?: unknown;
-}
-
-const KNOWN_PARAMS: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'documentId']);
-
-/** One operation and nothing beside it that could mean something. */
-function isParams(params: unknown): params is Params {
-  if (typeof params !== 'object' || params === null || Array.isArray(params)) return false;
-  const { query, operationName } = params as Record<string, unknown>;
-  return (
-    (query === undefined || typeof query === 'string') &&
-    (operationName == null || typeof operationName === 'string') &&
-    Object.keys(params).every((name) => KNOWN_PARAMS.has(name))
-  );
-}
-
-function keyOf({ query = '', operationName, variables }: Params): string {
-  return `${operationName ?? ''} ${JSON.stringify(variables ?? {})} ${query}`;
 }

@@ -3,7 +3,6 @@ import { isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolver
 import { collectIn } from '../../src/resolvers/collect.ts';
 import type { AppContext } from '../../src/resolvers/context.ts';
 import { listStrategies } from '../../src/resolvers/strategies.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
 import { chainOf, completeFacts, DAY, NOW_MS } from '../domain/world.ts';
 import { servicesOf } from './world.ts';
 
@@ -17,11 +16,9 @@ function world() {
     facts: (chainId: number) => current.facts(chainId),
   };
   const ctx = {
-    request: null,
     nowMs: NOW_MS,
     caller: { kind: 'anonymous' },
     correlationId: 'test',
-    logger: silentLogger,
     maxPageSize: 500,
     services,
     loaders: {},

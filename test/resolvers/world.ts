@@ -6,7 +6,6 @@ import type { AppContext } from '../../src/resolvers/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
 import type { Services } from '../../src/resolvers/services.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
 import { StaleDataError } from '../../src/transactions/index.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, PARAMS } from '../domain/world.ts';
 
@@ -143,12 +142,10 @@ const emptyPositions: Services['positions'] = {
 
 export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
   return {
-    request: null,
     nowMs,
     caller: { kind: 'anonymous' },
     correlationId: 'test',
     maxPageSize: MAX_PAGE_SIZE,
-    logger: silentLogger,
     services,
     loaders: createLoaders(services),
   };

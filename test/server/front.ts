@@ -11,7 +11,6 @@ import { buildSchema } from '../../src/schema/index.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
 import { listen } from '../../src/server/listen.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
 import { captureLogs } from '../support/log-capture.ts';
@@ -62,14 +61,12 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const services = { ...complete.services, ...options.services };
   const graphql = createGraphQLServer({
     schema,
-    createContext: (visit, request, trusted) => ({
+    createContext: (visit, trusted) => ({
       ...complete,
       services,
       loaders: createLoaders(services),
-      request,
       caller: visit.caller,
       correlationId: visit.correlationId,
-      logger: silentLogger,
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     }),
     persisted: persistedOperations(manifest, routes),
