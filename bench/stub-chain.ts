@@ -32,6 +32,7 @@ const SELECTORS = {
   allowance: '0xdd62ed3e',
   getEthBalance: '0x4d2301cc',
   getCurrentBlockTimestamp: '0x0f28c97d',
+  sUser: '0xd1b8811a',
 } as const;
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 const RICH = 10n ** 30n;
@@ -66,6 +67,8 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     if (selector === SELECTORS.balanceOf || selector === SELECTORS.getEthBalance) return words(RICH);
     if (selector === SELECTORS.allowance) return words(0n);
     if (selector === SELECTORS.getCurrentBlockTimestamp) return words(BigInt(Math.floor(nowMs / 1_000)));
+    // Wallets have no code.
+    if (selector === SELECTORS.sUser) return '0x';
     throw new Error(`the stub chain does not know ${selector} of ${to}`);
   };
   const answer = ({ method, params }: RpcCall): unknown => {

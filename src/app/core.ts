@@ -74,6 +74,7 @@ export function createCore(deps: AppDeps): Core {
       { fetchOf: telemetry.rpcFetch },
     );
   const chains = clientsOf(env.RPC_TIMEOUT_MS);
+  const buildChains = clientsOf(Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS));
   const upstreams = createUpstreams({
     config: providersOf(config),
     fetch: telemetry.fetch,
@@ -86,6 +87,7 @@ export function createCore(deps: AppDeps): Core {
   const positions = createPositionServices({
     catalog,
     chains,
+    buildChains,
     db,
     composed: (chainId) => services.composed(chainId),
     facts: (chainId) => snapshot.facts(chainId),
@@ -154,7 +156,7 @@ export function createCore(deps: AppDeps): Core {
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,
-        clients: clientsOf(Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS)),
+        clients: buildChains,
         quotes: upstreams.quotes,
         timers: deps.timers,
         clock,
@@ -165,7 +167,7 @@ export function createCore(deps: AppDeps): Core {
         appUrl: env.APP_URL,
         ...createWalletReading({
           catalog,
-          positions: positions.positions,
+          positions: positions.buildPositions,
           composed: (chainId) => services.composed(chainId),
         }),
       }),

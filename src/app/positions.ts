@@ -9,7 +9,7 @@ import { createSightingRepository } from '../database/sightings.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { OpsServices } from '../resolvers/ops-services.ts';
-import type { PositionServices } from '../resolvers/position-services.ts';
+import type { PositionServices, PositionsPort } from '../resolvers/position-services.ts';
 import { createPortfolios } from '../services/portfolios.ts';
 import { createPositions, readAllPositions } from '../services/positions.ts';
 import { createWalletDirectory } from '../services/wallets.ts';
@@ -22,6 +22,8 @@ import type { ReadPositions } from '../warmers/types.ts';
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
   readonly chains: ReadonlyMap<ChainId, ChainClient>;
+  /** The clients of whoever waits for a build: they give up sooner. */
+  readonly buildChains: ReadonlyMap<ChainId, ChainClient>;
   readonly db: Database;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
@@ -32,21 +34,30 @@ export interface PositionServicesDeps {
   readonly portfoliosStaleAfterSec: number;
 }
 
-/** Wire everything that reads positions: the services of the request path, and the reading that the TVL warmer takes. */
-export function createPositionServices(
-  deps: PositionServicesDeps,
-): PositionServices & OpsServices & { readonly readPositions: ReadPositions } {
-  const { catalog, chains, db, composed, logger } = deps;
-  const readers = new Map(
-    catalog.chains.flatMap((chain) => {
-      const client = chains.get(chain.chainId);
-      return client ? [[chain.chainId, createPositionReader({ client, chain })] as const] : [];
-    }),
-  );
+export interface WiredPositions extends PositionServices, OpsServices {
+  /** The reading that the TVL warmer takes. */
+  readonly readPositions: ReadPositions;
+  /** The same positions, as builds read them. */
+  readonly buildPositions: PositionsPort;
+}
+
+/** Wire everything that reads positions: the services of the request path, and the readings of builds and of the TVL warmer. */
+export function createPositionServices(deps: PositionServicesDeps): WiredPositions {
+  const { catalog, db, composed, logger } = deps;
+  const readersOf = (chains: ReadonlyMap<ChainId, ChainClient>) =>
+    new Map(
+      catalog.chains.flatMap((chain) => {
+        const client = chains.get(chain.chainId);
+        return client ? [[chain.chainId, createPositionReader({ client, chain })] as const] : [];
+      }),
+    );
+  const readers = readersOf(deps.chains);
   const directory = createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger });
   const registrations = createRegistrationRepository(db);
+  const common = { catalog, directory, registrations, composed };
   return {
-    positions: createPositions({ catalog, readers, directory, registrations, composed }),
+    positions: createPositions({ ...common, readers }),
+    buildPositions: createPositions({ ...common, readers: readersOf(deps.buildChains) }),
     ops: createPortfolios({
       ...deps,
       readers,

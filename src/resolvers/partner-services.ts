@@ -8,7 +8,7 @@ import type {
   ExitInput,
   PreviewedDeposit,
 } from '../transactions/equity/index.ts';
-import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen } from '../transactions/index.ts';
+import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen, ProxyOwner } from '../transactions/index.ts';
 
 /** What the keyed partner surface reaches beside the public reads. */
 export interface PartnerServices {
@@ -26,6 +26,8 @@ export interface LeveragePort {
   manage(input: ManageInput): Promise<Plan>;
   /** What selling this collateral would lose now, at the oracle's price scaled by 1e36. */
   exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
+  /** Whose position an address holds; `null` = it is no position's contract. @throws ChainReadError */
+  proxyOwner(chainId: ChainId, address: Address): Promise<ProxyOwner | null>;
   /** USD per whole token where it is believed. */
   usdOf(chainId: ChainId, token: Address): Decimal | undefined;
 }

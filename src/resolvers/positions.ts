@@ -4,6 +4,7 @@ import { type ComposedWallet, composeWallet } from '../domain/position/wallet.ts
 import type { Strategy } from '../domain/strategy/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import type { Address, ChainId, StrategyId } from '../shared/ids.ts';
+import type { ProxyOwner } from '../transactions/index.ts';
 import { readComposed, requireChain } from './chains.ts';
 import type { AppContext } from './context.ts';
 
@@ -27,6 +28,19 @@ export async function readWallet(
   const composed = readComposed(ctx, chain.chainId);
   const { holdings, tags } = await ctx.loaders.wallet.load({ chainId: chain.chainId, wallet: args.address });
   return composeWallet(chain, composed, holdings, tags);
+}
+
+/**
+ * Tell whose position an address holds, where it is no wallet but the contract of a position. Such a contract has nothing
+ * of its own, so only an empty wallet is asked.
+ * @throws ChainReadError
+ */
+export async function proxyOwnerOf(
+  { chainId, wallet, positions, equityPositions }: ComposedWallet,
+  ctx: AppContext,
+): Promise<ProxyOwner | null> {
+  if (positions.length > 0 || equityPositions.length > 0) return null;
+  return ctx.services.leverage.proxyOwner(chainId, wallet);
 }
 
 /** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */

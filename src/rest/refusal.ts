@@ -47,6 +47,10 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
     }
     case 'AmbiguousYieldLoopsRefusal':
       return { field: `body.${refusal.field}`, vaultId: refusal.vaultId, candidates: refusal.candidates };
+    case 'PositionProxyRefusal': {
+      const { proxy, owner, positionId } = refusal;
+      return { field: `body.${refusal.field}`, value: proxy, owner, positionId };
+    }
     case 'NotEligibleRefusal':
       return { reason: refusal.ineligibility, ...(refusal.pointer === null ? {} : { pointer: refusal.pointer }) };
   }

@@ -5,6 +5,7 @@ import {
   LimitExceededError,
   NoRouteError,
   NotEligibleError,
+  PositionProxyError,
   SimulationRevertedError,
   StaleDataError,
   type VenueAnswer,
@@ -188,6 +189,25 @@ builder.objectType(NotEligibleError, {
   }),
 });
 
+builder.objectType(PositionProxyError, {
+  name: 'PositionProxyRefusal',
+  interfaces: [RefusalRef],
+  description: 'The address is the contract that holds a position. It cannot sign: send its owner instead.',
+  fields: (t) => ({
+    field: t.string({ description: 'The input that named it.', resolve: (error) => detailsOf(error).field }),
+    proxy: t.field({ type: 'Address', description: 'The contract.', resolve: (error) => detailsOf(error).value }),
+    owner: t.field({
+      type: 'Address',
+      description: 'The wallet whose position it holds.',
+      resolve: (error) => detailsOf(error).owner,
+    }),
+    positionId: t.int({
+      description: "Which of the owner's positions.",
+      resolve: (error) => detailsOf(error).positionId,
+    }),
+  }),
+});
+
 /** Every refusal a builder may answer with, for the unions of the builders. */
 export const REFUSALS = [
   StaleDataError,
@@ -196,4 +216,5 @@ export const REFUSALS = [
   LimitExceededError,
   SimulationRevertedError,
   NotEligibleError,
+  PositionProxyError,
 ];

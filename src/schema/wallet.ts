@@ -3,13 +3,23 @@ import {
   askedWallets,
   listPositions,
   MAX_WALLETS,
+  proxyOwnerOf,
   readWallet,
   readWallets,
   withStatus,
 } from '../resolvers/positions.ts';
+import type { ProxyOwner } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { EquityPositionRef } from './equity-position.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
+
+const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({
+  description: 'Whose position the contract of a position holds.',
+  fields: (t) => ({
+    owner: t.expose('owner', { type: 'Address', description: 'The wallet that owns the position.' }),
+    positionId: t.exposeInt('positionId', { description: "Which of the owner's positions." }),
+  }),
+});
 
 export const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
   description: 'What a wallet holds on one chain, read live at one block. Everything stands in it once.',
@@ -36,6 +46,13 @@ export const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
       type: [EquityPositionRef],
       complexity: { field: 1, multiplier: 3 },
       description: 'Open equity vaults.',
+    }),
+    proxyOf: t.field({
+      type: ProxyOwnerRef,
+      nullable: true,
+      description:
+        'Set when the address is no wallet but the contract that holds a position: it has nothing itself, ask for the owner; `null` = it is none.',
+      resolve: (wallet, _args, ctx) => proxyOwnerOf(wallet, ctx),
     }),
   }),
 });

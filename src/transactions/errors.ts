@@ -113,6 +113,28 @@ export class SimulationRevertedError extends AppError<SimulationRevertedDetails>
   }
 }
 
+export interface PositionProxyDetails {
+  /** The input that named the proxy. */
+  readonly field: string;
+  readonly value: Address;
+  /** Whose position it holds: the wallet to send instead. */
+  readonly owner: Address;
+  /** Which of the owner's positions. */
+  readonly positionId: number;
+}
+
+/** The address is the contract that holds a position. It has no key: what is built for it could never be signed. */
+export class PositionProxyError extends AppError<PositionProxyDetails> {
+  constructor(details: PositionProxyDetails) {
+    const { field, value, owner, positionId } = details;
+    super(
+      'bad_request',
+      `${field} ${value} is the contract that holds position ${positionId} of ${owner}: it cannot sign. Send ${owner}, and ${positionId} as the id where one is asked for.`,
+      { details },
+    );
+  }
+}
+
 export const INELIGIBILITIES = [
   'matured',
   'near_maturity',

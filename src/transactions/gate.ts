@@ -27,8 +27,12 @@ export function requireSigner(chain: Chain, user: Address): void {
     Object.values(chain.contracts).includes(user) ||
     chain.tokens.some(({ address, isNative }) => !isNative && address === user);
   if (user !== zeroAddress && !isOurs) return;
-  const what = isOurs ? 'a contract that cannot sign' : 'the zero address';
-  throw new BadRequestError(`userAddress ${user} is ${what}: send the wallet that will sign.`, {
+  throw notASigner(user, isOurs ? 'a contract that cannot sign' : 'the zero address');
+}
+
+/** Say why nothing is built for an address that can never sign. */
+export function notASigner(user: Address, what: string): BadRequestError {
+  return new BadRequestError(`userAddress ${user} is ${what}: send the wallet that will sign.`, {
     field: 'userAddress',
     value: user,
   });

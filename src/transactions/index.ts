@@ -12,6 +12,7 @@ import { managePosition } from './manage/index.ts';
 import { openLeverage, prepareOpen } from './open/index.ts';
 import { createQuoter } from './quoting/quoter.ts';
 import { createPositionDirectory } from './requirements/position.ts';
+import { readProxyOwner } from './requirements/signer.ts';
 import { createTokenDirectory } from './requirements/tokens.ts';
 
 export type { BuilderDeps, VaultOf } from './deps.ts';
@@ -24,6 +25,7 @@ export type { Plan } from './plan.ts';
 export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
+export type { ProxyOwner } from './requirements/signer.ts';
 export * from './types.ts';
 export { slippageNote, swapNote } from './words.ts';
 
@@ -69,6 +71,8 @@ export function createPartnerServices(deps: PartnerDeps): PartnerServices {
       open: (input, user) => openLeverage(builder, input, user),
       manage: (input) => managePosition(builder, positions, input),
       exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),
+      proxyOwner: (chainId, address) =>
+        readProxyOwner(builder.node(chainId).reader, requireChainOf(builder.chains, chainId), address),
       usdOf: (chainId, token) => usdPrices(builder, requireChainOf(builder.chains, chainId))(token),
     },
     equity: {

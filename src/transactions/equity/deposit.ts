@@ -15,6 +15,7 @@ import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, requireWithinCap } from '../preview/position.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
+import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { PositionState } from '../types.ts';
 import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
@@ -137,17 +138,20 @@ async function readVault(
   further: readonly Read<unknown>[],
 ): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; held?: PositionState; answers: readonly unknown[] }> {
   const { flashLeverage, morphoBlue } = chain.contracts;
-  const { timestamp, answers } = await deps
-    .node(chain.chainId)
-    .reader.read([
-      ...planMarket(chain, vault.stockMarket),
-      ...planMarket(chain, vault.yieldMarket),
-      readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
-      readOf(flashLeverage, flashLeverageAbi, 's_paused', []),
-      readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
-      ...further,
-    ]);
+  const { reader } = deps.node(chain.chainId);
+  const { timestamp, answers } = await reader.read([
+    ...planMarket(chain, vault.stockMarket),
+    ...planMarket(chain, vault.yieldMarket),
+    readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
+    readOf(flashLeverage, flashLeverageAbi, 's_paused', []),
+    readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
+    ...further,
+    ...(user === undefined ? [] : [planOwner(user)]),
+  ]);
   const [a, b, c, d, e, f, isSupported, isPaused, position, ...rest] = answers;
+  if (user !== undefined) {
+    await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
+  }
   const nowMs = deps.clock.now();
   requireOpenMarket(vault, { isSupported: required(isSupported), isPaused: required(isPaused) });
   const stock = foldMarket(vault.stockMarket, [a, b, c], timestamp, nowMs);
@@ -156,7 +160,7 @@ async function readVault(
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
     yieldMarket: foldMarket(vault.yieldMarket, [d, e, f], timestamp, nowMs),
-    answers: rest,
+    answers: rest.slice(0, further.length),
   };
 }
 

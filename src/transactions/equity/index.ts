@@ -2,6 +2,7 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../gate.ts';
 import type { EffectiveSlippage } from '../input.ts';
+import { refuseProxy } from '../requirements/signer.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
 import type { ExitRequest, WalletReading } from './exit.ts';
@@ -53,6 +54,11 @@ export async function exitEquity(
   user: Address,
 ): Promise<BuiltExit> {
   const found = findVault(deps.chains, input);
-  requireSigner(found.chain, user);
-  return buildExit(deps, found, input, await deps.readWallet(found.chain.chainId, user));
+  const { chain } = found;
+  requireSigner(chain, user);
+  const [wallet] = await Promise.all([
+    deps.readWallet(chain.chainId, user),
+    refuseProxy(deps.node(chain.chainId).reader, chain, user),
+  ]);
+  return buildExit(deps, found, input, wallet);
 }

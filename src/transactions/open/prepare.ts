@@ -9,6 +9,7 @@ import { baseUnits, type EffectiveSlippage, effectiveSlippage, requestedOf, targ
 import { referenceOutput } from '../quoting/reference.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
+import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
 import type { Issue, OpenTerms } from '../types.ts';
 import { type OpenRequest, openTerms, planEntrySwap, planLiquidity, sizeOpen } from './terms.ts';
@@ -119,12 +120,13 @@ async function readOpenState(
   const marketPlan = planMarket(chain, market);
   const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
   const plan = [...marketPlan, ...walletPlan, ...planAllocator(chain, market, known)];
-  const { answers, timestamp } = await reader.read(plan);
+  const { answers, timestamp } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
   const walletEnd = marketPlan.length + walletPlan.length;
   const all: readonly unknown[] = answers;
+  if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
   return {
     live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs),
-    sources: foldAllocator(known, all.slice(walletEnd)),
+    sources: foldAllocator(known, all.slice(walletEnd, plan.length)),
     wallet:
       user === undefined
         ? undefined

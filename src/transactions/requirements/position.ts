@@ -7,6 +7,7 @@ import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
 import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
 import { type LatestReader, readOf, required } from './reads.ts';
+import { planOwner, requireWallet } from './signer.ts';
 import { foldWallet, planWallet, type WalletState } from './wallet.ts';
 
 /** What never changes about a position: where it stands. */
@@ -27,7 +28,10 @@ export interface ManagedState {
 }
 
 export interface PositionDirectory {
-  /** Find the market and proxy of a position; one request, remembered. @throws BadRequestError when there is no such position */
+  /**
+   * Find the market and proxy of a position; one request, remembered.
+   * @throws PositionProxyError when the user is itself a proxy; BadRequestError when there is no such position
+   */
   bind(chain: Chain, user: Address, id: number): Promise<PositionBinding>;
 }
 
@@ -41,9 +45,11 @@ export function createPositionDirectory(readerOf: (chainId: ChainId) => LatestRe
       const key = `${chain.chainId}:${user}:${id}`;
       const remembered = known.get(key);
       if (remembered) return remembered;
-      const { answers } = await readerOf(chain.chainId).read([planPosition(chain, user, id)]);
-      const [found] = answers;
+      const reader = readerOf(chain.chainId);
+      const { answers } = await reader.read([planPosition(chain, user, id), planOwner(user)]);
+      const [found, named] = answers;
       if (!found) {
+        await requireWallet(reader, chain, user, named);
         throw new BadRequestError(
           `${user} has no position ${id} on chain ${chain.chainId}. Send an id from /v1/partner/positions/${user}?chainId=${chain.chainId}.`,
           { field: 'id', value: String(id) },
