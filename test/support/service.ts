@@ -8,7 +8,7 @@ import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export const PARTNER = { authorization: 'Bearer local-partner' };
 export const OPS = { authorization: 'Bearer local-ops' };
@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly sleep?: Sleep;
   /** Default: the system's. With `noTimers` only `refresh` runs warmers after the first round. */
   readonly timers?: Timers;
+  /** Where keys, registrations and samples are; default: a database of its own in the run's Postgres. Dropped at the end. */
+  readonly database?: TestDatabase;
 }
 
 /** Timers that never fire. */
@@ -83,7 +85,7 @@ export interface TestService {
 /** Start a world of its own and the service on it. Ports are free ones, data is removed at the end. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
-  const database = await createTestDatabase();
+  const database = options.database ?? (await createTestDatabase());
   let offset = options.startAtMs === undefined ? 0 : options.startAtMs - Date.now();
   const clock: TestClock = {
     now: () => Date.now() + offset,
