@@ -116,6 +116,7 @@ export function createCore(deps: AppDeps): Core {
     maxOpen: env.MAX_SUBSCRIPTIONS,
     ...(metrics === undefined ? {} : { onChange: metrics.subscription }),
   });
+  const ourCoins = new Set(catalog.chains.flatMap(({ tokens }) => tokens.map(({ coingeckoId }) => coingeckoId)));
   const services: Services = {
     catalog,
     budgets,
@@ -146,7 +147,7 @@ export function createCore(deps: AppDeps): Core {
       }),
       budgets,
     }),
-    charts: createCharts({ upstream: upstreams.charts, clock }),
+    charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
     changes,

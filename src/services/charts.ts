@@ -3,30 +3,42 @@ import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/services
 import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
-import type { DexPool, OhlcvPort, PriceChartPort } from '../upstreams/types.ts';
+import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
 import { createRelay } from './relay.ts';
+import { createStrangers } from './strangers.ts';
 
 type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 
 /** A chart of days or weeks does not change in a minute; the provider's free budget is 30 requests a minute. */
 const CHART_FRESH_MS = 60_000;
-const CHART_ENTRIES = 500;
+/** All that a minute's budget can bring: the longest charts have six thousand points. */
+const CHART_MAX_BYTES = 16 * 1024 * 1024;
+const CHART_POINT_BYTES = 80;
+/** Half of what charts may use of the provider's budget. */
+const STRANGE_CHARTS_PER_MINUTE = 12;
+
+export interface ChartsDeps {
+  readonly upstream: PriceChartPort;
+  /** Whether a coin is one of ours. */
+  readonly isOurs: (coinId: string) => boolean;
+  readonly clock: Clock;
+}
 
 /** Relay price charts on demand. */
-export function createCharts({
-  upstream,
-  clock,
-}: {
-  readonly upstream: PriceChartPort;
-  readonly clock: Clock;
-}): ChartsPort {
-  const relay = createRelay({
+export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
+  const strangers = createStrangers({ provider: 'coingecko', perMinute: STRANGE_CHARTS_PER_MINUTE, clock });
+  const relay = createRelay<PriceChart | null>({
     clock,
     freshMs: CHART_FRESH_MS,
     standInMs: 0,
-    maxEntries: CHART_ENTRIES,
-    load: (key) => {
+    maxBytes: CHART_MAX_BYTES,
+    bytesOf: (chart) =>
+      chart === null
+        ? 0
+        : (chart.prices.length + chart.marketCaps.length + chart.totalVolumes.length) * CHART_POINT_BYTES,
+    load: async (key) => {
       const [coinId, days, currency] = JSON.parse(key) as [string, number, string];
+      if (!isOurs(coinId)) await strangers.admit();
       return upstream.chart(coinId, days, currency);
     },
   });
@@ -41,9 +53,13 @@ export function createCharts({
 /** Interface section 8: answers are cached 30 s; previous candles stand in for at most 10 minutes. */
 const CANDLES_FRESH_MS = 30_000;
 const CANDLES_STAND_IN_MS = 600_000;
-const CANDLES_ENTRIES = 500;
+const CANDLES_MAX_BYTES = 16 * 1024 * 1024;
+const CANDLE_BYTES = 160;
+/** About half of the provider's budget: a token that was never asked for costs two requests. */
+const STRANGE_CANDLES_PER_MINUTE = 8;
 /** Which pool is deepest changes slowly, and asking costs a second request of a small budget. */
 const POOL_FRESH_MS = 3_600_000;
+const POOLS_MAX_BYTES = 2 * 1024 * 1024;
 
 export interface CandlesDeps {
   readonly upstream: OhlcvPort;
@@ -58,11 +74,13 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
     if (!found) throw new Error(`chain ${chainId} is not in the catalog`);
     return found;
   };
+  const strangers = createStrangers({ provider: 'geckoterminal', perMinute: STRANGE_CANDLES_PER_MINUTE, clock });
   const pools = createRelay<DexPool | null>({
     clock,
     freshMs: POOL_FRESH_MS,
     standInMs: Number.POSITIVE_INFINITY,
-    maxEntries: CANDLES_ENTRIES,
+    maxBytes: POOLS_MAX_BYTES,
+    bytesOf: (pool) => (pool === null ? 0 : 2 * JSON.stringify(pool).length),
     load: (key) => {
       const { chainId, token } = JSON.parse(key) as Pick<CandleQuery, 'chainId' | 'token'>;
       return upstream.deepestPool(chainOf(chainId), token);
@@ -72,9 +90,11 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
     clock,
     freshMs: CANDLES_FRESH_MS,
     standInMs: CANDLES_STAND_IN_MS,
-    maxEntries: CANDLES_ENTRIES,
+    maxBytes: CANDLES_MAX_BYTES,
+    bytesOf: (answer) => (answer === null ? 0 : answer.candles.length * CANDLE_BYTES),
     load: async (key, previous) => {
       const { chainId, token, timeframe, aggregate, limit } = JSON.parse(key) as CandleQuery;
+      if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await strangers.admit();
       const { value: pool } = await pools(JSON.stringify({ chainId, token }));
       if (pool === null) return null;
       const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });

@@ -14,23 +14,33 @@ export interface RelayDeps<V> {
   readonly freshMs: number;
   /** How old a previous value may be when it has to stand in for a failed load, ms; 0 = never. */
   readonly standInMs: number;
-  readonly maxEntries: number;
+  /** Most bytes of values kept, their keys included. */
+  readonly maxBytes: number;
+  /** What a value costs in memory. */
+  readonly bytesOf: (value: V) => number;
   /** `previous` is the value that would stand in: a load may throw rather than give less than that. */
   readonly load: (key: string, previous?: V) => Promise<V>;
 }
 
+/** What an entry costs beside its value and its key. */
+const ENTRY_BYTES = 512;
+
 /**
  * Relay an upstream on demand: one load in flight per key however many ask, fresh values from memory, and the previous
- * value (marked stale) when a load fails. Bounded by `maxEntries`.
+ * value (marked stale) when a load fails. Bounded by `maxBytes`.
  */
 export function createRelay<V>({
   clock,
   freshMs,
   standInMs,
-  maxEntries,
+  maxBytes,
+  bytesOf,
   load,
 }: RelayDeps<V>): (key: string) => Promise<Relayed<V>> {
-  const kept = new LRUCache<string, { readonly value: V; readonly fetchedAtMs: number }>({ max: maxEntries });
+  const kept = new LRUCache<string, { readonly value: V; readonly fetchedAtMs: number }>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ value }, key) => bytesOf(value) + 2 * key.length + ENTRY_BYTES,
+  });
   const inFlight = new Map<string, Promise<Relayed<V>>>();
 
   const loadOnce = async (key: string): Promise<Relayed<V>> => {

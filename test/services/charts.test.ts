@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { createCandles, createCharts } from '../../src/services/charts.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { chainOf } from '../domain/world.ts';
+
+const OURS = 'weth';
+const MINUTE_MS = 60_000;
+
+function clockOf() {
+  let nowMs = 1_000_000;
+  return {
+    now: () => nowMs,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+/** Ask for many things nobody has heard of; how many were let through to the provider. */
+async function flood(ask: (n: number) => Promise<unknown>): Promise<unknown[]> {
+  const refusals: unknown[] = [];
+  for (let n = 0; n < 100; n += 1) await ask(n).catch((error: unknown) => refusals.push(error));
+  return refusals;
+}
+
+describe('createCharts', () => {
+  const world = () => {
+    const clock = clockOf();
+    const asked: string[] = [];
+    const charts = createCharts({
+      clock,
+      isOurs: (coinId) => coinId === OURS,
+      upstream: {
+        chart: async (coinId) => {
+          asked.push(coinId);
+          return coinId === OURS ? { prices: [[1, 2]], marketCaps: [], totalVolumes: [] } : null;
+        },
+      },
+    });
+    return { clock, asked, charts };
+  };
+
+  it('default: coins of ours are asked for, whatever was asked for before', async () => {
+    const { charts, asked } = world();
+    await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
+    expect(await charts.chart(OURS, 7, 'usd')).toMatchObject({ source: 'coingecko', prices: [[1, 2]] });
+    expect(asked.at(-1)).toBe(OURS);
+  });
+
+  it('error: UpstreamUnavailableError when strangers have used up their part, saying when to come back', async () => {
+    const { charts, asked, clock } = world();
+    const refusals = await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length + refusals.length).toBe(100);
+    expect(refusals[0]).toMatchObject({
+      code: 'upstream_unavailable',
+      details: { provider: 'coingecko', reason: 'rate_limited' },
+      retryAfterSec: expect.any(Number),
+    });
+    clock.pass(MINUTE_MS);
+    expect(await charts.chart('made-up-later', 7, 'usd')).toBe(null);
+  });
+
+  it('behavior: a coin that the provider does not know is not asked for again within a minute', async () => {
+    const { charts, asked, clock } = world();
+    for (let n = 0; n < 50; n += 1) expect(await charts.chart('made-up', 7, 'usd')).toBe(null);
+    expect(asked).toEqual(['made-up']);
+    clock.pass(MINUTE_MS);
+    await charts.chart('made-up', 7, 'usd');
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('createCandles', () => {
+  it('behavior: tokens of ours are asked for, whatever was asked for before; strangers are refused', async () => {
+    const chain = chainOf(1);
+    const asked: Address[] = [];
+    const { candles } = createCandles({
+      clock: clockOf(),
+      chain: () => chain,
+      upstream: {
+        deepestPool: async (_chain, token) => {
+          asked.push(token);
+          return null;
+        },
+        candles: async () => ({ candles: [], dropped: 0 }),
+      },
+    });
+    const query = { chainId: 1, timeframe: 'hour', aggregate: 1, limit: 10 } as const;
+    const madeUp = (n: number) => `0xfade${n.toString(16).padStart(36, '0')}` as Address;
+    const refusals = await flood((n) => candles({ ...query, token: madeUp(n) }));
+    expect(refusals.length).toBeGreaterThan(50);
+    expect(refusals[0]).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'geckoterminal' } });
+    const ours = chain.tokens[0]?.address as Address;
+    expect(await candles({ ...query, token: ours })).toBe(null);
+    expect(asked.at(-1)).toBe(ours);
+  });
+});
