@@ -105,6 +105,9 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
       // What is asked with a key is never answered from bytes: every request executes.
       shot: { path: '/graphql', method: 'POST', body: document, headers: PARTNER },
     },
-    graphql('page', 'POST /graphql, filtered and ordered page of 20, never seen', page),
+    {
+      ...graphql('page', 'POST /graphql, filtered and ordered page of 20, never seen', page),
+      against: ['bare', ...GRAPHQL_PEERS],
+    },
   ];
 }

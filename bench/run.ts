@@ -106,15 +106,22 @@ async function arrange(service: Child, folder: string): Promise<{ rows: readonly
   const etag = first.headers.get('etag') ?? '';
   const rows = rowsOf({ strategyId: strategies[0]?.id ?? '', etag });
   const bytes: RowBytes[] = [];
-  for (const { name, shot } of rows) {
-    if (shot.method === 'POST') continue;
+  for (const { name, shot, against } of rows) {
+    if (!against.includes('bare')) continue;
     const coding = shot.headers?.['accept-encoding'];
-    const { headers, body } = await rawGet(service.url + shot.path, coding);
+    const { headers, body } =
+      shot.method === 'POST' ? await post(service.url, shot) : await rawGet(service.url + shot.path, coding);
     const file = join(folder, `${name}.bytes`);
     await writeFile(file, body);
     bytes.push({ name, file, headers, ...(shot.status === 304 ? { etag } : {}) });
   }
   return { rows, bytes };
+}
+
+async function post(url: string, { path, body }: Shot): Promise<{ headers: Record<string, string>; body: Buffer }> {
+  const contentType = { 'content-type': 'application/json' };
+  const answer = await fetch(url + path, { method: 'POST', headers: contentType, body: body?.() ?? '' });
+  return { headers: contentType, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
 /** Fetch without decoding what came compressed; compressed bytes are ready a moment after the plain ones. */

@@ -9,6 +9,8 @@ import { buildSchema } from '../schema/index.ts';
 import { createFastPath } from '../server/fast-path.ts';
 import { createGraphQLServer } from '../server/graphql.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../server/handler.ts';
+import { createReadyHeads } from '../server/ready-heads.ts';
+import { createTextSender } from '../server/text-answer.ts';
 import type { Visit } from '../server/visit.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
@@ -47,16 +49,27 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   });
 
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
-  const door = createFrontDoor({ config, keys, clock, logger, ...onError });
+  const door = createFrontDoor({
+    config,
+    keys,
+    clock,
+    timers: deps.timers,
+    logger,
+    ...onError,
+    ...(metrics === undefined ? {} : { onExchange: metrics.exchange }),
+  });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
   const rendered = createRendered({ clock, ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }) });
+  const cors = { origins: config.corsOrigins };
+  const heads = createReadyHeads({ cors, clock });
   const graphql = createGraphQLServer({
     schema,
     createContext,
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
+    sendText: createTextSender({ heads, clock }),
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
@@ -91,9 +104,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const fast = createFastPath({
     hit: rendered.rows.hit,
     charge: door.chargeAddress,
-    cors: { origins: config.corsOrigins },
+    heads,
+    anyOrigin: cors.origins === '*',
     trustedProxies: env.TRUSTED_PROXIES,
-    clock,
   });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
@@ -103,7 +116,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
         ? (docs.answer(request) ?? opsPage.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
-    cors: { origins: config.corsOrigins },
+    cors,
     trustedProxies: env.TRUSTED_PROXIES,
     ...(isPublic ? { fast } : {}),
     clock,

@@ -18,7 +18,7 @@ export function notServedHere(correlationId: string): RestResponse {
 export const closedGraphQL: GraphQLEndpoint = {
   handleNode(req, res, { correlationId }, common) {
     const { status, headers, body } = notServedHere(correlationId);
-    res.writeHead(status, { ...common, ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
+    res.writeHead(status, { ...common(), ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
   },
   async fetch(_request, { correlationId }) {
     const { status, headers, body } = notServedHere(correlationId);

@@ -1,12 +1,12 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
 import type { AppContext } from '../resolvers/context.ts';
-import type { RestResponse } from '../rest/types.ts';
 import type { Admission } from './admission.ts';
 import type { Asked } from './asked.ts';
 import { DOOR_POINTS, WINDOW_SEC } from './limits.ts';
 import type { Queries, QueryCost } from './queries.ts';
+import type { TextAnswer } from './text-answer.ts';
 import type { RenderedOperations } from './use-rendered.ts';
-import { budgetExtension, budgetHeaders, type Visit } from './visit.ts';
+import { budgetExtension, type Visit } from './visit.ts';
 
 export interface DirectDeps {
   readonly schema: GraphQLSchema;
@@ -20,7 +20,7 @@ export interface DirectDeps {
 
 /** What became of an operation: its answer, what was charged for it without one, or nothing at all. */
 export interface Taken {
-  readonly answer?: RestResponse;
+  readonly answer?: TextAnswer;
   readonly charged?: QueryCost;
 }
 
@@ -46,7 +46,7 @@ export function createDirect({ schema, queries, rendered, admission, asksLimited
     if (ready !== undefined) {
       await charge(visit, ready.cost);
       const end = Buffer.from(endOf(ready.cost, visit));
-      return { answer: answerOf(Buffer.concat([ready.head, end]), contentType, visit) };
+      return { answer: { contentType, body: Buffer.concat([ready.head, end]), standing: visit.standing } };
     }
     const query = queries.valid(asked.text, 'anonymous');
     if (!query || getOperationAST(query.document, asked.operationName)?.operation !== 'query') return NOTHING;
@@ -62,15 +62,10 @@ export function createDirect({ schema, queries, rendered, admission, asksLimited
     await charge(visit, cost);
     const data = await rendered.execute(args, asked, cost);
     if (data === undefined) return { charged: cost };
-    return { answer: answerOf(`{"data":${data}${endOf(cost, visit)}`, contentType, visit) };
+    return { answer: { contentType, body: `{"data":${data}${endOf(cost, visit)}`, standing: visit.standing } };
   };
 }
 
 function endOf(cost: QueryCost, visit: Visit): string {
   return `,"extensions":${JSON.stringify({ cost, ...budgetExtension(visit, WINDOW_SEC).extensions })}}`;
-}
-
-function answerOf(body: string | Buffer, contentType: string, visit: Visit): RestResponse {
-  const headers = { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) };
-  return { status: 200, headers, body };
 }

@@ -24,6 +24,7 @@ import { createQueries } from './queries.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
+import { type createTextSender, responseOf } from './text-answer.ts';
 import { createFieldLimits } from './use-field-limits.ts';
 import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
@@ -53,6 +54,8 @@ export interface GraphQLServerDeps {
     | { readonly tabs: readonly { readonly query: string; readonly headers?: string; readonly variables?: string }[] };
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
+  /** Sends answers that are text with ready heads; absent: with headers like any other. */
+  readonly sendText?: ReturnType<typeof createTextSender>;
   readonly admission: Admission;
   readonly limits: Limits;
   readonly logger: Logger;
@@ -149,7 +152,11 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
           createContext: deps.createContext,
         });
   /** Answer what is asked without a key and in plain form the short way. */
-  const tryDirect = async (params: unknown, visit: Visit, accept: string | undefined): Promise<Taken> => {
+  const tryDirect = async (
+    params: unknown,
+    visit: Visit,
+    accept: string | undefined,
+  ): Promise<Taken & { refusal?: RestResponse }> => {
     const asked =
       direct === undefined || visit.authorization !== undefined
         ? undefined
@@ -158,7 +165,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     try {
       return await direct(asked, visit, accept);
     } catch (error) {
-      return { answer: graphqlRefusal(formatError(error, visit.correlationId), accept, visit) };
+      return { refusal: graphqlRefusal(formatError(error, visit.correlationId), accept, visit) };
     }
   };
 
@@ -166,15 +173,21 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     async handleNode(req, res, info, common) {
       const visit = openVisit(info);
       const entered = await enter(fromNode(req, info), visit);
-      const { answer, charged }: Taken =
-        'status' in entered ? { answer: entered } : await tryDirect(entered.params, visit, req.headers.accept);
-      if (answer) {
-        writeNode(req, res, { ...answer, headers: { ...common, ...answer.headers } });
+      const write = (response: RestResponse) =>
+        writeNode(req, res, { ...response, headers: { ...common(), ...response.headers } });
+      if ('status' in entered) {
+        write(entered);
         return;
       }
-      for (const [name, value] of Object.entries(common)) res.setHeader(name, value);
-      const context = { ...(entered as { params?: unknown }), ...(charged === undefined ? {} : { charged }) };
-      await yoga.handle(req, res, { ...context, info: visit, transport: 'graphql' });
+      const { answer, refusal, charged } = await tryDirect(entered.params, visit, req.headers.accept);
+      if (answer) {
+        if (!deps.sendText?.(req, res, answer, info)) write(responseOf(answer));
+      } else if (refusal) write(refusal);
+      else {
+        for (const [name, value] of Object.entries(common())) res.setHeader(name, value);
+        const context = { ...entered, ...(charged === undefined ? {} : { charged }) };
+        await yoga.handle(req, res, { ...context, info: visit, transport: 'graphql' });
+      }
     },
     async fetch(request, info) {
       const visit = openVisit(info);

@@ -11,8 +11,8 @@ import { type RequestInfo, requestInfoOf } from './request-info.ts';
 
 /** The GraphQL server as seen from here: a node listener and a fetch function that take what is known of the request. */
 export interface GraphQLEndpoint {
-  /** @param common headers that every answer carries */
-  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo, common: Headers): Promise<void> | void;
+  /** @param common makes the headers that every answer carries */
+  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo, common: () => Headers): Promise<void> | void;
   fetch(request: Request, info: RequestInfo): Promise<Response>;
 }
 
@@ -94,14 +94,17 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       const { path, query } = splitTarget(req.url ?? '/');
       const origin = req.headers.origin;
       res.once('close', () => done(method, deps.routeName(path), res.statusCode, startedMs, info));
-      const common = { ...SECURITY_HEADERS, 'x-correlation-id': info.correlationId };
+      const common = () => ({
+        ...SECURITY_HEADERS,
+        'x-correlation-id': info.correlationId,
+        ...corsHeaders(cors, origin),
+      });
       if (method === 'OPTIONS') {
-        res.writeHead(204, { ...common, ...preflightHeaders(cors, origin) }).end();
+        res.writeHead(204, { ...common(), ...preflightHeaders(cors, origin) }).end();
         return;
       }
-      const headers = { ...common, ...corsHeaders(cors, origin) };
       if (path === GRAPHQL_PATH) {
-        Promise.resolve(graphql.handleNode(req, res, info, headers)).catch((error: unknown) => {
+        Promise.resolve(graphql.handleNode(req, res, info, common)).catch((error: unknown) => {
           logger.error({ err: loggedError(error), correlationId: info.correlationId }, 'request failed unexpectedly');
           res.destroy();
         });
@@ -115,7 +118,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
         body: (limit) => readNodeBody(req, limit),
         correlationId: info.correlationId,
         clientIp: info.clientIp,
-      }).then((response) => writeNode(req, res, { ...response, headers: withCommon(headers, response.headers) }));
+      }).then((response) => writeNode(req, res, { ...response, headers: withCommon(common(), response.headers) }));
     },
 
     async fetch(request) {
