@@ -19,7 +19,10 @@ export interface Kept<V> extends Fill {
   get(key: string): V | undefined;
   /** Find a value without counting as a question. */
   peek(key: string): V | undefined;
-  /** Keep a value, in the place of one with the same key. What is larger than the place for new ones is not kept. */
+  /**
+   * Keep a value, in the place of one with the same key; the same one again when its cost has changed. What is larger than
+   * the place for new ones is not kept.
+   */
   set(key: string, value: V): void;
   delete(key: string): void;
 }
@@ -47,8 +50,10 @@ export function createKept<V extends object>({ maxBytes, bytesOf }: KeptOptions<
     },
     peek: (key) => proven.peek(key) ?? trial.peek(key),
     set(key, value) {
-      if (proven.has(key)) proven.set(key, value);
-      else trial.set(key, value);
+      const part = proven.has(key) ? proven : trial;
+      // The cache measures what it has not got.
+      if (part.peek(key) === value) part.delete(key);
+      part.set(key, value);
     },
     delete(key) {
       proven.delete(key);

@@ -200,7 +200,10 @@ describe('createRenderedRows', () => {
     await w.renderings.settled();
     const { variants } = w.renderings.find('/v1/things') ?? {};
     expect(Object.keys(variants ?? {}).sort()).toEqual(['br', 'gzip', 'identity']);
-    for (const { body } of Object.values(variants ?? {})) expect(body.buffer.byteLength).toBe(body.length);
+    const bodies = Object.values(variants ?? {}).map(({ body }) => body);
+    for (const body of bodies) expect(body.buffer.byteLength).toBe(body.length);
+    // Each is there as text, too.
+    expect(w.renderings.fill.bytes).toBeGreaterThan(2 * bodies.reduce((sum, { length }) => sum + length, 0));
   });
 
   it('behavior: few bytes are also there as text, and are the same bytes', async () => {

@@ -51,6 +51,18 @@ describe('createKept', () => {
     expect([kept.peek('a')?.name, kept.entries]).toEqual(['three', 1]);
   });
 
+  it('behavior: a value that has grown is measured anew when it is kept again, on trial or not', () => {
+    const kept = createKept<{ size: number }>({ maxBytes: 800, bytesOf: ({ size }) => size });
+    const value = { size: 10 };
+    for (const asked of [false, true]) {
+      kept.set('a', value);
+      if (asked) kept.get('a');
+      value.size += 5;
+      kept.set('a', value);
+      expect([kept.bytes, kept.entries]).toEqual([value.size, 1]);
+    }
+  });
+
   it('behavior: bytes never pass the bound, and are those of what is found', () => {
     const step = fc.tuple(
       fc.constantFrom('get', 'set', 'delete'),
