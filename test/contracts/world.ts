@@ -166,7 +166,8 @@ function callBuilder<const TAbi extends Abi>(abi: TAbi) {
   ): Hex => encodeFunctionData({ abi, functionName, args } as unknown as EncodeFunctionDataParameters);
 }
 
-async function refusal(call: Promise<unknown>) {
+/** Name the contract error that a call ends in; `undefined` when it succeeds. */
+export async function refusal(call: Promise<unknown>) {
   try {
     await call;
     return undefined;

@@ -66,7 +66,7 @@ export function requireWithinCap(
 ): void {
   if (impactPct.lte(MAX_IMPACT_PCT)) return;
   throw new LimitExceededError(
-    `At this size the swap loses ${impactPct.toFixed(2, Decimal.ROUND_UP)} % against the oracle's price, and the contracts accept at most ${MAX_IMPACT_PCT.toFixed()} %. Do it in smaller steps.`,
+    `At this size the swap loses ${impactPct.toFixed(2, Decimal.ROUND_UP)} % against the oracle's price, and the contracts accept at most ${MAX_IMPACT_PCT.toFixed()} %. Do it in smaller steps, or try again when the venue pays more.`,
     { ...requested, limit: { maxPriceImpactPct: MAX_IMPACT_PCT.toFixed() } },
   );
 }

@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { accounts } from '../../devnet/seed/accounts.ts';
+import type { EquityVault } from '../../src/catalog/types.ts';
+import { equityBatch } from '../../src/rest/schemas/equity.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import type { Address, Hex } from '../../src/shared/ids.ts';
+import { type EquityVerbs, equityVerbs, passing, type SentCall } from '../e2e/equity-support.ts';
+import { type Json, startService, type TestService } from './service.ts';
+
+export const START_MS = 120_000;
+
+/** An account that the seeding leaves alone. */
+export const account = accounts[7] as (typeof accounts)[number];
+export const user = account.address;
+
+export type Send = (calls: readonly SentCall[]) => Promise<void>;
+
+/** A running service whose chain is set back after every test, and what is done with vaults on it. */
+export interface Vaults {
+  readonly service: TestService;
+  readonly verbs: EquityVerbs;
+  /** The whole batch in one transaction of the user. */
+  readonly atomically: Send;
+  /** Build over REST; the answer is exactly what the contract has. */
+  build(path: 'deposit' | 'exit', body: object): Promise<Json>;
+  /** Fund the user, build a deposit and send it; its build. */
+  deposit(vault: EquityVault, amount: string, send?: Send, extra?: object): Promise<Json>;
+  /** A wallet's position in a vault, as the positions endpoint has it. */
+  positionIn(vault: EquityVault, of?: Address): Promise<Json>;
+}
+
+/** Start a service for the tests of a file. */
+export function useVaults(): Vaults {
+  let service: TestService;
+  let verbs: EquityVerbs;
+  let snapshot: Hex;
+  beforeAll(async () => {
+    service = await startService({ sleep: passing(() => service) });
+    verbs = equityVerbs(service);
+  }, START_MS);
+  afterAll(() => service?.stop());
+  beforeEach(async () => {
+    snapshot = await verbs.local.snapshot();
+  });
+  afterEach(async () => {
+    service.world.upstreams.faults.clear();
+    await verbs.local.revert(snapshot);
+  });
+
+  const atomically: Send = (calls) => verbs.sendAtomically(user, calls);
+  const build = async (path: 'deposit' | 'exit', body: object): Promise<Json> => {
+    const answer = await verbs.post(`/v1/partner/equity/${path}/build`, body);
+    expect(answer.status, answer.text).toBe(200);
+    expect(equityBatch.parse(answer.body)).toEqual(answer.body);
+    return answer.body;
+  };
+  return {
+    get service() {
+      return service;
+    },
+    get verbs() {
+      return verbs;
+    },
+    atomically,
+    build,
+    async deposit(vault, amount, send = atomically, extra = {}) {
+      await verbs.fund(user, vault, BigInt(amount) * 10n ** BigInt(vault.depositToken.decimals));
+      const built = await build('deposit', { strategyId: vault.id, amount, userAddress: user, ...extra });
+      await send(built.calls);
+      return built;
+    },
+    async positionIn(vault, of = user) {
+      const { equityPositions } = await verbs.positions(of);
+      return equityPositions.find(({ strategyId }: Json) => strategyId === vault.id);
+    },
+  };
+}
+
+/** One basis point of a percentage: a hundredth of a percentage point. */
+export function expectPoints(actual: string, expected: string, what: string): void {
+  expect(new Decimal(actual).minus(expected).abs().lte('0.01'), `${what}: ${actual} is not ${expected}`).toBe(true);
+}
+
+/** One basis point of an amount: a hundredth of a percent of it. */
+export function expectNear(actual: string, expected: string, what: string): void {
+  const off = new Decimal(actual).minus(expected).abs();
+  expect(off.lte(new Decimal(expected).times('0.0001')), `${what}: ${actual} is not ${expected}`).toBe(true);
+}
