@@ -7,6 +7,8 @@ import type { Clock } from '../shared/clock.ts';
 
 export interface RenderedDeps {
   readonly clock: Clock;
+  /** Most memory that kept answers take together. */
+  readonly maxBytes: number;
   /** Told of every look-up, for metrics. */
   readonly onLookup?: (cache: 'rest' | 'graphql', hit: boolean) => void;
 }
@@ -17,20 +19,20 @@ export interface Rendered {
   readonly renderings: Renderings;
 }
 
-/** Some hundred times all public rows of the catalog, in all codings. */
-const REST_BYTES = 64 * 1024 * 1024;
-const GRAPHQL_BYTES = 32 * 1024 * 1024;
+/** Public rows are there in three codings; the rest is for operations. */
+const REST_SHARE = 2 / 3;
 
 /** Wire the answers that are kept as bytes: public rows and repeated operations. */
-export function createRendered({ clock, onLookup }: RenderedDeps): Rendered {
+export function createRendered({ clock, maxBytes, onLookup }: RenderedDeps): Rendered {
   const now = () => clock.now();
-  const renderings = createRenderings({ clock, compress, maxBytes: REST_BYTES });
+  const restBytes = Math.floor(maxBytes * REST_SHARE);
+  const renderings = createRenderings({ clock, compress, maxBytes: restBytes });
   return {
     renderings,
     rows: createRenderedRows({ renderings, now, onLookup: (hit) => onLookup?.('rest', hit) }),
     operations: createRenderedOperations({
       clock,
-      maxBytes: GRAPHQL_BYTES,
+      maxBytes: maxBytes - restBytes,
       compiler: createCompiler({ now, later: setImmediate }),
       onLookup: (hit) => onLookup?.('graphql', hit),
     }),

@@ -61,7 +61,13 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
-  const rendered = createRendered({ clock, ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }) });
+  const rendered = createRendered({
+    clock,
+    maxBytes: env.ANSWER_CACHE_MB * 2 ** 20,
+    ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }),
+  });
+  metrics?.cacheFill('rest', rendered.renderings.fill);
+  metrics?.cacheFill('graphql', rendered.operations.fill);
   const cors = { origins: config.corsOrigins };
   const heads = createReadyHeads({ cors, clock });
   const graphql = createGraphQLServer({

@@ -171,6 +171,13 @@ export const envSchema = z.object({
       'While Postgres cannot be asked: how long after its last good check a partner key is still let in, seconds; 0 = not at all.',
     ),
   MAX_SUBSCRIPTIONS: count.default(500).describe('Most subscriptions open at once in one process.'),
+  ANSWER_CACHE_MB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65_536)
+    .default(96)
+    .describe('Most memory that answers kept as bytes take, MB: two thirds for public rows, a third for GraphQL.'),
   METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url
     .optional()

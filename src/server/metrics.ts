@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { appErrorBehind } from '../schema/input-errors.ts';
 import { AppError } from '../shared/errors.ts';
+import type { Fill } from '../shared/kept.ts';
 import { createBatchedCounter } from './batched-counter.ts';
 import { createBatchedHistogram } from './batched-histogram.ts';
 import { RateLimitedError } from './budgets.ts';
@@ -22,6 +23,8 @@ export interface Metrics {
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
+  /** Tell from now on what a cache holds. */
+  cacheFill(cache: string, fill: Fill): void;
   /** Recorded rates were served from memory. */
   rememberedHistory(): void;
   /** How the check of a key ended. */
@@ -114,6 +117,19 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     labelNames: ['cache', 'result'],
     registers,
   });
+  const fills = new Map<string, Fill>();
+  const fillGauge = (name: string, help: string, read: (fill: Fill) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['cache'] as const,
+      registers,
+      collect() {
+        for (const [cache, fill] of fills) this.set({ cache }, read(fill));
+      },
+    });
+  fillGauge('spiral_cache_bytes', 'Memory that kept answers take.', ({ bytes }) => bytes);
+  fillGauge('spiral_cache_limit_bytes', 'Memory that kept answers may take.', ({ maxBytes }) => maxBytes);
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
   const remembered = counter(
     'spiral_histories_from_memory_total',
@@ -177,6 +193,9 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       querySeconds.observe(durationMs / 1_000);
     },
     cacheLookup: (cache, hit) => lookups.inc(cache, hit ? 'hit' : 'miss'),
+    cacheFill: (cache, fill) => {
+      fills.set(cache, fill);
+    },
     refused: (error) => {
       const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
       if (limiter !== null) refusals.inc({ limiter });
