@@ -3,6 +3,8 @@ import { Agent, request } from 'node:http';
 export interface Call {
   /** What kind of call it is, for the table. */
   readonly name: string;
+  /** What it may be answered: a status, or a refusal as its status and code. Without it 200 only. */
+  readonly expects?: readonly string[];
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,6 +26,10 @@ export interface LoadStats {
   readonly statuses: Readonly<Record<string, number>>;
   /** Calls by name and status, where the status is 500 or more or there was none. */
   readonly failures: Readonly<Record<string, number>>;
+  /** Calls by name and answer: the status, of refusals the code too. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Those of them that the call does not expect, and refusals that do not say what was wrong or when to come back. */
+  readonly wrong: Readonly<Record<string, number>>;
   readonly leftOut: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -44,6 +50,8 @@ export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): L
   const agent = new Agent({ keepAlive: true, maxSockets: maxOpen });
   let statuses: Record<string, number> = {};
   let failures: Record<string, number> = {};
+  let answers: Record<string, number> = {};
+  let wrong: Record<string, number> = {};
   let durations: number[] = [];
   let leftOut = 0;
   let open = 0;
@@ -60,10 +68,13 @@ export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): L
     const call = next();
     const startedMs = performance.now();
     open += 1;
-    const status = await ask(agent, target, call);
+    const { status, answer, fault } = await ask(agent, target, call);
     open -= 1;
     durations.push(performance.now() - startedMs);
     count(statuses, status);
+    count(answers, `${call.name} ${answer}`);
+    if (fault !== undefined) count(wrong, `${call.name} ${answer}: ${fault}`);
+    else if (!(call.expects ?? ['200']).includes(answer)) count(wrong, `${call.name} ${answer}`);
     if (status === 'lost' || Number(status) >= 500) count(failures, `${call.name} ${status}`);
   };
   const timer = setInterval(() => {
@@ -82,6 +93,8 @@ export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): L
       requests: sorted.length,
       statuses,
       failures,
+      answers,
+      wrong,
       leftOut,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
@@ -89,6 +102,8 @@ export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): L
     };
     statuses = {};
     failures = {};
+    answers = {};
+    wrong = {};
     durations = [];
     leftOut = 0;
     return stats;
@@ -104,7 +119,18 @@ export function startLoad({ targets, perSecond, maxOpen, next }: LoadOptions): L
   };
 }
 
-function ask(agent: Agent, target: string, call: Call): Promise<string> {
+interface Answer {
+  /** HTTP status, or `lost`. */
+  readonly status: string;
+  /** The status, of refusals the code too. */
+  readonly answer: string;
+  /** What a refusal does not say although it has to. */
+  readonly fault?: string;
+}
+
+const LOST: Answer = { status: 'lost', answer: 'lost' };
+
+function ask(agent: Agent, target: string, call: Call): Promise<Answer> {
   return new Promise((resolve) => {
     const sent = request(
       `${target}${call.path}`,
@@ -115,14 +141,52 @@ function ask(agent: Agent, target: string, call: Call): Promise<string> {
         headers: { ...(call.body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
       },
       (response) => {
-        response.resume();
-        response.once('end', () => resolve(String(response.statusCode)));
-        response.once('error', () => resolve('lost'));
-        response.once('close', () => resolve(response.complete ? String(response.statusCode) : 'lost'));
+        const { statusCode = 0, headers } = response;
+        const chunks: Buffer[] = [];
+        if (statusCode < 400) response.resume();
+        else response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        const read = () => answerOf(statusCode, headers['retry-after'], Buffer.concat(chunks).toString());
+        response.once('end', () => resolve(read()));
+        response.once('error', () => resolve(LOST));
+        response.once('close', () => resolve(response.complete ? read() : LOST));
       },
     );
     sent.once('timeout', () => sent.destroy());
-    sent.once('error', () => resolve('lost'));
+    sent.once('error', () => resolve(LOST));
     sent.end(call.body);
   });
+}
+
+/** Refusals that end by themselves say when. */
+const SAYS_WHEN: ReadonlySet<number> = new Set([429, 503]);
+
+function answerOf(statusCode: number, retryAfter: string | undefined, body: string): Answer {
+  const status = String(statusCode);
+  if (statusCode < 400) return { status, answer: status };
+  const { code, message } = refusalIn(body);
+  const answer = `${status} ${code ?? ''}`.trim();
+  if (code === undefined || message === undefined) return { status, answer, fault: 'no code and message' };
+  if (SAYS_WHEN.has(statusCode) && !/^[1-9]\d*$/.test(retryAfter ?? ''))
+    return { status, answer, fault: 'no Retry-After' };
+  return { status, answer };
+}
+
+/** Code and message of a refusal, in the envelope of REST or of GraphQL. */
+function refusalIn(body: string): { readonly code?: string; readonly message?: string } {
+  interface Refusal {
+    readonly code?: string;
+    readonly message?: string;
+    readonly extensions?: { readonly code?: string };
+  }
+  try {
+    const { error, errors } = JSON.parse(body) as { readonly error?: Refusal; readonly errors?: readonly Refusal[] };
+    const refusal = error ?? errors?.[0];
+    const code = refusal?.code ?? refusal?.extensions?.code;
+    return {
+      ...(code === undefined ? {} : { code }),
+      ...(refusal?.message === undefined ? {} : { message: refusal.message }),
+    };
+  } catch {
+    return {};
+  }
 }
