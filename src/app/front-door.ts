@@ -2,22 +2,27 @@ import type { Config } from '../config/config.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
 import { type Admission, createAdmission } from '../server/admission.ts';
-import { createBudgets } from '../server/budgets.ts';
-import { createRedisCounters } from '../server/counters.ts';
+import { createBudgets, MAX_ADDRESSES } from '../server/budgets.ts';
+import { createRedisCounters, createRedisExchange } from '../server/counters.ts';
+import { createExchangedCounters } from '../server/exchanged-counters.ts';
 import type { PersistedOperation } from '../server/graphql.ts';
 import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
 import { budgetHeaders, openVisit, type Standing, type Visit } from '../server/visit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
 import { connectRedis } from '../snapshot/redis-connection.ts';
 
 export interface FrontDoorDeps {
   readonly config: Config;
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch'>>;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly logger: Logger;
   /** Told of what keeps a REST request out, for metrics. */
   readonly onError?: (error: unknown) => void;
+  /** Told how each exchange of counts with other processes ended, for metrics. */
+  readonly onExchange?: (ok: boolean) => void;
 }
 
 /** A REST request that was let in, with what its execution needs to know. */
@@ -52,8 +57,12 @@ export function persistedOperations(
   );
 }
 
+/** Who uses so much of a budget in one process is told of without waiting for the next exchange. */
+const URGENT_SHARE = 1 / 8;
+
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
-export function createFrontDoor({ config, keys, clock, logger, onError }: FrontDoorDeps): FrontDoor {
+export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
+  const { config, keys, clock, timers, logger, onError, onExchange } = deps;
   const { env } = config;
   const limits = createLimits({
     anonymous: env.RATE_LIMIT_ANONYMOUS,
@@ -62,11 +71,19 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
   });
   const redis =
     env.REDIS_URL === undefined ? undefined : connectRedis({ url: env.REDIS_URL, logger, name: 'rate-limits' });
+  const addresses =
+    redis === undefined
+      ? undefined
+      : createExchangedCounters(
+          { windowSec: WINDOW_SEC, max: MAX_ADDRESSES, urgentPoints: limits.anonymous.points * URGENT_SHARE },
+          { exchange: createRedisExchange(redis), clock, timers, logger, ...(onExchange ? { onExchange } : {}) },
+        );
   const budgets = createBudgets({
     limits,
     clock,
     logger,
     ...(redis === undefined ? {} : { shared: createRedisCounters({ windowSec: WINDOW_SEC }, redis) }),
+    ...(addresses === undefined ? {} : { addresses }),
   });
   const publicPoints = new Map<string, number>();
   /** Operations are those of our own rows, so that the map stays small. */
@@ -105,6 +122,7 @@ export function createFrontDoor({ config, keys, clock, logger, onError }: FrontD
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
     async close() {
+      addresses?.close();
       redis?.disconnect();
     },
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
-import { type Count, type Counters, createMemoryCounters } from './counters.ts';
+import { type Count, type Counters, createMemoryCounters, type LocalCounters } from './counters.ts';
 import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
 import type { Standing, Visit } from './visit.ts';
 
@@ -31,7 +31,7 @@ function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
 }
 
 /** Addresses remembered at once; about 100 bytes each. */
-const MAX_ADDRESSES = 50_000;
+export const MAX_ADDRESSES = 50_000;
 const MAX_KEYS = 10_000;
 
 /** Whether a charge that the shared store cannot take is counted here instead, or refused. */
@@ -43,6 +43,8 @@ export interface BudgetDeps {
   readonly logger: Logger;
   /** Counters that all processes share. Without them everything is counted here. */
   readonly shared?: Counters;
+  /** Counters of addresses, which answer at once. Without them addresses are counted here alone. */
+  readonly addresses?: LocalCounters;
 }
 
 export interface Budgets {
@@ -59,11 +61,11 @@ export interface Budgets {
 }
 
 /**
- * Build the budgets of clients. Addresses are counted in each process: their number is not ours to bound in a shared
- * store, and public reads must not wait for one. Keys are counted in the shared store where there is one.
+ * Build the budgets of clients. Addresses are counted here, because public reads must not wait for a shared store; what other
+ * processes counted comes afterwards. Keys are counted in the shared store where there is one.
  */
-export function createBudgets({ limits, clock, logger, shared }: BudgetDeps): Budgets {
-  const addresses = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
+export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetDeps): Budgets {
+  const addresses = own.addresses ?? createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
   const keysHere = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_KEYS }, clock);
   let storeWorks = true;
   const noteStore = (works: boolean) => {

@@ -45,6 +45,41 @@ export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: 
   };
 }
 
+/** What an identity used here since it was last told of. */
+export interface Told {
+  readonly identity: string;
+  readonly points: number;
+  /** Milliseconds until its window ends here. */
+  readonly msLeft: number;
+}
+
+/** Add what was used here to what all processes used, and learn the sums: one per identity told of. Rejects when that fails. */
+export type Exchange = (told: readonly Told[]) => Promise<readonly Count[]>;
+
+/** The first to tell of an identity begins its window. */
+const EXCHANGE = `local sums = {}
+for i, key in ipairs(KEYS) do
+  local used = redis.call('INCRBY', key, ARGV[2 * i - 1])
+  local left = redis.call('PTTL', key)
+  if left < 0 then
+    left = tonumber(ARGV[2 * i])
+    redis.call('PEXPIRE', key, left)
+  end
+  sums[2 * i - 1] = used
+  sums[2 * i] = left
+end
+return sums`;
+
+/** Exchange through Redis, in one step for all. */
+export function createRedisExchange(redis: Redis): Exchange {
+  return async (told) => {
+    const keys = told.map(({ identity }) => `spiral:limit:address:${identity}`);
+    const values = told.flatMap(({ points, msLeft }) => [points, Math.ceil(msLeft)]);
+    const sums = (await redis.eval(EXCHANGE, keys.length, ...keys, ...values)) as readonly number[];
+    return told.map((_, i) => ({ used: sums[2 * i] ?? 0, msLeft: sums[2 * i + 1] ?? 0 }));
+  };
+}
+
 /** Count in Redis, shared by all processes: one atomic step per charge. Rejects when Redis does not answer. */
 export function createRedisCounters({ windowSec }: Pick<CounterOptions, 'windowSec'>, redis: Redis): Counters {
   const limiter = new RateLimiterRedis({

@@ -25,6 +25,8 @@ export interface Metrics {
   cacheLookup(cache: string, hit: boolean): void;
   /** Tell from now on what a cache holds. */
   cacheFill(cache: string, fill: Fill): void;
+  /** Counts of addresses were exchanged with other processes, or not. */
+  exchange(ok: boolean): void;
   /** Recorded rates were served from memory. */
   rememberedHistory(): void;
   /** How the check of a key ended. */
@@ -131,6 +133,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   fillGauge('spiral_cache_bytes', 'Memory that kept answers take.', ({ bytes }) => bytes);
   fillGauge('spiral_cache_limit_bytes', 'Memory that kept answers may take.', ({ maxBytes }) => maxBytes);
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
+  const exchanges = counter(
+    'spiral_limiter_exchanges_total',
+    'Exchanges of the counts of addresses with other processes.',
+    ['outcome'],
+  );
   const remembered = counter(
     'spiral_histories_from_memory_total',
     'Reads of recorded rates that were served as they were read before.',
@@ -200,6 +207,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
       if (limiter !== null) refusals.inc({ limiter });
     },
+    exchange: (ok) => exchanges.inc({ outcome: ok ? 'ok' : 'failed' }),
     rememberedHistory: () => remembered.inc(),
     keyCheck: (outcome) => keyChecks.inc({ outcome }),
     build: (verb, outcome) => builds.inc({ verb, outcome }),

@@ -11,6 +11,7 @@ import { buildSchema } from '../../src/schema/index.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
 import { listen } from '../../src/server/listen.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
 import { captureLogs } from '../support/log-capture.ts';
@@ -54,7 +55,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const door = createFrontDoor({ config, keys: { verify }, clock, logger: logs.logger });
+  const door = createFrontDoor({ config, keys: { verify }, clock, timers: systemTimers, logger: logs.logger });
   const schema = buildSchema();
   const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
