@@ -1,7 +1,8 @@
 import type { Chain } from '../catalog/types.ts';
-import type { MarketIncentives } from '../domain/facts.ts';
+import type { FailureReason, GroupState, MarketIncentives } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { IncentivesPort } from '../upstreams/types.ts';
+import type { MarketId } from '../shared/ids.ts';
+import type { Batch, IncentivesPort } from '../upstreams/types.ts';
 import { type EmptinessRule, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
@@ -38,8 +39,40 @@ export function createIncentivesWarmer(
         keys,
         source: INCENTIVES_SOURCE,
         signal,
-        ask: () => port.live(chain, keys, { signal }),
+        ask: async () => {
+          const answer = await port.live(chain, keys, { signal });
+          return doubtMissing(answer, deps.snapshot.facts(chain.chainId).groups.incentives, deps.clock.now(), everySec);
+        },
         emptiness: EMPTINESS,
       }),
   };
+}
+
+/**
+ * A campaign that should still run by its own dates and that a list leaves out was cancelled, or was lost between two pages:
+ * the list does not say which. Its market fails as missing, so that last-good stays with its age, until lists have left it out
+ * for a whole cadence, or it ends.
+ */
+function doubtMissing(
+  answer: Batch<MarketIncentives>,
+  { items, failures: known }: GroupState<MarketIncentives>,
+  nowMs: number,
+  everySec: number,
+): Batch<MarketIncentives> {
+  const values = new Map<string, MarketIncentives>();
+  const failures = new Map<string, FailureReason>(answer.failures);
+  for (const [key, fresh] of answer.values) {
+    const before = items.get(key as MarketId)?.value;
+    const failure = known.get(key);
+    const isConfirmed = failure?.reason === 'missing' && nowMs - failure.sinceMs >= everySec * 1_000;
+    const lost = before !== undefined && !isConfirmed && leavesOut(fresh, before, nowMs);
+    if (lost) failures.set(key, 'missing');
+    else values.set(key, fresh);
+  }
+  return { values, failures };
+}
+
+function leavesOut(fresh: MarketIncentives, before: MarketIncentives, nowMs: number): boolean {
+  const listed = new Set([...fresh.borrow, ...fresh.collateral].map(({ id }) => id));
+  return [...before.borrow, ...before.collateral].some(({ id, endsAtMs }) => endsAtMs > nowMs && !listed.has(id));
 }

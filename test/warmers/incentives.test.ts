@@ -28,6 +28,51 @@ describe('incentives', () => {
     expect(w.facts().groups.incentives.failures.size).toBe(0);
   });
 
+  describe('a campaign that an otherwise good list leaves out', () => {
+    const CADENCE_MS = 1_800_000;
+    const other = ethereum.markets[1]?.id;
+    const listing = (campaigns: readonly IncentiveCampaign[]) => async (_chain: unknown, ids: readonly string[]) =>
+      all(ids, (id) => ({
+        borrow: id === firstMarket.id ? campaigns : id === other ? [{ ...campaign(NOW_MS * 2), id: 'other' }] : [],
+        collateral: [],
+      }));
+    const listed = async (endsAtMs: number) => {
+      const w = world();
+      const list = async (campaigns: readonly IncentiveCampaign[]) => {
+        w.ports.incentives = { ...w.ports.incentives, live: listing(campaigns) };
+        await w.run('incentives:1');
+        const { items, failures } = w.facts().groups.incentives;
+        const fact = items.get(firstMarket.id);
+        return [fact?.value.borrow.map(({ id }) => id), fact?.asOfMs, failures.get(firstMarket.id)?.reason];
+      };
+      expect(await list([campaign(endsAtMs)])).toEqual([['c'], NOW_MS, undefined]);
+      return { w, list };
+    };
+
+    test('behavior: stays at last-good, with its age, and is there again', async () => {
+      const { w, list } = await listed(NOW_MS * 2);
+      await w.time.advance(CADENCE_MS);
+      expect(await list([])).toEqual([['c'], NOW_MS, 'missing']);
+      await w.time.advance(5_000);
+      expect(await list([campaign(NOW_MS * 2)])).toEqual([['c'], NOW_MS + CADENCE_MS + 5_000, undefined]);
+    });
+
+    test('behavior: is over once lists have left it out for a cadence', async () => {
+      const { w, list } = await listed(NOW_MS * 2);
+      expect(await list([])).toEqual([['c'], NOW_MS, 'missing']);
+      await w.time.advance(CADENCE_MS - 1);
+      expect(await list([])).toEqual([['c'], NOW_MS, 'missing']);
+      await w.time.advance(1);
+      expect(await list([])).toEqual([[], NOW_MS + CADENCE_MS, undefined]);
+    });
+
+    test('behavior: is over when its own end has passed', async () => {
+      const { w, list } = await listed(NOW_MS + 10);
+      await w.time.advance(10);
+      expect(await list([])).toEqual([[], NOW_MS + 10, undefined]);
+    });
+  });
+
   test('behavior: a market without campaigns beside one with some is a measured none', async () => {
     const w = world();
     w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }) };
