@@ -28,7 +28,9 @@ export async function readNodeBody(request: IncomingMessage, limit: number): Pro
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.once('error', reject);
     // A caller that is gone sends no end.
-    request.once('close', () => reject(new Error('the request ended before its body')));
+    request.once('close', () => {
+      if (!request.readableEnded) reject(new Error('the request ended before its body'));
+    });
   });
 }
 

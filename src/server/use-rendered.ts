@@ -7,6 +7,7 @@ import type { Collected, Settled } from '../resolvers/validity.ts';
 import { ownBytes } from '../shared/bytes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { createKept, type Fill } from '../shared/kept.ts';
+import { createSeen } from '../shared/seen.ts';
 import { type Asked, keyOf } from './asked.ts';
 import type { Compiler, Execute } from './compiled.ts';
 import type { QueryCost } from './queries.ts';
@@ -63,6 +64,8 @@ type Rendered = ExecutionResult & { stringify(result: ExecutionResult): string }
 
 /** What an entry costs beside its texts. */
 const ENTRY_BYTES = 768;
+/** Operations remembered at least, to tell those that come back. */
+const MAX_ASKED = 10_000;
 /** Clients of one kind send one `Accept` header; who sends an unusual one is answered the usual way. */
 const MAX_MEDIA_TYPES = 100;
 const MAX_ACCEPT_CHARS = 200;
@@ -93,8 +96,10 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
     return undefined;
   };
 
+  // Most of what is asked once is never asked again, and costs the garbage collector more to keep than to make.
+  const asked = createSeen(MAX_ASKED);
   const keep = (key: string, text: string, holds: Collected, cost: QueryCost): void => {
-    if (!holds.reusable || clock.now() >= holds.untilMs || !holds.holds()) return;
+    if (!holds.reusable || !asked(key) || clock.now() >= holds.untilMs || !holds.holds()) return;
     kept.set(key, { text, holds: holds.settled(), cost });
   };
 
@@ -141,6 +146,7 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
     ready({ key }) {
       const known = kept.peek(key) === undefined ? undefined : find(key);
       if (!known) return undefined;
+      onLookup?.(true);
       known.bytes ??= ownBytes(Buffer.from(`{"data":${known.text}`));
       return { head: known.bytes, cost: known.cost };
     },

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createSeen } from '../../src/shared/seen.ts';
+
+describe('createSeen', () => {
+  test('default: a key is new once', () => {
+    const seen = createSeen(4);
+    expect(['a', 'a', 'b', '', '', 'a'].map(seen)).toEqual([false, true, false, false, true, true]);
+  });
+
+  test('behavior: what came among the last keys is known, however many came before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (keys) => {
+        const seen = createSeen(10);
+        return keys.every((key, at) => {
+          const known = seen(`key ${key}`);
+          const recent = new Set(keys.slice(Math.max(0, at - 9), at));
+          return known || !recent.has(key);
+        });
+      }),
+    );
+  });
+
+  test('behavior: what came long ago is forgotten', () => {
+    const seen = createSeen(100);
+    seen('first');
+    for (let i = 0; i < 1_000; i += 1) seen(`other ${i}`);
+    expect(seen('first')).toBe(false);
+  });
+});
