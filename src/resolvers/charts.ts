@@ -1,4 +1,4 @@
-import { BadRequestError, NotFoundError } from '../shared/errors.ts';
+import { BadRequestError, type LimitValue, NotFoundError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { shownValue } from '../shared/ids.ts';
 import {
@@ -79,7 +79,7 @@ function refused(
   field: string,
   value: string | number,
   instruction: string,
-  limit: Readonly<Record<string, unknown>>,
+  limit: Readonly<Record<string, LimitValue>>,
 ): BadRequestError {
   return new BadRequestError(`${field} "${shownValue(value)}" is not served. ${instruction}`, {
     field,

@@ -13,14 +13,15 @@ export interface Failure {
 
 /** Render the one error envelope of the contract. */
 export function errorResponse(failure: Failure, correlationId: string): RestResponse {
-  const { code, message, details } = failure;
+  const { code, message, allow } = failure;
+  const details = failure.details ?? (allow === undefined ? undefined : { allow });
   return {
     status: failure.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
       ...(failure.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(failure.retryAfterSec)) }),
-      ...(failure.allow === undefined ? {} : { allow: failure.allow.join(', ') }),
+      ...(allow === undefined ? {} : { allow: allow.join(', ') }),
       ...(failure.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
     },
     body: JSON.stringify({ error: { code, message, correlationId, ...(details === undefined ? {} : { details }) } }),

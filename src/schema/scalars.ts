@@ -1,7 +1,7 @@
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Decimal } from '../shared/decimal.ts';
-import { BadRequestError } from '../shared/errors.ts';
+import { BadRequestError, type LimitValue } from '../shared/errors.ts';
 import {
   type Address,
   type ChainId,
@@ -23,7 +23,12 @@ const MAX_HEX_CHARS = 262_144;
 const MAX_CHAIN_ID = 2 ** 31 - 1;
 
 /** Refuse a value. The scalar's name stands for the field until the place in the document is known. */
-function refuse(scalar: string, value: unknown, expectation: string, limit: Readonly<Record<string, unknown>>): never {
+function refuse(
+  scalar: string,
+  value: unknown,
+  expectation: string,
+  limit: Readonly<Record<string, LimitValue>>,
+): never {
   throw new BadRequestError(`"${shownValue(value)}" is not a valid ${scalar}. Send ${expectation}.`, {
     field: scalar,
     value: shownValue(value),

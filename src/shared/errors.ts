@@ -57,13 +57,16 @@ export class AppError<Details = unknown> extends Error {
   }
 }
 
+/** What a limit can be; the interface document lists the same. */
+export type LimitValue = string | number | boolean | readonly (string | number)[];
+
 export interface BadRequestDetails {
   /** Where the value stood, e.g. `query.chainId` or `body.leverage`. */
   readonly field: string;
   /** The offending value as received, shortened; absent when nothing was given. */
   readonly value?: string;
   /** The limit that was broken, e.g. `{ "max": "10.5" }` or `{ "oneOf": [1, 4663] }`. */
-  readonly limit?: Readonly<Record<string, unknown>>;
+  readonly limit?: Readonly<Record<string, LimitValue>>;
   /** All issues, when there is more than one. */
   readonly issues?: readonly { readonly field: string; readonly message: string }[];
 }

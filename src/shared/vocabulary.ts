@@ -34,3 +34,16 @@ export const MANAGE_ACTIONS = [
   'repay',
   'borrow',
 ] as const;
+/** Why a strategy or position does not take an action. */
+export const INELIGIBILITIES = [
+  'matured',
+  'near_maturity',
+  'no_swap_route',
+  'not_listed',
+  'equity_vault',
+  'not_equity_vault',
+  'market_closed',
+  'position_closed',
+  'position_liquidated',
+  'nothing_to_do',
+] as const;

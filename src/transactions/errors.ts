@@ -1,6 +1,7 @@
 import type { SwapSource } from '../catalog/schema.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
+import { INELIGIBILITIES } from '../shared/vocabulary.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
@@ -135,18 +136,7 @@ export class PositionProxyError extends AppError<PositionProxyDetails> {
   }
 }
 
-export const INELIGIBILITIES = [
-  'matured',
-  'near_maturity',
-  'no_swap_route',
-  'not_listed',
-  'equity_vault',
-  'not_equity_vault',
-  'market_closed',
-  'position_closed',
-  'position_liquidated',
-  'nothing_to_do',
-] as const;
+export { INELIGIBILITIES };
 export type Ineligibility = (typeof INELIGIBILITIES)[number];
 
 export interface NotEligibleDetails {

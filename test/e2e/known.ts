@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { type Answer, type Json, OPS, type TestService } from '../support/service.ts';
 
 /** Rows of the catalog that the tests lean on. */
@@ -24,7 +25,7 @@ export const READS = [
   '/v1/prices?chainId=4663',
 ] as const;
 
-/** Assert that an answer is the error envelope of section 2.13 with that status and code. */
+/** Assert that an answer is the error envelope of section 2.13 with that status and code, and the details of that code. */
 export function expectEnvelope(answer: Answer, status: number, code: string): Json {
   expect({ status: answer.status, code: answer.body?.error?.code }).toEqual({ status, code });
   expect(Object.keys(answer.body)).toEqual(['error']);
@@ -32,6 +33,7 @@ export function expectEnvelope(answer: Answer, status: number, code: string): Js
   expect(Object.keys(error).filter((key) => !['code', 'message', 'correlationId', 'details'].includes(key))).toEqual(
     [],
   );
+  expect(errorEnvelopeOf(error.code).safeParse(answer.body).error).toBeUndefined();
   expect(error.message).toMatch(/\S/);
   expect(error.correlationId).toBe(answer.headers.get('x-correlation-id'));
   expect(answer.headers.get('content-type')).toContain('application/json');

@@ -4,6 +4,7 @@ import { accounts, labelAddress, untouchedAccounts } from '../../devnet/seed/acc
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Token } from '../../src/catalog/index.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
+import { expectEnvelope } from './known.ts';
 import { marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
@@ -23,8 +24,7 @@ afterAll(() => service?.stop());
 
 async function refused(path: string, body: Json): Promise<Json> {
   const answer = await service.post(path, body, PARTNER);
-  expect(answer.body, JSON.stringify(answer.body)).toHaveProperty('error');
-  return { status: answer.status, ...answer.body.error };
+  return { status: answer.status, ...expectEnvelope(answer, answer.status, answer.body?.error?.code) };
 }
 const simulate = (change: Json) => refused('/v1/partner/leverage/simulate', { ...open, ...change });
 const manage = (body: Json) => refused('/v1/partner/manage/build', { userAddress: user, id: 0, ...body });

@@ -1,35 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERROR_MEANINGS } from '../../src/rest/openapi/errors.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
+import { errorClasses } from '../support/error-classes.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const playbook = readFileSync(join(root, 'docs/errors.md'), 'utf8');
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-
-/** Every class that ends in AppError, with its code: its own, or that of the class it extends. */
-function errorClasses(): Map<string, string> {
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(root, 'src', name), 'utf8'));
-  const declared = new Map<string, { parent: string; code: string | undefined }>();
-  for (const source of sources) {
-    for (const text of source.split(/^export class /m).slice(1)) {
-      const [, name = '', parent = ''] = /^(\w+)[^{]*? extends (\w+)/.exec(text) ?? [];
-      declared.set(name, { parent, code: /super\(\s*'([a-z_]+)'/.exec(text)?.[1] });
-    }
-  }
-  const codeOf = (name: string): string | undefined => {
-    const found = declared.get(name);
-    return found === undefined ? undefined : (found.code ?? codeOf(found.parent));
-  };
-  const isAppError = (name: string): boolean => {
-    const parent = declared.get(name)?.parent;
-    return parent === 'AppError' || (parent !== undefined && isAppError(parent));
-  };
-  return new Map([...declared.keys()].filter(isAppError).map((name) => [name, codeOf(name) ?? 'none']));
-}
 
 function section(code: string): string {
   return playbook.split(`\n## \`${code}\`\n`)[1]?.split('\n## ')[0] ?? '';

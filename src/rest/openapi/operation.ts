@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
-import { errorEnvelope } from '../schemas/common.ts';
+import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';
 import type { JsonSchema, SchemaCollector } from './json-schema.ts';
@@ -41,11 +41,12 @@ function schemaDescription(schema: z.ZodType): string | undefined {
 }
 
 function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
+  const bodies = codes.map((code) => schemas.convert(errorEnvelopeOf(code), 'output'));
   const retryable = codes.some((code) => ERROR_CODES[code].retryable);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
     headers: headerRefs('x-correlation-id', ...(retryable ? ['Retry-After'] : [])),
-    content: { 'application/json': { schema: schemas.convert(errorEnvelope, 'output') } },
+    content: { 'application/json': { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } } },
   };
 }
 

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
-
-const ERROR_CODE_NAMES = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** Percent with up to 2 decimals, signed. */
 export const pct = (description: string) =>
@@ -62,16 +59,3 @@ export const freshnessValue = z
     staleForSec: z.int().optional().describe('Seconds past the budget; present only when the value is stale.'),
   })
   .meta({ id: 'Freshness', description: 'How old a value is and how old it may get.' });
-
-export const errorEnvelope = z
-  .object({
-    error: z
-      .object({
-        code: z.enum(ERROR_CODE_NAMES).describe('Stable code.'),
-        message: z.string().describe('What was wrong, the limit, and the next step.'),
-        correlationId: z.string().describe('Identifies the failing request; the same as the header x-correlation-id.'),
-        details: z.unknown().optional().describe('Typed per code, e.g. the offending field and its limit.'),
-      })
-      .describe('What went wrong.'),
-  })
-  .meta({ id: 'Error', description: 'The one error body of the contract.' });

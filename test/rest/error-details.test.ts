@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ChainReadError } from '../../src/chain/errors.ts';
+import { DatabaseTooNewError } from '../../src/database/migrate.ts';
+import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
+import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
+import { createOpenApi } from '../../src/rest/openapi/document.ts';
+import { MethodNotAllowedError } from '../../src/rest/router.ts';
+import { ERROR_DETAILS, errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
+import { INTERFACE_VERSION } from '../../src/rest/types.ts';
+import { PayloadTooLargeError } from '../../src/server/body.ts';
+import { RateLimitedError } from '../../src/server/budgets.ts';
+import { QueryTooComplexError } from '../../src/server/query-limits.ts';
+import {
+  type AppError,
+  BadRequestError,
+  ERROR_CODES,
+  type ErrorCode,
+  NotFoundError,
+  NotReadyError,
+  UnauthorizedError,
+  UpstreamUnavailableError,
+} from '../../src/shared/errors.ts';
+import type { StrategyId } from '../../src/shared/ids.ts';
+import { INELIGIBILITIES } from '../../src/shared/vocabulary.ts';
+import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/index.ts';
+import {
+  InsufficientLiquidityError,
+  LimitExceededError,
+  NoRouteError,
+  NotEligibleError,
+  PositionProxyError,
+  SimulationRevertedError,
+  StaleDataError,
+} from '../../src/transactions/index.ts';
+import { UpstreamError } from '../../src/upstreams/errors.ts';
+import { marketOf } from '../e2e/leverage-support.ts';
+import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../server/front.ts';
+import { errorClasses } from '../support/error-classes.ts';
+import { type Conformance, conformanceTo } from '../support/openapi.ts';
+import type { Answer, Json } from '../support/service.ts';
+
+const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+const address = market.collateral.address;
+const limit = { max: '1', known: false, oneOf: [1, 4663], maxDecimals: 6, exactlyOneOf: ['leverage', 'desiredLtv'] };
+const issues = [{ field: 'leverage', message: 'too much' }];
+
+/** Of every class of errors, one with every detail that it can have, and one with the fewest. */
+const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
+  BadRequestError: [
+    new BadRequestError('m', { field: 'amount', value: '1', limit, issues }),
+    new BadRequestError('m', { field: 'amount' }),
+  ],
+  LimitExceededError: [new LimitExceededError('m', { field: 'leverage', value: '12', limit: { maxLeverage: '10.5' } })],
+  NotEligibleError: INELIGIBILITIES.map(
+    (reason, i) => new NotEligibleError('m', { reason, ...(i === 0 ? { pointer: '/v1/strategies' } : {}) }),
+  ),
+  PositionProxyError: [new PositionProxyError({ field: 'userAddress', value: address, owner: address, positionId: 3 })],
+  AmbiguousYieldLoopsError: [
+    new AmbiguousYieldLoopsError({
+      field: 'yieldPositionIds',
+      vaultId: `equity-${market.id}` as StrategyId,
+      candidates: [0, 1],
+    }),
+  ],
+  KeyInputError: [new KeyInputError('m', { field: 'label', value: '', limit: { minLength: 1, maxLength: 80 } })],
+  KeyNotActiveError: [new KeyNotActiveError('prefix', 'revoked')],
+  UnauthorizedError: [new UnauthorizedError()],
+  NotFoundError: [new NotFoundError('m', { resource: 'strategy', id: '0x1' })],
+  KeyNotFoundError: [new KeyNotFoundError('prefix')],
+  MethodNotAllowedError: [new MethodNotAllowedError('PUT', '/v1/prices', ['GET', 'HEAD'])],
+  PayloadTooLargeError: [new PayloadTooLargeError(65_536)],
+  UnsupportedMediaTypeError: [new UnsupportedMediaTypeError()],
+  QueryTooComplexError: [
+    new QueryTooComplexError({ measure: 'cost', limit: 1_000, actual: 2_000, tier: 'partner' }),
+    new QueryTooComplexError({ measure: 'tokens', limit: 1_000, tier: 'anonymous' }),
+  ],
+  RateLimitedError: [
+    new RateLimitedError({ scope: 'field', policy: 'ops', limit: 60, windowSec: 60, field: 'Query.openLeverage' }, 5),
+    new RateLimitedError({ scope: 'client', policy: 'partner', limit: 3_000, windowSec: 60 }, 5),
+  ],
+  NotReadyError: [new NotReadyError('m', ['lendingState', 'oracle'])],
+  UpstreamUnavailableError: [new UpstreamUnavailableError('database', 'timeout')],
+  UpstreamError: [new UpstreamError('coingecko', 'malformed')],
+  ChainReadError: [new ChainReadError('timeout')],
+  StaleDataError: [
+    new StaleDataError({ group: 'oracle', asOf: '2026-11-21T00:00:00.000Z', staleAfterSec: 900, staleForSec: 5 }),
+  ],
+  NoRouteError: [
+    new NoRouteError({
+      tokenIn: address,
+      tokenOut: market.loan.address,
+      amountIn: '1000000',
+      venues: [{ source: 'AggregatorOne', reason: 'no_route' }],
+    }),
+  ],
+  InsufficientLiquidityError: [
+    new InsufficientLiquidityError({ needed: '5.5', available: '1', symbol: 'PYUSD', marketId: market.id }),
+    new InsufficientLiquidityError({ needed: '5.5', available: '0', symbol: 'PYUSD' }),
+  ],
+  SimulationRevertedError: [
+    new SimulationRevertedError({ reason: 'LtvAboveMax', args: [{ name: 'ltv', value: '9' }], callIndex: 1 }, false),
+    new SimulationRevertedError({ reason: 'unknown', args: [], callIndex: 0 }, true),
+  ],
+};
+/** Ends the start of the process: no request is ever answered with it. */
+const NEVER_ANSWERED = [DatabaseTooNewError.name];
+
+const OPEN = '/v1/partner/leverage/build';
+const EXIT = '/v1/partner/equity/exit/build';
+const BODIES: Readonly<Record<string, object>> = {
+  [OPEN]: { strategyId: market.id, payToken: address, amount: '1', leverage: 2, userAddress: address },
+  [EXIT]: { strategyId: `equity-${market.id}`, userAddress: address },
+};
+
+let thrown: AppError;
+const fail = async (): Promise<never> => {
+  throw thrown;
+};
+let front: Front;
+let document: Conformance;
+beforeAll(async () => {
+  const { leverage, equity } = servicesThatFail();
+  front = await startFront({ env: UNLIMITED, services: { leverage, equity } });
+  document = conformanceTo(createOpenApi({ routes: front.routes, version: INTERFACE_VERSION }));
+});
+afterAll(() => front.stop());
+
+function servicesThatFail() {
+  return {
+    leverage: { preview: fail, open: fail, manage: fail, exitCost: fail, proxyOwner: fail, usdOf: () => undefined },
+    equity: { preview: fail, deposit: fail, exit: fail },
+  };
+}
+
+/** What a caller of REST gets when a builder throws. */
+function answerTo(error: AppError): Promise<Answer> {
+  thrown = error;
+  const path = error instanceof AmbiguousYieldLoopsError ? EXIT : OPEN;
+  return front.send(path, {
+    method: 'POST',
+    headers: { ...PARTNER_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(BODIES[path]),
+  });
+}
+
+const samples = Object.entries(SAMPLES).flatMap(([name, errors]) =>
+  errors.map((error, i) => [`${name} ${i + 1}`, error] as const),
+);
+
+describe('ERROR_DETAILS', () => {
+  test('behavior: every class that can be answered has a sample, of its own code', () => {
+    const classes = errorClasses();
+    expect(Object.keys(SAMPLES).sort()).toEqual(
+      [...classes.keys()].filter((name) => !NEVER_ANSWERED.includes(name)).sort(),
+    );
+    for (const [name, errors] of Object.entries(SAMPLES)) {
+      expect(errors.map((error) => [error.name, error.code])).toEqual(errors.map(() => [name, classes.get(name)]));
+    }
+  });
+
+  test.each(samples)(
+    'behavior: what REST answers for %s fits its code, and nothing more does',
+    async (_name, error) => {
+      const { status, body } = await answerTo(error);
+      expect([status, body.error.code]).toEqual([error.status, error.code]);
+      const schema = errorEnvelopeOf(error.code);
+      expect(schema.safeParse(body).error).toBeUndefined();
+      expect('details' in body.error).toBe(error.details !== undefined);
+      const more = { error: { ...body.error, details: { ...body.error.details, somethingElse: 1 } } };
+      expect(schema.safeParse(more).success).toBe(false);
+    },
+  );
+
+  test('behavior: no code has a detail that no error has', async () => {
+    const seen = new Map<string, Set<string>>();
+    for (const [, error] of samples) {
+      const { body } = await answerTo(error);
+      const keys = seen.get(error.code) ?? new Set();
+      seen.set(error.code, new Set([...keys, ...Object.keys(body.error.details ?? {})]));
+    }
+    for (const [code, schema] of Object.entries<Json>(ERROR_DETAILS)) {
+      const parts: readonly Json[] = schema === null ? [] : (schema.options ?? [schema]);
+      const documented = new Set(parts.flatMap(({ shape }) => Object.keys(shape)));
+      expect([code, [...documented].sort()]).toEqual([code, [...(seen.get(code) ?? [])].sort()]);
+    }
+  });
+});
+
+describe('openapi.json', () => {
+  test.each(samples)('behavior: %s is answered as the document says, where it lists the code', async (_name, error) => {
+    const { operations, violation } = document;
+    const path = error instanceof AmbiguousYieldLoopsError ? EXIT : OPEN;
+    const operation = operations.find((candidate) => candidate.path === path);
+    const listed = operation?.operation.responses[error.status]?.description.includes(`\`${error.code}\``) ?? false;
+    if (!operation || !listed) return expect(UNLISTED).toContain(error.code);
+    expect(violation(operation, await answerTo(error))).toBeNull();
+  });
+
+  /** What no builder answers with: refused before it, or on other surfaces only. */
+  const UNLISTED: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'query_too_complex'];
+
+  test('behavior: every code is in the table', () => {
+    expect(Object.keys(ERROR_DETAILS)).toEqual(Object.keys(ERROR_CODES));
+  });
+});
