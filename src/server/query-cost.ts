@@ -68,8 +68,8 @@ function* rootFields(
 const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean']);
 
 /**
- * Name the variables of a document that its costs depend on: list sizes are integers, and what a directive leaves out
- * hangs on a boolean. No cost of the schema reads anything else of its arguments (`test/server/query-cost.test.ts`).
+ * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, and what a
+ * directive leaves out hangs on a boolean. No cost of the schema reads another argument (`test/server/query-cost.test.ts`).
  */
 export function costlyVariables({ definitions }: DocumentNode): readonly string[] {
   const names = new Set<string>();

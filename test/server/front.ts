@@ -1,4 +1,5 @@
 import { createFrontDoor, persistedOperations } from '../../src/app/front-door.ts';
+import { createRendered } from '../../src/app/rendered.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
 import { createLoaders } from '../../src/loaders/index.ts';
@@ -11,6 +12,8 @@ import { buildSchema } from '../../src/schema/index.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
 import { listen } from '../../src/server/listen.ts';
+import { createReadyHeads } from '../../src/server/ready-heads.ts';
+import { createTextSender } from '../../src/server/text-answer.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
@@ -60,6 +63,8 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
   const services = { ...complete.services, ...options.services };
+  const cors = { origins: config.corsOrigins };
+  const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
   const graphql = createGraphQLServer({
     schema,
     createContext: (visit, trusted) => ({
@@ -71,6 +76,8 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     }),
     persisted: persistedOperations(manifest, routes),
+    rendered: rendered.operations,
+    sendText: createTextSender({ heads: createReadyHeads({ cors, clock }), clock }),
     graphiql: config.env.GRAPHIQL ? { tabs: [] } : false,
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
@@ -89,7 +96,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     graphql,
     pages: (request) => rest.answer(request),
     routeName: (path) => (path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched')),
-    cors: { origins: config.corsOrigins },
+    cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
     clock,
     logger: logs.logger,
