@@ -45,7 +45,7 @@ export function dailyCalls(catalog: Catalog, partnerKey: string, random: () => n
 const RETURNING = 40;
 
 /** Coins whose charts are shown on some page: few enough for the provider's free budget. */
-const POPULAR_COINS = 4;
+const POPULAR_COINS = 3;
 
 /**
  * The same, and everything that could make a process grow: ids, addresses, keys, clients, correlation ids, documents,
@@ -138,8 +138,8 @@ export function randomCalls(catalog: Catalog, partnerKey: string, random: () => 
       method: 'POST',
       path: '/graphql',
       body: post(
-        'query ($least: Float) { strategies(first: 20, filter: { minLiquidityUsd: $least }) { totalCount nodes { id borrowApyPct liquidityUsd } } }',
-        { least: random() * 1_000_000 },
+        'query ($least: Decimal) { strategies(first: 20, filter: { minLiquidityUsd: $least }) { totalCount nodes { id borrowApyPct liquidityUsd } } }',
+        { least: String(random() * 1_000_000) },
       ),
     }),
     () => ({

@@ -3,6 +3,8 @@ export interface Sample {
   readonly atMin: number;
   readonly rssMb: number;
   readonly heapMb: number;
+  /** What V8 has taken for its heap: used, free and fragmented. */
+  readonly heapTotalMb: number;
   /** Buffers and what else lives outside the heap. */
   readonly externalMb: number;
   /** What the caches of answers say that they hold. */
@@ -53,6 +55,7 @@ export async function readMemory(metricsUrl: string, startedMs: number): Promise
     atMin: (Date.now() - startedMs) / 60_000,
     rssMb: megabytes('process_resident_memory_bytes'),
     heapMb: megabytes('nodejs_heap_size_used_bytes'),
+    heapTotalMb: megabytes('nodejs_heap_size_total_bytes'),
     externalMb: megabytes('nodejs_external_memory_bytes'),
     cacheMb: megabytes('spiral_cache_bytes'),
   };

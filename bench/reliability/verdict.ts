@@ -10,12 +10,18 @@ export interface Run {
   readonly collections: readonly Collection[];
 }
 
+/** How one kind of memory went in the measured part of a run. */
+export interface Measure {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** MB a minute; `null` when there is too little to tell. */
+  readonly slope: number | null;
+  /** Slope beyond which it counts as growing. */
+  readonly maxSlope?: number;
+}
+
 export interface Verdict {
-  readonly resident: number;
-  readonly heap: number;
-  readonly external: number;
-  /** MB a minute of what full collections leave; `null` with fewer than two of them. */
-  readonly kept: number | null;
+  readonly measures: readonly Measure[];
   /** Why the run has failed; empty when it has not. */
   readonly faults: readonly string[];
 }
@@ -23,85 +29,89 @@ export interface Verdict {
 /** Share of the run that is left out of the slopes: what is bounded fills up to its bounds first. */
 const WARM_UP_SHARE = 0.5;
 /**
- * Slopes beyond which memory counts as growing, MB a minute. Resident memory wanders with what V8 and the allocator think
- * that they need; what full collections leave does not.
+ * MB a minute. Resident memory wanders with what V8 and the allocator think that they need; what full collections leave
+ * does not.
  */
-const MAX_SLOPE = { resident: 1, kept: 0.25 } as const;
+const MAX_RESIDENT_SLOPE = 1;
+const MAX_LEFT_SLOPE = 0.25;
+/** Share of requests that may stay unsent because too many were open. */
+const MAX_UNSENT = 0.01;
 
 /** Judge a run: how memory grew in its second half, and what was answered in all of it. */
 export function judge({ minutes, samples, totals, collections }: Run): Verdict {
-  const warm = samples.filter(({ atMin }) => atMin >= minutes * WARM_UP_SHARE);
-  const left = collections.filter(({ atMin }) => atMin >= minutes * WARM_UP_SHARE);
-  const resident = slope(warm, ({ rssMb }) => rssMb);
-  const kept = left.length < 2 ? null : slope(left, ({ heapMb }) => heapMb);
+  const isWarm = ({ atMin }: { readonly atMin: number }) => atMin >= minutes * WARM_UP_SHARE;
+  const warm = samples.filter(isWarm);
+  const ofSamples = (name: string, pick: (sample: Sample) => number, maxSlope?: number) =>
+    measureOf(name, warm, pick, maxSlope);
+  const left = collections.filter(isWarm);
+  const measures = [
+    ofSamples('Resident', ({ rssMb }) => rssMb, MAX_RESIDENT_SLOPE),
+    ofSamples('Heap, taken from the system', ({ heapTotalMb }) => heapTotalMb),
+    ofSamples('Heap, used', ({ heapMb }) => heapMb),
+    measureOf(`Heap, left by ${left.length} full collections`, left, ({ heapMb }) => heapMb, MAX_LEFT_SLOPE),
+    ofSamples('Outside the heap', ({ externalMb }) => externalMb),
+    ofSamples('Kept answers', ({ cacheMb }) => cacheMb),
+  ];
+  const requests = countOf(totals, (stats) => stats.requests);
+  const unsent = countOf(totals, (stats) => stats.leftOut);
   const wrong = Object.entries(sum(totals, (stats) => stats.wrong));
-  const leftOut = totals.reduce((all, stats) => all + stats.leftOut, 0);
-  const requests = totals.reduce((all, stats) => all + stats.requests, 0);
   return {
-    resident,
-    heap: slope(warm, ({ heapMb }) => heapMb),
-    external: slope(warm, ({ externalMb }) => externalMb),
-    kept,
+    measures,
     faults: [
       ...wrong.map(([answer, count]) => `neither asked for nor a refusal: ${answer} x${count}`),
-      ...(leftOut > requests / 100 ? [`${leftOut} requests were not sent: the process could not keep up`] : []),
-      ...(resident <= MAX_SLOPE.resident ? [] : [`resident memory grows by ${resident.toFixed(2)} MB a minute`]),
-      ...(kept === null ? ['there were no two full collections to compare'] : []),
-      ...(kept === null || kept <= MAX_SLOPE.kept ? [] : [`the heap keeps ${kept.toFixed(2)} MB more every minute`]),
+      ...(unsent > requests * MAX_UNSENT ? [`${unsent} requests were not sent: the process could not keep up`] : []),
+      ...measures.flatMap(({ name, slope, maxSlope }) => {
+        if (maxSlope === undefined || (slope !== null && slope <= maxSlope)) return [];
+        return [slope === null ? `${name}: too little to tell` : `${name}: grows by ${slope.toFixed(2)} MB a minute`];
+      }),
     ],
   };
 }
 
 /** Write a run down, as docs/reliability.md shows it. */
-export function reportOf(run: Run, verdict: Verdict): string {
-  const { minutes, perSecond, heapLimitMb, samples, totals, collections } = run;
-  const warm = samples.filter(({ atMin }) => atMin >= minutes * WARM_UP_SHARE);
-  const requests = totals.reduce((all, stats) => all + stats.requests, 0);
-  const range = (values: readonly number[]) =>
-    values.length === 0 ? '–' : `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)} MB`;
-  const row = (name: string, values: readonly number[], grows: number | null) =>
-    `| ${name} | ${range(values)} | ${grows === null ? '–' : grows.toFixed(2)} |`;
-  const left = collections.filter(({ atMin }) => atMin >= minutes * WARM_UP_SHARE).map(({ heapMb }) => heapMb);
-  const columns = Array.from({ length: 7 }, (_, i) => Math.max(1, Math.round((minutes * i) / 6)));
-  const at = (minute: number, pick: (sample: Sample) => number) => {
-    const sample = samples.findLast(({ atMin }) => atMin <= minute + 0.1);
-    return sample === undefined || Number.isNaN(pick(sample)) ? '–' : pick(sample).toFixed(0);
+export function reportOf(run: Run, { measures, faults }: Verdict): string {
+  const { minutes, perSecond, heapLimitMb, samples, totals } = run;
+  const columns = [...new Set([0, 1, 2, 3, 4, 5, 6].map((sixth) => Math.max(1, Math.round((minutes * sixth) / 6))))];
+  const line = (name: string, pick: (sample: Sample) => number) => {
+    const values = columns.map((minute) => samples.findLast(({ atMin }) => atMin <= minute + 0.1));
+    return `| ${name} | ${values.map((sample) => (sample === undefined ? '–' : pick(sample).toFixed(0))).join(' | ')} |`;
   };
-  const line = (name: string, pick: (sample: Sample) => number) =>
-    `| ${name} | ${columns.map((minute) => at(minute, pick)).join(' | ')} |`;
+  const requests = countOf(totals, (stats) => stats.requests);
   return [
-    `${minutes} minutes at ${perSecond} requests a second, ${requests} requests, heap limited to ${heapLimitMb} MB, ${process.version}.`,
+    `${minutes} minutes at ${perSecond} requests a second, ${requests} requests, heap limited to ${heapLimitMb} MB, ${process.version}:`,
     '',
     `| Minute | ${columns.join(' | ')} |`,
     `|---|${columns.map(() => '---|').join('')}`,
     line('Resident, MB', ({ rssMb }) => rssMb),
     line('Kept answers, MB', ({ cacheMb }) => cacheMb),
     '',
-    `| Last ${(minutes * (1 - WARM_UP_SHARE)).toFixed(0)} minutes | Range | Slope, MB a minute |`,
-    '|---|---|---|',
-    row(
-      'Resident',
-      warm.map(({ rssMb }) => rssMb),
-      verdict.resident,
-    ),
-    row(
-      'Heap used',
-      warm.map(({ heapMb }) => heapMb),
-      verdict.heap,
-    ),
-    row(`Heap after full collections (${left.length})`, left, verdict.kept),
-    row(
-      'Outside the heap',
-      warm.map(({ externalMb }) => externalMb),
-      verdict.external,
+    `| Last ${(minutes * (1 - WARM_UP_SHARE)).toFixed(0)} minutes | MB | Slope, MB a minute | At most |`,
+    '|---|---|---|---|',
+    ...measures.map(
+      ({ name, values, slope, maxSlope }) =>
+        `| ${name} | ${rangeOf(values)} | ${slope === null ? '–' : slope.toFixed(2)} | ${maxSlope ?? ''} |`,
     ),
     '',
     '| Call | Answers |',
     '|---|---|',
     ...answersOf(totals),
     '',
-    verdict.faults.length === 0 ? 'Passed.' : ['FAILED:', ...verdict.faults.map((fault) => `- ${fault}`)].join('\n'),
+    faults.length === 0 ? 'Passed.' : ['FAILED:', ...faults.map((fault) => `- ${fault}`)].join('\n'),
   ].join('\n');
+}
+
+function measureOf<T extends { readonly atMin: number }>(
+  name: string,
+  points: readonly T[],
+  pick: (point: T) => number,
+  maxSlope?: number,
+): Measure {
+  const slope = points.length < 2 ? null : slopeOf(points, pick);
+  return { name, values: points.map(pick), slope, ...(maxSlope === undefined ? {} : { maxSlope }) };
+}
+
+function rangeOf(values: readonly number[]): string {
+  return values.length === 0 ? '–' : `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}`;
 }
 
 /** One row per kind of call. */
@@ -112,6 +122,10 @@ function answersOf(totals: readonly LoadStats[]): readonly string[] {
     rows.set(name, [...(rows.get(name) ?? []), `${answer}: ${count}`]);
   }
   return [...rows].map(([name, answers]) => `| ${name} | ${answers.join(', ')} |`);
+}
+
+function countOf(totals: readonly LoadStats[], pick: (stats: LoadStats) => number): number {
+  return totals.reduce((all, stats) => all + pick(stats), 0);
 }
 
 function sum(
@@ -125,7 +139,7 @@ function sum(
 }
 
 /** Least squares, MB per minute. */
-function slope<T extends { readonly atMin: number }>(points: readonly T[], pick: (point: T) => number): number {
+function slopeOf<T extends { readonly atMin: number }>(points: readonly T[], pick: (point: T) => number): number {
   const mean = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / values.length;
   const [x, y] = [mean(points.map(({ atMin }) => atMin)), mean(points.map(pick))];
   const over = points.reduce((total, point) => total + (point.atMin - x) * (pick(point) - y), 0);

@@ -14,8 +14,8 @@ const CHART_FRESH_MS = 60_000;
 /** All that a minute's budget can bring: the longest charts have six thousand points. */
 const CHART_MAX_BYTES = 16 * 1024 * 1024;
 const CHART_POINT_BYTES = 112;
-/** Half of what charts may use of the provider's budget. */
-const STRANGE_CHARTS_PER_MINUTE = 12;
+/** A third of what charts may use of the provider's budget. */
+const STRANGE_CHARTS_PER_MINUTE = 8;
 
 export interface ChartsDeps {
   readonly upstream: PriceChartPort;

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { compress } from '../../src/rest/encoding.ts';
@@ -206,6 +208,23 @@ describe('createRenderedRows', () => {
     expect(w.renderings.fill.bytes).toBeGreaterThan(2 * bodies.reduce((sum, { length }) => sum + length, 0));
   });
 
+  it('behavior: what is kept takes no more memory than it says', async () => {
+    const w = world({ maxBytes: 100_000_000 });
+    const fill = async (from: number, count: number) => {
+      for (let n = from; n < from + count; n += 1) {
+        const body = JSON.stringify({ n, text: `${Math.sin(n)} `.repeat(n % 200) });
+        for (let asked = 0; asked < 2; asked += 1) {
+          await w.answer(w.request({ 'accept-encoding': 'br' }, `n=${n}`), { body });
+          await w.renderings.settled();
+        }
+      }
+    };
+    await fill(0, 500);
+    const [before, saidBefore] = [memory(), w.renderings.fill.bytes];
+    await fill(500, 2_000);
+    expect(memory() - before).toBeLessThanOrEqual(w.renderings.fill.bytes - saidBefore);
+  });
+
   it('behavior: few bytes are also there as text, and are the same bytes', async () => {
     const w = world();
     const body = JSON.stringify({ name: 'é – 漢' });
@@ -215,3 +234,11 @@ describe('createRenderedRows', () => {
     expect(hit?.row).toEqual(ROW);
   });
 });
+
+/** What is left after a collection, buffers included. */
+function memory(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
