@@ -3,10 +3,13 @@ import type { Collection, Sample } from './memory.ts';
 
 export interface Run {
   readonly minutes: number;
+  /** How much of it is left out of the slopes: what is bounded fills up to its bounds first. */
+  readonly warmMinutes: number;
   readonly perSecond: number;
   readonly heapLimitMb: number;
   readonly samples: readonly Sample[];
-  readonly totals: readonly LoadStats[];
+  readonly warmUp: readonly LoadStats[];
+  readonly measured: readonly LoadStats[];
   readonly collections: readonly Collection[];
 }
 
@@ -26,8 +29,6 @@ export interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Share of the run that is left out of the slopes: what is bounded fills up to its bounds first. */
-const WARM_UP_SHARE = 0.5;
 /**
  * MB a minute. Resident memory wanders with what V8 and the allocator think that they need; what full collections leave
  * does not.
@@ -37,9 +38,9 @@ const MAX_LEFT_SLOPE = 0.25;
 /** Share of requests that may stay unsent because too many were open. */
 const MAX_UNSENT = 0.01;
 
-/** Judge a run: how memory grew in its second half, and what was answered in all of it. */
-export function judge({ minutes, samples, totals, collections }: Run): Verdict {
-  const isWarm = ({ atMin }: { readonly atMin: number }) => atMin >= minutes * WARM_UP_SHARE;
+/** Judge a run: how memory grew once it was warm, and what was answered in all of it. */
+export function judge({ warmMinutes, samples, warmUp, measured, collections }: Run): Verdict {
+  const isWarm = ({ atMin }: { readonly atMin: number }) => atMin >= warmMinutes;
   const warm = samples.filter(isWarm);
   const ofSamples = (name: string, pick: (sample: Sample) => number, maxSlope?: number) =>
     measureOf(name, warm, pick, maxSlope);
@@ -52,9 +53,9 @@ export function judge({ minutes, samples, totals, collections }: Run): Verdict {
     ofSamples('Outside the heap', ({ externalMb }) => externalMb),
     ofSamples('Kept answers', ({ cacheMb }) => cacheMb),
   ];
-  const requests = countOf(totals, (stats) => stats.requests);
-  const unsent = countOf(totals, (stats) => stats.leftOut);
-  const wrong = Object.entries(sum(totals, (stats) => stats.wrong));
+  const requests = countOf(measured, (stats) => stats.requests);
+  const unsent = countOf(measured, (stats) => stats.leftOut);
+  const wrong = Object.entries(sum([...warmUp, ...measured], (stats) => stats.wrong));
   return {
     measures,
     faults: [
@@ -70,22 +71,23 @@ export function judge({ minutes, samples, totals, collections }: Run): Verdict {
 
 /** Write a run down, as docs/reliability.md shows it. */
 export function reportOf(run: Run, { measures, faults }: Verdict): string {
-  const { minutes, perSecond, heapLimitMb, samples, totals } = run;
+  const { minutes, warmMinutes, perSecond, heapLimitMb, samples, warmUp, measured } = run;
+  const totals = [...warmUp, ...measured];
   const columns = [...new Set([0, 1, 2, 3, 4, 5, 6].map((sixth) => Math.max(1, Math.round((minutes * sixth) / 6))))];
   const line = (name: string, pick: (sample: Sample) => number) => {
     const values = columns.map((minute) => samples.findLast(({ atMin }) => atMin <= minute + 0.1));
     return `| ${name} | ${values.map((sample) => (sample === undefined ? '–' : pick(sample).toFixed(0))).join(' | ')} |`;
   };
-  const requests = countOf(totals, (stats) => stats.requests);
+  const [first, then] = [warmUp, measured].map((part) => countOf(part, (stats) => stats.requests));
   return [
-    `${minutes} minutes at ${perSecond} requests a second, ${requests} requests, heap limited to ${heapLimitMb} MB, ${process.version}:`,
+    `${minutes} minutes: ${first} requests in ${warmMinutes.toFixed(0)} minutes to warm up, then ${then} at ${perSecond} a second; heap limited to ${heapLimitMb} MB, ${process.version}:`,
     '',
     `| Minute | ${columns.join(' | ')} |`,
     `|---|${columns.map(() => '---|').join('')}`,
     line('Resident, MB', ({ rssMb }) => rssMb),
     line('Kept answers, MB', ({ cacheMb }) => cacheMb),
     '',
-    `| Last ${(minutes * (1 - WARM_UP_SHARE)).toFixed(0)} minutes | MB | Slope, MB a minute | At most |`,
+    `| Last ${(minutes - warmMinutes).toFixed(0)} minutes | MB | Slope, MB a minute | At most |`,
     '|---|---|---|---|',
     ...measures.map(
       ({ name, values, slope, maxSlope }) =>

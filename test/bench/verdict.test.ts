@@ -33,14 +33,23 @@ function runOf({
     return { atMin, rssMb, heapMb: 100, heapTotalMb: 120, externalMb: 10, cacheMb: 12 };
   });
   const collections = samples.map(({ atMin }): Collection => ({ atMin, heapMb: 80 + grown(atMin) }));
-  return { minutes, perSecond: 100, heapLimitMb: 320, samples, totals: [stats], collections };
+  return {
+    minutes,
+    warmMinutes: 15,
+    perSecond: 100,
+    heapLimitMb: 320,
+    samples,
+    warmUp: [STATS],
+    measured: [stats],
+    collections,
+  };
 }
 
 describe('judge', () => {
   test('default: flat memory and expected answers pass, and warming up is no growth', () => {
     expect(judge(runOf()).faults).toEqual([]);
     expect(judge(runOf({ first: 5 })).faults).toEqual([]);
-    expect(reportOf(runOf(), judge(runOf()))).toContain('| unknown id | 404 not_found: 10 |');
+    expect(reportOf(runOf(), judge(runOf()))).toContain('| unknown id | 404 not_found: 20 |');
   });
 
   test('behavior: memory that grows once it is warm fails, slowly or not', () => {
