@@ -31,7 +31,7 @@ export interface Row {
   readonly operation: string;
 }
 
-/** An answer as bytes. The plain ones are there at once, the others as soon as they are compressed. */
+/** An answer as bytes. The plain ones are there at once, the others soon after somebody has asked again. */
 export interface Rendering {
   readonly row: Row;
   readonly contentType: string;
@@ -54,7 +54,7 @@ export interface Answer {
 }
 
 export interface Renderings {
-  /** Find a rendering that still holds. */
+  /** Find a rendering that still holds. The first time that it is found it begins to be compressed. */
   find(key: string): Rendering | undefined;
   /** Keep an answer, unless what it was made from has changed meanwhile. */
   keep(key: string, answer: Answer, holds: Holds): Rendering | undefined;
@@ -66,6 +66,7 @@ export interface Renderings {
 
 interface Kept extends Rendering {
   readonly holds: Holds;
+  askedAgain: boolean;
   variants: Rendering['variants'];
 }
 
@@ -99,11 +100,24 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
     if (kept.peek(key) === rendering) kept.set(key, rendering);
   };
 
+  /** What nobody asks for again is not worth compressing. */
+  const noteAsked = (key: string, rendering: Kept): void => {
+    rendering.askedAgain = true;
+    if (rendering.variants.identity.body.length < MIN_COMPRESSED_BYTES) return;
+    // Without the compressed bytes the plain ones are as right.
+    const running = prepare(key, rendering).catch(() => {});
+    compressing.add(running);
+    void running.then(() => compressing.delete(running));
+  };
+
   return {
     find(key) {
       const rendering = kept.get(key);
       if (!rendering) return undefined;
-      if (clock.now() < rendering.untilMs && rendering.holds.holds()) return rendering;
+      if (clock.now() < rendering.untilMs && rendering.holds.holds()) {
+        if (!rendering.askedAgain) noteAsked(key, rendering);
+        return rendering;
+      }
       kept.delete(key);
       return undefined;
     },
@@ -118,15 +132,10 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
         madeAtMs,
         untilMs: holds.untilMs,
         holds,
+        askedAgain: false,
         variants: { identity: variantOf(bytes, hash, 'identity') },
       };
       kept.set(key, rendering);
-      if (bytes.length >= MIN_COMPRESSED_BYTES) {
-        // Without the compressed bytes the plain ones are as right.
-        const running = prepare(key, rendering).catch(() => {});
-        compressing.add(running);
-        void running.then(() => compressing.delete(running));
-      }
       return rendering;
     },
     async settled() {
