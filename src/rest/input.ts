@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { shownValue } from '../shared/ids.ts';
+import { expectation, issuesOf } from './issues.ts';
+import { repeatedKey } from './json.ts';
 import type { RestRequest } from './types.ts';
 
 /** Bodies of the partner surface are a few hundred bytes; this leaves room and keeps memory bounded. */
@@ -37,7 +39,7 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
 }
 
 /**
- * Read and parse a JSON body.
+ * Read and parse a JSON body. A key given twice is refused, as a parameter is: guessing which one was meant would be worse.
  * @throws UnsupportedMediaTypeError, BadRequestError, and what the transport throws for more than `limit` bytes
  */
 export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES): Promise<unknown> {
@@ -45,8 +47,18 @@ export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES
   if (!isJsonType(request.headers['content-type'] ?? '') || encoding !== 'identity')
     throw new UnsupportedMediaTypeError();
   const bytes = await request.body(limit);
+  const { text, body } = readJson(bytes);
+  const key = repeatedKey(text);
+  if (key === undefined) return body;
+  throw new BadRequestError(`The body has "${shownValue(key)}" twice. Give it once.`, {
+    field: `body.${shownValue(key)}`,
+  });
+}
+
+function readJson(bytes: Uint8Array): { readonly text: string; readonly body: unknown } {
   try {
-    return JSON.parse(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    return { text, body: JSON.parse(text) };
   } catch {
     throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
   }
@@ -65,19 +77,16 @@ export function parseInput<T>(
   value: unknown,
   whereIs: (name: string | undefined) => 'path' | 'query' | 'body',
 ): T {
-  const result = schema.safeParse(value, { reportInput: true });
+  const result = schema.safeParse(value, { reportInput: true, error: expectation });
   if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => ({
-    field: [whereIs(issue.path[0]?.toString()), ...issue.path.map(String)].join('.'),
-    message: issue.message,
-    input: issue.input,
-  }));
+  const issues = issuesOf(schema, value, result.error, whereIs);
   const [first] = issues;
   if (!first) throw new BadRequestError('The input is not valid.', { field: whereIs(undefined) });
   const got = first.input === undefined ? 'it is missing' : `got "${shownValue(first.input)}"`;
   throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
     field: first.field,
     ...(first.input === undefined ? {} : { value: shownValue(first.input) }),
+    ...(first.oneOf === undefined ? {} : { limit: { oneOf: first.oneOf } }),
     ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
   });
 }

@@ -43,8 +43,18 @@ export function appErrorBehind(error: GraphQLError): AppError | undefined {
 /** The name under which the refused value was given; only known for errors that come before execution. */
 function placeOf(error: GraphQLError): string | undefined {
   const node = error.path === undefined ? error.nodes?.[0] : undefined;
-  if (node?.kind === Kind.VARIABLE_DEFINITION) return `variables.${node.variable.name.value}`;
+  if (node?.kind === Kind.VARIABLE_DEFINITION) return `variables.${placeInVariable(error) ?? node.variable.name.value}`;
   return node === undefined ? undefined : argumentBefore(node as ValueNode);
+}
+
+/**
+ * The place inside an input object, e.g. `input.amount`. The engine tells it in its words only:
+ * `Variable "$input" got invalid value "x" at "input.amount"; <the scalar's message>`.
+ */
+function placeInVariable({ message, originalError }: GraphQLError): string | undefined {
+  const said = originalError?.message ?? '';
+  const before = message.endsWith(`; ${said}`) ? message.slice(0, -said.length - 2) : '';
+  return / at "([\w.[\]]+)"$/.exec(before)?.[1]?.replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
 /** Walk back from a literal to the name before its colon; lists hold scalars only, so nothing else can stand between. */

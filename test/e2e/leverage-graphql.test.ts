@@ -208,7 +208,7 @@ describe('managePosition', () => {
     expect(await ask(MANAGE, { userAddress: user, id, action: 'close' })).toMatchObject({
       __typename: 'NotEligibleRefusal',
       ineligibility: 'position_closed',
-      pointer: `/v1/partner/positions/${user}`,
+      pointer: `/v1/partner/positions/${user}?chainId=1`,
     });
   });
 });

@@ -68,7 +68,17 @@ describe('POST /v1/partner/leverage/simulate', () => {
     ['an amount beyond all tokens', { amount: '9'.repeat(40) }, { details: { field: 'body.amount', limit: {} } }],
     ['a chain that is not served', { chainId: 10 }, { details: { field: 'body.chainId' } }],
     ['a pay token that is none', { payToken: labelAddress('no token') }, { details: { field: 'body.payToken' } }],
-    ['a field that does not exist', { slipage: 0.01 }, { details: { field: 'body' } }],
+    [
+      'a field that does not exist',
+      { slipage: 0.01 },
+      {
+        details: {
+          field: 'body.slipage',
+          value: '0.01',
+          limit: { oneOf: ['strategyId', 'payToken', 'amount', 'leverage', 'desiredLtv', 'slippage', 'chainId'] },
+        },
+      },
+    ],
     [
       'a matured principal token',
       { strategyId: marketOf(1, 'PT-stcUSD/USDC 91.5').id, payToken: tokenOf(1, 'USDC').address },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { locateField } from '../../src/rest/input.ts';
+import { locateField, parseInput, parseJsonBody } from '../../src/rest/input.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
 
 const row = {
   params: z.object({ address: z.string(), chainId: z.int() }),
@@ -26,4 +27,74 @@ describe(locateField, () => {
       expect(locateField(name, row)).toBe(name);
     }
   });
+});
+
+describe(parseInput, () => {
+  const schema = z.strictObject({
+    amount: z.string(),
+    leverage: z.number().optional(),
+    id: z.int().min(0).optional(),
+    action: z.enum(['close', 'borrow']).optional(),
+    ids: z.array(z.int()).max(2).optional(),
+  });
+  const refused = (value: unknown): BadRequestError => {
+    try {
+      parseInput(schema, value, () => 'body');
+    } catch (error) {
+      if (error instanceof BadRequestError) return error;
+    }
+    throw new Error('it was taken');
+  };
+
+  it.each<[string, unknown, object, string]>([
+    ['nothing where something is needed', {}, { field: 'body.amount' }, 'text in quotes'],
+    ['a number for text', { amount: 5 }, { field: 'body.amount', value: '5' }, 'text in quotes'],
+    ['text for a number', { amount: '5', leverage: '5' }, { field: 'body.leverage', value: '5' }, 'without quotes'],
+    ['a fraction for an index', { amount: '5', id: 0.5 }, { field: 'body.id', value: '0.5' }, 'a whole number'],
+    ['less than there can be', { amount: '5', id: -1 }, { field: 'body.id', value: '-1' }, 'at least 0'],
+    ['a word of no list', { amount: '5', action: 'sell' }, { field: 'body.action', value: 'sell' }, 'close, borrow'],
+    ['too long a list', { amount: '5', ids: [1, 2, 3] }, { field: 'body.ids', value: '[1,2,3]' }, 'at most 2 entries'],
+    ['a list for an object', [], { field: 'body', value: '[]' }, 'a JSON object'],
+  ])('error: BadRequest for %s names the field and what is expected', (_what, value, details, expected) => {
+    const error = refused(value);
+    expect(error.details).toEqual(details);
+    expect(error.message).toContain(expected);
+  });
+
+  it('error: BadRequest for names that are no fields, each by itself with what is taken', () => {
+    const oneOf = ['amount', 'leverage', 'id', 'action', 'ids'];
+    expect(refused({ amount: '5', levrage: 5 }).details).toEqual({
+      field: 'body.levrage',
+      value: '5',
+      limit: { oneOf },
+    });
+    const both = refused(JSON.parse('{"amount":"5","a":1,"__proto__":2}'));
+    expect(both.details?.issues?.map(({ field }) => field)).toEqual(['body.a', 'body.__proto__']);
+  });
+});
+
+describe(parseJsonBody, () => {
+  const request = (text: string) => ({
+    method: 'POST',
+    path: '/',
+    query: '',
+    headers: { 'content-type': 'application/json' },
+    body: async () => new TextEncoder().encode(text),
+    correlationId: 'test',
+    clientIp: '127.0.0.1',
+  });
+
+  it('default: the value', async () => {
+    expect(await parseJsonBody(request('{"a":[{"a":1},{"a":2}]}'))).toEqual({ a: [{ a: 1 }, { a: 2 }] });
+  });
+
+  it.each(['{"amount":"1","amount":"2"}', '{"amount":"1", "\\u0061mount" : "2"}'])(
+    'error: BadRequest for a key that is given twice: %s',
+    async (text) => {
+      await expect(parseJsonBody(request(text))).rejects.toMatchObject({
+        code: 'bad_request',
+        details: { field: 'body.amount' },
+      });
+    },
+  );
 });

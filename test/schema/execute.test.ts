@@ -134,6 +134,16 @@ describe('scalars', () => {
     expect(firstError(await run(query, { wanted: '0x12' }))).toMatchObject({ code: 'bad_request', details });
   });
 
+  it.each<[object, string, string]>([
+    [{ minLiquidityUsd: '1e30' }, 'minLiquidityUsd', '1e30'],
+    [{ minLiquidityUsd: 'x" at "y.z"; ' }, 'minLiquidityUsd', 'x" at "y.z"; '],
+    [{ chainIds: [1, 0] }, 'chainIds.1', '0'],
+  ])('behavior: the error of a field of an input object names the field: %j', async (filter, place, value) => {
+    const query = 'query($f: StrategyFilter) { strategies(filter: $f) { totalCount } }';
+    const details = { field: `variables.f.${place}`, value };
+    expect(firstError(await run(query, { f: filter }))).toMatchObject({ code: 'bad_request', details });
+  });
+
   it('behavior: the error of a literal names the argument, also in a list', () => {
     const error = validate(schema, parse('{ strategies(filter: { chainIds: [1, 0] }) { totalCount } }'))[0];
     expect(error && appErrorBehind(error)).toMatchObject({ details: { field: 'chainIds', value: '0' } });

@@ -30,7 +30,7 @@ const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
 /** More loops than anybody stacks; keeps one batch within a block. */
 const MAX_LOOPS = 20;
 
-const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`);
+const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
 
 /** `chainId` of vaults: only chains that have some. Left out, the vault says it. */

@@ -9,7 +9,7 @@ export const bn = (description: string) =>
       $bn: z
         .string()
         .regex(/^-?\d+(\.\d+)?$/)
-        .describe('Plain decimal, no exponent.'),
+        .meta({ description: 'Plain decimal, no exponent.', examples: ['1250.5'] }),
     })
     .describe(`${description} Exact decimal.`);
 export const bigint = (description: string) =>
@@ -18,7 +18,7 @@ export const bigint = (description: string) =>
       $bigint: z
         .string()
         .regex(/^-?\d+$/)
-        .describe('Plain integer.'),
+        .meta({ description: 'Plain integer.', examples: ['1250500000'] }),
     })
     .describe(`${description} Integer.`);
 

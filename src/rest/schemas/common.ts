@@ -1,21 +1,33 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
 
+/** What tools show where they would make something up from a pattern: sUSDe and its market with PYUSD. */
+const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
+const EXAMPLE_MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+
 /** Percent with up to 2 decimals, signed. */
 export const pct = (description: string) =>
   z
     .string()
     .regex(/^-?\d+(\.\d+)?$/)
-    .describe(`${description} Decimal string, percent.`);
+    .meta({ description: `${description} Decimal string, percent.`, examples: ['12.34'] });
 export const decimalString = (description: string) =>
   z
     .string()
     .regex(/^-?\d+(\.\d+)?$/)
-    .describe(description);
-export const usd = (description: string) => z.number().describe(`${description} USD.`);
+    .meta({ description, examples: ['1250.5'] });
+export const usd = (description: string) => z.number().meta({ description: `${description} USD.`, examples: [1250.5] });
 export const dateTime = (description: string) => z.iso.datetime().describe(description);
-export const addressString = (description: string) => z.string().regex(ADDRESS_PATTERN).describe(description);
-export const marketIdString = (description: string) => z.string().regex(MARKET_ID_PATTERN).describe(description);
+export const addressString = (description: string) =>
+  z
+    .string()
+    .regex(ADDRESS_PATTERN)
+    .meta({ description, examples: [EXAMPLE_ADDRESS] });
+export const marketIdString = (description: string) =>
+  z
+    .string()
+    .regex(MARKET_ID_PATTERN)
+    .meta({ description, examples: [EXAMPLE_MARKET_ID] });
 
 export interface ChainParamOptions {
   readonly chainIds: readonly number[];

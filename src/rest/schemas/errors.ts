@@ -8,17 +8,27 @@ import { addressString, dateTime, decimalString, marketIdString } from './common
  * test that holds both together.
  */
 
-const place = z.string().describe('Where the value stood, e.g. `body.leverage`, `query.chainId` or `path.address`.');
+const place = z.string().meta({
+  description: 'Where the value stood, e.g. `body.leverage`, `query.chainId` or `path.address`.',
+  examples: ['body.leverage'],
+});
 const word = z.union([z.string(), z.number()]);
 
 const inputDetails = z
   .strictObject({
     field: place,
-    value: z.string().optional().describe('The value as received, shortened; absent when nothing was given.'),
+    value: z
+      .string()
+      .optional()
+      .meta({ description: 'The value as received, shortened; absent when nothing was given.', examples: ['12'] }),
     limit: z
       .record(z.string(), z.union([word, z.boolean(), z.array(word)]))
       .optional()
-      .describe('The limit by name, e.g. `{"maxLeverage": "10.5"}`, `{"oneOf": [1, 4663]}` or `{"maxDecimals": 6}`.'),
+      .meta({
+        description:
+          'The limit by name, e.g. `{"maxLeverage": "10.5"}`, `{"oneOf": [1, 4663]}` or `{"maxDecimals": 6}`.',
+        examples: [{ maxLeverage: '10.5', maxLtvPct: '90.50' }],
+      }),
     issues: z
       .array(z.strictObject({ field: place, message: z.string().describe('What is wrong with it.') }))
       .optional()
@@ -97,7 +107,10 @@ export const ERROR_DETAILS = {
   no_route: z.strictObject({
     tokenIn: addressString('What was to be sold.'),
     tokenOut: addressString('What was to be bought.'),
-    amountIn: z.string().regex(/^\d+$/).describe('How much, base units of `tokenIn`.'),
+    amountIn: z
+      .string()
+      .regex(/^\d+$/)
+      .meta({ description: 'How much, base units of `tokenIn`.', examples: ['1000000'] }),
     venues: z.array(venueAnswer).describe('Every venue that was asked.'),
   }),
   insufficient_liquidity: z.strictObject({

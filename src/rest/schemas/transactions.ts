@@ -28,10 +28,11 @@ export const plainNumber = (description: string) =>
 export const addressText = (description: string) =>
   z.string().regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters').describe(description);
 
-export const strategyIdText = (description: string) =>
+/** An id of the list. Where one kind is taken, one of the other is still read: its refusal says where to go. */
+export const strategyIdText = (description: string, prefix = '') =>
   z
     .string()
-    .regex(STRATEGY_ID_PATTERN, 'expected an id from the strategies list: 0x followed by 64 hex characters')
+    .regex(STRATEGY_ID_PATTERN, `expected an id from the strategies list: ${prefix}0x followed by 64 hex characters`)
     .describe(description);
 
 /** `chainId` in a body: a JSON number. */
@@ -60,8 +61,12 @@ export const unsignedCall = z
     data: z
       .string()
       .regex(/^0x([0-9a-f]{2})*$/)
-      .describe('Calldata.'),
-    value: z.string().regex(/^\d+$/).optional().describe('Native value in wei; absent when there is none.'),
+      .meta({ description: 'Calldata.', examples: ['0x095ea7b3'] }),
+    value: z
+      .string()
+      .regex(/^\d+$/)
+      .optional()
+      .meta({ description: 'Native value in wei; absent when there is none.', examples: ['1000000000000000'] }),
   })
   .meta({ id: 'Call', description: 'One unsigned call.' });
 
@@ -77,7 +82,7 @@ export const leverageSimulation = z
       .string()
       .regex(/^\d+$/)
       .nullable()
-      .describe('Fee of the reallocation in wei; null = none is needed.'),
+      .meta({ description: 'Fee of the reallocation in wei; null = none is needed.', examples: [null] }),
     slippage: z.number().describe('The slippage that counts, a ratio.'),
     note: z.string().describe('The same in sentences.'),
   })

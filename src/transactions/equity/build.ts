@@ -179,7 +179,7 @@ function fundingIssues({ token, amount, balance }: NonNullable<BatchDraft['pays'
 
 function closingNote(ids: readonly number[]): string {
   if (ids.length === 0) return 'No yield loop is closed: none is known to belong to the vault.';
-  return `Closed are the yield ${ids.length === 1 ? 'loop' : 'loops'} ${ids.join(', ')} and the stock leg, nothing else.`;
+  return `It closes the yield ${ids.length === 1 ? 'loop' : 'loops'} ${ids.join(', ')} and the stock leg, nothing else.`;
 }
 
 function signingUrlOf(appUrl: string | undefined, query: Readonly<Record<string, string>>): string | undefined {

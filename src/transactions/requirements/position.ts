@@ -102,7 +102,7 @@ export async function readManaged(
   if (!open || collateral === 0n) {
     throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
       reason: open ? 'position_liquidated' : 'position_closed',
-      pointer: `/v1/partner/positions/${user}`,
+      pointer: `/v1/partner/positions/${user}?chainId=${chain.chainId}`,
     });
   }
   const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs);

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { shownValue } from '../shared/ids.ts';
+
+/** One thing that is wrong with an input. */
+export interface InputIssue {
+  readonly field: string;
+  /** What was expected there. */
+  readonly message: string;
+  readonly input: unknown;
+  /** The names that are taken, where this one is not. */
+  readonly oneOf?: readonly string[];
+}
+
+/** What each type is in the words of somebody who writes JSON. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text in quotes',
+  number: 'a number without quotes',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a JSON object',
+};
+
+/** Say what an input should be, where its schema does not say it itself. `undefined` = in the schema library's words. */
+export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `expected ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `expected at least ${counted(issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `expected at most ${counted(issue.maximum, issue.origin)}`;
+    default:
+      return undefined;
+  }
+}
+
+function counted(bound: number | bigint, origin: string): string {
+  if (origin === 'array') return `${bound} entries`;
+  return origin === 'string' ? `${bound} characters` : String(bound);
+}
+
+/** List what is wrong with an input; a name that the schema does not have is an issue of its own. */
+export function issuesOf(
+  schema: z.ZodType,
+  value: unknown,
+  { issues }: z.ZodError,
+  whereIs: (name: string | undefined) => string,
+): readonly InputIssue[] {
+  const fieldOf = (path: readonly PropertyKey[]) => [whereIs(path[0]?.toString()), ...path.map(String)].join('.');
+  return issues.flatMap((issue): readonly InputIssue[] => {
+    if (issue.code !== 'unrecognized_keys') {
+      return [{ field: fieldOf(issue.path), message: issue.message, input: issue.input }];
+    }
+    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    return issue.keys.map((key) => ({
+      field: fieldOf([...issue.path, shownValue(key)]),
+      message: `is not a field of this request, which takes ${known.join(', ')}`,
+      input: (value as Readonly<Record<string, unknown>>)[key],
+      oneOf: known,
+    }));
+  });
+}
