@@ -178,6 +178,18 @@ describe('repeated operations', () => {
     }
   });
 
+  it('behavior: an answer told as a stream is one each time that it is asked for so', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const response = await fetch(`${service.url}/graphql`, {
+        method: 'POST',
+        headers: { accept: 'text/event-stream', 'content-type': 'application/json' },
+        body: JSON.stringify({ query: QUERY, variables: { first: 4 } }),
+      });
+      expect(response.headers.get('content-type')).toBe('text/event-stream');
+      expect(await response.text()).toMatch(/^event: next\ndata: \{"data":/m);
+    }
+  });
+
   it('behavior: a persisted id and its text are the same operation', async () => {
     const { sha256, document } = manifest.Strategies;
     const variables = { chainId: 1 };
