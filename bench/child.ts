@@ -20,17 +20,24 @@ export interface Cost {
   readonly peakRssBytes: number;
 }
 
-/** The core that servers run on, one at a time; the load comes from the others. */
-const SERVER_CORE = availableParallelism() - 1;
+/** The core that servers run on, one at a time; the load comes from the others. `BENCH_CORE` names another one. */
+const SERVER_CORE = Number(process.env.BENCH_CORE ?? availableParallelism() - 1);
+/** Where those run that a server asks. */
+const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
 const START_MS = 60_000;
 const STOP_MS = 10_000;
 
 export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
-/** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can. */
-export async function startChild(name: string, input: unknown, flags: readonly string[] = []): Promise<Child> {
+/** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can: `peer` = not the servers'. */
+export async function startChild(
+  name: string,
+  input: unknown,
+  flags: readonly string[] = [],
+  peer = false,
+): Promise<Child> {
   const node = [process.execPath, ...flags, await bundled(name)];
-  const [command = '', ...args] = canPin ? ['taskset', '-c', String(SERVER_CORE), ...node] : node;
+  const [command = '', ...args] = canPin ? ['taskset', '-c', String(peer ? PEER_CORE : SERVER_CORE), ...node] : node;
   const child = spawn(command, args, {
     stdio: ['ignore', process.env.BENCH_OUT ? 'inherit' : 'ignore', 'inherit', 'ipc'],
     env: { ...process.env },

@@ -5,7 +5,7 @@ import { say } from './table.ts';
 /** Measure composition at several sizes, each in a process of its own, and print how cost grows with markets. */
 export async function composing(sizes: readonly number[]): Promise<void> {
   say(
-    '\n| markets | first composition | composition | publish to composed | longest event-loop delay | heap, facts included |',
+    '\n| markets | first composition | composition | publish to composed | longest event-loop delay, median and worst round | heap, facts included |',
   );
   say('|--:|--:|--:|--:|--:|--:|');
   const results: ComposeResult[] = [];
@@ -16,7 +16,7 @@ export async function composing(sizes: readonly number[]): Promise<void> {
     results.push(result);
     const ms = (value: number) => `${value.toFixed(1)} ms`;
     say(
-      `| ${markets} | ${ms(result.firstMs)} | ${ms(result.atOnceMs)} | ${ms(result.refreshMs)} | ${ms(result.delayMs)} ` +
+      `| ${markets} | ${ms(result.firstMs)} | ${ms(result.atOnceMs)} | ${ms(result.refreshMs)} | ${ms(result.delayMs)}, ${ms(result.worstDelayMs)} ` +
         `| ${(result.heapBytes / 2 ** 20).toFixed(0)} MB |`,
     );
   }

@@ -4,19 +4,21 @@ import { say } from './table.ts';
 
 /** Measure the refresh of all lending states and oracles over JSON-RPC at several sizes, from request to composition. */
 export async function refreshing(sizes: readonly number[]): Promise<void> {
-  say('\n| markets | refresh | CPU of the service | HTTP requests | longest event-loop delay |');
+  say(
+    '\n| markets | refresh | CPU of the service | HTTP requests | longest event-loop delay, median and worst round |',
+  );
   say('|--:|--:|--:|--:|--:|');
-  const node = await startChild('node', {});
+  const node = await startChild('node', {}, [], true);
   try {
     for (const markets of sizes) {
       const child = await startChild('refresh', { markets, rpcUrl: node.url }, [
         '--expose-gc',
         '--max-old-space-size=4096',
       ]);
-      const { wallMs, cpuMs, requests, delayMs } = child.said.result as RefreshResult;
+      const { wallMs, cpuMs, requests, delayMs, worstDelayMs } = child.said.result as RefreshResult;
       await child.stop();
       const ms = (value: number) => `${value.toFixed(1)} ms`;
-      say(`| ${markets} | ${ms(wallMs)} | ${ms(cpuMs)} | ${requests} | ${ms(delayMs)} |`);
+      say(`| ${markets} | ${ms(wallMs)} | ${ms(cpuMs)} | ${requests} | ${ms(delayMs)}, ${ms(worstDelayMs)} |`);
     }
   } finally {
     await node.stop();

@@ -115,22 +115,27 @@ export function syntheticFacts(chain: Chain): ChainFacts {
   return { ...facts, version: 1, publishedMs: NOW_MS - 30_000 };
 }
 
-/** The facts after another refresh of all lending states and oracles: new numbers in new objects, everything else as it was. */
+/**
+ * The facts after another refresh of all lending states and oracles, a minute later each: new objects, in which interest
+ * has accrued, the rate has drifted as the curve does, and the collateral has earned. Everything else is as it was.
+ */
 export function refreshedFacts(facts: ChainFacts, round: number): ChainFacts {
   const { lendingState, oracle } = facts.groups;
   const more = BigInt(round);
+  const grown = (value: bigint, perRound: bigint) => value + (value * more) / perRound;
   const state = ({ value, ...fact }: Fact<FactGroups['lendingState']>) => ({
     ...fact,
     value: {
       ...value,
-      totalBorrowAssets: value.totalBorrowAssets + more,
-      borrowRate: value.borrowRate + more,
+      totalBorrowAssets: grown(value.totalBorrowAssets, 10_000_000n),
+      totalSupplyAssets: grown(value.totalSupplyAssets, 11_000_000n),
+      borrowRate: grown(value.borrowRate, 100_000n),
       blockNumber: value.blockNumber + more,
     },
   });
   const price = ({ value, ...fact }: Fact<FactGroups['oracle']>) => ({
     ...fact,
-    value: { price: value.price + more, blockNumber: value.blockNumber + more },
+    value: { price: grown(value.price, 10_000_000n), blockNumber: value.blockNumber + more },
   });
   const groups = {
     ...facts.groups,

@@ -1,5 +1,7 @@
-import { createPublicClient, http, type PublicClient } from 'viem';
+import { createPublicClient, type PublicClient } from 'viem';
 import type { ChainId } from '../shared/ids.ts';
+import { betweenEvents, type Slicing } from '../shared/slices.ts';
+import { batchTransport } from './transport.ts';
 
 /** The part of viem's client that reads and simulations use. */
 export type ChainClient = PublicClient;
@@ -20,13 +22,17 @@ export interface ChainClientHooks {
   readonly onRequest?: (chainId: ChainId) => void;
   /** The fetch that requests to a chain's node leave through. Default: the global one. */
   readonly fetchOf?: (chainId: ChainId) => typeof fetch;
+  /** How requests and answers are worked through in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
 /** Below geth's default limit of 1,000 calls in a batch. */
 const BATCH_SIZE = 500;
-/** Some 1,300 bytes per market in one round; the client's own limit ends at 8,000 markets. */
+/** Below the 5 MB that geth takes as a request. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Some 1,300 bytes per market in one round: room for 50,000 markets. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Create the RPC client of each chain. Calls issued in the same tick leave as one batched HTTP request. */
@@ -40,26 +46,26 @@ export function createChainClients(
 /** Create the RPC client of one chain. */
 export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
   const { chainId, rpcUrl, batch = true, timeoutMs = TIMEOUT_MS, retryCount = RETRY_COUNT } = endpoint;
+  const send = impatient(hooks.fetchOf?.(chainId) ?? fetch, timeoutMs);
   return createPublicClient({
     cacheTime: 0,
-    transport: http(rpcUrl, {
-      batch: batch ? { batchSize: BATCH_SIZE, wait: 0 } : false,
-      timeout: timeoutMs,
-      maxResponseBodySize: MAX_RESPONSE_BYTES,
+    transport: batchTransport({
+      url: rpcUrl,
+      batchSize: batch ? BATCH_SIZE : 1,
+      batchBytes: BATCH_BYTES,
+      timeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
       retryCount,
-      fetchFn: impatient(hooks.fetchOf?.(chainId) ?? fetch, timeoutMs),
-      // No return value: the client would take it for a replacement of the request.
-      onFetchRequest: () => {
+      slicing: hooks.slicing ?? betweenEvents,
+      fetch: (input, init) => {
         hooks.onRequest?.(chainId);
+        return send(input, init);
       },
     }),
   });
 }
 
-/**
- * End a request after `timeoutMs`, body included. The transport's own timeout holds neither while the body is read nor for
- * a request that can be aborted from outside: a node that falls silent would hold a warmer for ever.
- */
+/** End a request after `timeoutMs`, body included: a node that falls silent would hold a warmer for ever. */
 function impatient(send: typeof fetch, timeoutMs: number): typeof fetch {
   return (input, init) => {
     const late = AbortSignal.timeout(timeoutMs);

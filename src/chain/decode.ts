@@ -13,8 +13,6 @@ export type MarketTotals = Pick<
   'totalSupplyAssets' | 'totalSupplyShares' | 'totalBorrowAssets' | 'totalBorrowShares' | 'lastUpdate' | 'fee'
 >;
 
-type MarketWords = [bigint, bigint, bigint, bigint, bigint, bigint];
-
 const WAD = 10n ** 18n;
 /** The protocol's own ceiling for a fee. */
 const MAX_FEE = WAD / 4n;
@@ -24,9 +22,12 @@ const MAX_RATE_PER_SECOND = (100n * WAD) / 31_536_000n;
 /** Read a market's totals. One that was never created is `missing`; one that lent more than it has is `implausible`. */
 export function decodeMarket(result: CallResult): Decoded<MarketTotals> {
   return decoded(result, (data) => {
-    const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = [
-      0, 1, 2, 3, 4, 5,
-    ].map((index) => wordAt(data, index)) as MarketWords;
+    const totalSupplyAssets = wordAt(data, 0);
+    const totalSupplyShares = wordAt(data, 1);
+    const totalBorrowAssets = wordAt(data, 2);
+    const totalBorrowShares = wordAt(data, 3);
+    const lastUpdate = wordAt(data, 4);
+    const fee = wordAt(data, 5);
     if (lastUpdate === 0n) return 'missing';
     if (totalBorrowAssets > totalSupplyAssets || fee > MAX_FEE) return 'implausible';
     return { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee };
@@ -51,7 +52,7 @@ export function decodeBorrowRate(result: CallResult): Decoded<bigint> {
 
 /** Read an oracle's price, scaled by 1e36. Zero is no price. */
 export function decodePrice(result: CallResult): Decoded<bigint> {
-  return decoded(result, (data) => (uintOf(data) === 0n ? 'implausible' : uintOf(data)));
+  return decoded(result, (data) => uintOf(data) || 'implausible');
 }
 
 const RAY = 10n ** 27n;

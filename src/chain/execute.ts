@@ -1,7 +1,7 @@
 import { encodeFunctionData, numberToHex, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
-import { betweenEvents, runInSlices } from '../shared/slices.ts';
+import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
@@ -13,6 +13,8 @@ export interface ExecutorDeps {
   readonly multicall3: Address;
   /** Calldata of one multicall at most; default 64 kB. */
   readonly maxCalldataBytes?: number;
+  /** How questions and answers are worked through in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 export interface Execution {
@@ -39,7 +41,7 @@ const CALL_OVERHEAD_BYTES = 5 * 32;
  * rollups `block.number` may be the parent chain's; its time, and the chain's id as a check, come with the first chunk.
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
-  const { client, chainId, multicall3, maxCalldataBytes = MAX_CALLDATA_BYTES } = deps;
+  const { client, chainId, multicall3, maxCalldataBytes = MAX_CALLDATA_BYTES, slicing = betweenEvents } = deps;
   const frame: readonly Call[] = [
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }) },
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }) },
@@ -63,7 +65,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     execute: async (calls, blockNumber, { signal } = {}) => {
       const chunks = chunksOf([...frame, ...calls], maxCalldataBytes);
       // All encoded before the first is sent: what is sent in one turn is one request.
-      const data = await runInSlices(eachOf(chunks, encodeAggregate), betweenEvents);
+      const data = await runInSlices(eachStep(chunks, encodeAggregate), slicing);
       signal?.throwIfAborted();
       const answers = await Promise.allSettled(data.map((text) => send(text, numberToHex(blockNumber), signal)));
       const read = (answer: (typeof answers)[number], i: number): readonly CallResult[] => {
@@ -76,22 +78,12 @@ export function createExecutor(deps: ExecutorDeps): Executor {
           return Array.from({ length: count }, () => ({ ok: false, reason: error.reason }));
         }
       };
-      const results = (await runInSlices(eachOf(answers, read), betweenEvents)).flat();
+      const results = (await runInSlices(eachStep(answers, read), slicing)).flat();
       const [timestamp, id, ...rest] = results;
       if (uintOf(id) !== BigInt(chainId)) throw new ChainReadError('implausible');
       return { block: { number: blockNumber, timestamp: uintOf(timestamp) }, results: rest };
     },
   };
-}
-
-/** Map a list step by step. */
-function* eachOf<T, R>(list: readonly T[], map: (item: T, index: number) => R): Generator<void, R[], void> {
-  const mapped: R[] = [];
-  for (const [i, item] of list.entries()) {
-    mapped.push(map(item, i));
-    yield;
-  }
-  return mapped;
 }
 
 /** Split calls into runs whose calldata stays under the limit; a call larger than it stands alone. */

@@ -1,6 +1,7 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { LendingState, OraclePrice } from '../domain/facts.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError } from './errors.ts';
 import { createExecutor } from './execute.ts';
@@ -36,29 +37,35 @@ export interface ChainReaderDeps {
   readonly client: ChainClient;
   readonly chain: Pick<Chain, 'chainId' | 'contracts'>;
   readonly maxCalldataBytes?: number;
+  /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 /** Create the reader of one chain. */
-export function createChainReader({ client, chain, maxCalldataBytes }: ChainReaderDeps): ChainReader {
+export function createChainReader(deps: ChainReaderDeps): ChainReader {
+  const { client, chain, maxCalldataBytes, slicing = betweenEvents } = deps;
   const { chainId, contracts } = chain;
   const executor = createExecutor({
     client,
     chainId,
     multicall3: contracts.multicall3,
+    slicing,
     ...(maxCalldataBytes === undefined ? {} : { maxCalldataBytes }),
   });
   return {
     chainId,
     readLendingState: async (markets, options) => {
       const blockNumber = await executor.latestBlock(options);
-      const first = await executor.execute(planStoredState(contracts.morphoBlue, markets), blockNumber, options);
-      const stored = foldStoredState(markets, first.results, first.block);
-      const second = await executor.execute(planBorrowRates(stored.markets), blockNumber, options);
+      const questions = await runInSlices(planStoredState(contracts.morphoBlue, markets), slicing);
+      const first = await executor.execute(questions, blockNumber, options);
+      const stored = await runInSlices(foldStoredState(markets, first.results, first.block), slicing);
+      const more = await runInSlices(planBorrowRates(stored.markets), slicing);
+      const second = await executor.execute(more, blockNumber, options);
       // The same number with another time is another block: the chain was reorganized between the rounds.
       if (second.block.timestamp !== first.block.timestamp) throw new ChainReadError('implausible');
       return {
         block: first.block,
-        lending: foldLendingState(stored, second.results, first.block),
+        lending: await runInSlices(foldLendingState(stored, second.results, first.block), slicing),
         oracle: stored.oracle,
       };
     },

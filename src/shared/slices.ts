@@ -29,3 +29,20 @@ export async function runInSlices<T>(steps: Generator<unknown, T, void>, slicing
     sinceMs = now();
   }
 }
+
+/** Run steps to their end without a pause. */
+export function runAtOnce<T>(steps: Generator<unknown, T, void>): T {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** Map a list, a step per item. */
+export function* eachStep<T, R>(list: readonly T[], map: (item: T, index: number) => R): Generator<void, R[], void> {
+  const mapped: R[] = [];
+  for (const [i, item] of list.entries()) {
+    mapped.push(map(item, i));
+    yield;
+  }
+  return mapped;
+}

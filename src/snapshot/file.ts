@@ -9,8 +9,9 @@ import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
 import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
-import { groupsOf, type KeepItem, mergePublications } from './merge.ts';
+import { groupsOf, type KeepItem, mergeGroups, withGroups } from './merge.ts';
 import { admit } from './restore.ts';
+import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface FileSnapshotDeps {
@@ -33,6 +34,7 @@ const PART_CHARS = 65_536;
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   const { path, clock, timers, logger, gatherMs = GATHER_MS, slicing = betweenEvents } = deps;
   const local = createLocalFacts({ logger });
+  const inTurn = createTurns();
   const encoded = new WeakMap<GroupState<unknown>, readonly string[]>();
   let scheduled: unknown = null;
   let dirty = false;
@@ -82,16 +84,19 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     return writing;
   };
 
-  const publishAll: SnapshotWriter['publishAll'] = async (chainId, publications) => {
-    const next = mergePublications(local.facts(chainId), publications, clock.now());
-    local.set(next, groupsOf(publications));
-    dirty = true;
-    scheduled ??= timers.setTimeout(() => {
-      scheduled = null;
-      void flush();
-    }, gatherMs);
-    return next;
-  };
+  const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
+    inTurn(chainId, async () => {
+      const facts = local.facts(chainId);
+      const groups = await runInSlices(mergeGroups(facts, publications), slicing);
+      const next = withGroups(facts, groups, facts.version + 1, clock.now());
+      local.set(next, groupsOf(publications));
+      dirty = true;
+      scheduled ??= timers.setTimeout(() => {
+        scheduled = null;
+        void flush();
+      }, gatherMs);
+      return next;
+    });
 
   return {
     facts: local.facts,
@@ -112,6 +117,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
       }
     },
     close: async () => {
+      await inTurn.settled();
       if (scheduled !== null) timers.clearTimeout(scheduled);
       scheduled = null;
       await flush();

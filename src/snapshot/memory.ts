@@ -1,22 +1,31 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { createLocalFacts } from './local.ts';
-import { groupsOf, mergePublications } from './merge.ts';
+import { groupsOf, mergeGroups, withGroups } from './merge.ts';
+import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface MemorySnapshotDeps {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How merging is done in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 /** Create a snapshot store that lives and dies with the process. */
-export function createMemorySnapshot({ clock, logger }: MemorySnapshotDeps): SnapshotStore {
+export function createMemorySnapshot(deps: MemorySnapshotDeps): SnapshotStore {
+  const { clock, logger, slicing = betweenEvents } = deps;
+  const inTurn = createTurns();
   const local = createLocalFacts({ logger });
-  const publishAll: SnapshotWriter['publishAll'] = async (chainId, publications) => {
-    const next = mergePublications(local.facts(chainId), publications, clock.now());
-    local.set(next, groupsOf(publications));
-    return next;
-  };
+  const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
+    inTurn(chainId, async () => {
+      const facts = local.facts(chainId);
+      const groups = await runInSlices(mergeGroups(facts, publications), slicing);
+      const next = withGroups(facts, groups, facts.version + 1, clock.now());
+      local.set(next, groupsOf(publications));
+      return next;
+    });
   return {
     facts: local.facts,
     subscribe: local.subscribe,

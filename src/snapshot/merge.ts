@@ -6,6 +6,7 @@ import {
   type Failure,
   type GroupState,
 } from '../domain/facts.ts';
+import { runAtOnce } from '../shared/slices.ts';
 import type { Publication, Publications } from './types.ts';
 
 /** Tell whether an item still belongs to the catalog. */
@@ -17,20 +18,19 @@ export type KeepItem = (group: FactGroup, key: string) => boolean;
  * failure keeps its first `sinceMs` until the item succeeds; a measurement older than the one known is not taken.
  */
 export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
-  return withGroups(facts, mergeGroups(facts, publications), facts.version + 1, nowMs);
+  return withGroups(facts, runAtOnce(mergeGroups(facts, publications)), facts.version + 1, nowMs);
 }
 
-/** Merge refreshes into their groups: the rule of `mergePublications`, for whoever counts versions elsewhere. */
-export function mergeGroups(
+/** Merge refreshes into their groups, step by step: the rule of `mergePublications`, for whoever counts versions elsewhere. */
+export function* mergeGroups(
   facts: ChainFacts,
   publications: Publications,
-): Partial<Record<FactGroup, GroupState<unknown>>> {
-  return Object.fromEntries(
-    groupsOf(publications).map((group) => [
-      group,
-      mergeGroup<unknown>(facts.groups[group], publications[group] as Publication<unknown>),
-    ]),
-  );
+): Generator<void, Partial<Record<FactGroup, GroupState<unknown>>>, void> {
+  const merged: Partial<Record<FactGroup, GroupState<unknown>>> = {};
+  for (const group of groupsOf(publications)) {
+    merged[group] = yield* mergeGroup<unknown>(facts.groups[group], publications[group] as Publication<unknown>);
+  }
+  return merged;
 }
 
 /** Tell which groups a publication names, in the order of all groups. */
@@ -38,8 +38,11 @@ export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): rea
   return FACT_GROUPS.filter((group) => publications[group] !== undefined);
 }
 
-/** Merge one refresh into one group. */
-export function mergeGroup<T>(state: GroupState<T>, publication: Publication<T>): GroupState<T> {
+/** Merge one refresh into one group, step by step. */
+export function* mergeGroup<T>(
+  state: GroupState<T>,
+  publication: Publication<T>,
+): Generator<void, GroupState<T>, void> {
   const items = new Map(state.items);
   const failures = new Map(state.failures);
   for (const [key, { reason, source }] of publication.failures) {
@@ -51,6 +54,7 @@ export function mergeGroup<T>(state: GroupState<T>, publication: Publication<T>)
     if (known !== undefined && known.asOfMs > fact.asOfMs) continue;
     items.set(key, fact);
     failures.delete(key);
+    yield;
   }
   const succeeded =
     publication.failed !== true &&

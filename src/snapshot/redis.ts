@@ -3,12 +3,14 @@ import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '.
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { CODEC_VERSION, decodeGroup, encodeGroup } from './codec.ts';
+import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
 import { connectRedis, untilReady } from './redis-connection.ts';
-import { createRemoteFacts, type RemoteGroup } from './redis-remote.ts';
+import { createRemoteFacts, type RemoteGroup, type RemoteGroupWrite } from './redis-remote.ts';
 import { admit } from './restore.ts';
+import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface RedisSnapshotDeps {
@@ -20,6 +22,8 @@ export interface RedisSnapshotDeps {
   readonly prefix?: string;
   /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
   readonly restoreWaitMs?: number;
+  /** How merging and encoding are done in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 const RESTORE_WAIT_MS = 3_000;
@@ -34,7 +38,8 @@ type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
  * is published when Redis is back, also into a Redis that lost everything. Versions never go backwards in one process.
  */
 export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
-  const { url, chainIds, clock, logger, keep, prefix = 'spiral', restoreWaitMs = RESTORE_WAIT_MS } = deps;
+  const { url, chainIds, clock, logger, keep, prefix = 'spiral', slicing = betweenEvents } = deps;
+  const { restoreWaitMs = RESTORE_WAIT_MS } = deps;
   const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
   const local = createLocalFacts({ logger });
   const redis = connectRedis({ url, logger, name: 'snapshot' });
@@ -48,19 +53,11 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const revisions = new Map<string, string>();
   /** Groups whose local state was never accepted by Redis. */
   const unshared = new Set<string>();
-  const queues = new Map<ChainId, Promise<unknown>>();
   const pulling = new Set<ChainId>();
   let closed = false;
 
-  /** One thing at a time per chain: a pull between a merge and its write would lose one of them. */
-  const inTurn = <T>(chainId: ChainId, task: () => Promise<T>): Promise<T> => {
-    const result = (queues.get(chainId) ?? Promise.resolve()).then(task);
-    queues.set(
-      chainId,
-      result.catch(() => {}),
-    );
-    return result;
-  };
+  /** A pull between a merge and its write would lose one of them. */
+  const inTurn = createTurns();
   const id = (chainId: ChainId, group: FactGroup): string => `${chainId}:${group}`;
   const state = (chainId: ChainId, group: FactGroup): GroupState<unknown> => local.facts(chainId).groups[group];
 
@@ -109,12 +106,15 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const nowMs = clock.now();
     try {
       for (let attempt = 0; attempt < MAX_COLLISIONS; attempt++) {
-        const writes = groups.map((group) => ({
-          group,
-          expected: revisions.get(id(chainId, group)) ?? '',
-          revision: randomUUID(),
-          payload: encodeGroup(group, next[group] as GroupState<unknown>),
-        }));
+        const writes: RemoteGroupWrite[] = [];
+        for (const group of groups) {
+          const expected = revisions.get(id(chainId, group)) ?? '';
+          const payload = await runInSlices(
+            textOf(encodeGroupParts(group, next[group] as GroupState<unknown>)),
+            slicing,
+          );
+          writes.push({ group, expected, revision: randomUUID(), payload });
+        }
         const { version: floor } = local.facts(chainId);
         if (await remote.write(chainId, { groups: writes, floor, publishedMs: nowMs })) {
           for (const { group, revision } of writes) {
@@ -181,7 +181,9 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   });
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
-    inTurn(chainId, () => push(chainId, mergeGroups(local.facts(chainId), publications)));
+    inTurn(chainId, async () =>
+      push(chainId, await runInSlices(mergeGroups(local.facts(chainId), publications), slicing)),
+    );
 
   return {
     facts: local.facts,
@@ -204,9 +206,19 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     },
     close: async () => {
       closed = true;
-      await Promise.all(queues.values());
+      await inTurn.settled();
       redis.disconnect();
       notices.disconnect();
     },
   };
+}
+
+/** Gather pieces into one text, step by step. */
+function* textOf(pieces: Iterable<string>): Generator<void, string, void> {
+  const gathered: string[] = [];
+  for (const piece of pieces) {
+    gathered.push(piece);
+    yield;
+  }
+  return gathered.join('');
 }

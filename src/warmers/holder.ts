@@ -13,6 +13,8 @@ export interface Hold {
 export interface Holder {
   /** Tell whether the lease is ours now, taking it when it is free. */
   hold(): Promise<Hold>;
+  /** Whether it is ours, as far as this process knows. */
+  isOurs(): boolean;
   /** Give it back. */
   release(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export function createHolder({ job, lease, clock, timers, logger, onLost }: Hold
       });
       return acquiring;
     },
+    isOurs: () => held !== null,
     release: async () => {
       released = true;
       if (timer !== null) timers.clearTimeout(timer);

@@ -9,6 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import { Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface LendingStateDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recordSamples: RecordSamples;
+  /** How the work on what was read is done in pieces; default: between other work of the event loop. */
+  readonly slicing?: Slicing;
 }
 
 /**
@@ -29,7 +32,7 @@ export function createLendingStateWarmer(
   reader: ChainReader,
   everySec: number,
 ): Warmer {
-  const { snapshot, logger } = deps;
+  const { snapshot, logger, slicing = betweenEvents } = deps;
   const { chainId, markets } = chain;
   let samplesKept = true;
 
@@ -50,8 +53,9 @@ export function createLendingStateWarmer(
     everySec,
     phase: 0,
     run: async (signal) => {
-      const reading = reader.readLendingState(markets, { signal }).then((read) => {
-        if (isOlder(read.block, newestBlock(snapshot.facts(chainId)))) throw new ChainReadError('implausible');
+      const reading = reader.readLendingState(markets, { signal }).then(async (read) => {
+        const newest = await runInSlices(newestBlock(snapshot.facts(chainId)), slicing);
+        if (isOlder(read.block, newest)) throw new ChainReadError('implausible');
         return read;
       });
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
@@ -71,7 +75,13 @@ export function createLendingStateWarmer(
       ]);
       await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
       const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
-      await record([...(await reading).lending.values].map(([marketId, state]) => sampleOf(marketId, state)));
+      const states = [...(await reading).lending.values];
+      await record(
+        await runInSlices(
+          eachStep(states, ([marketId, state]) => sampleOf(marketId, state)),
+          slicing,
+        ),
+      );
       return sumReports(reports);
     },
   };
@@ -106,11 +116,12 @@ function isOlder(block: BlockRef, known: BlockRef | null): boolean {
   return block.number < known.number;
 }
 
-function newestBlock(facts: ChainFacts): BlockRef | null {
+function* newestBlock(facts: ChainFacts): Generator<void, BlockRef | null, void> {
   let newest: BlockRef | null = null;
   for (const { value } of facts.groups.lendingState.items.values()) {
     const block = { number: value.blockNumber, timestamp: value.blockTimestamp };
     if (newest === null || isOlder(newest, block)) newest = block;
+    yield;
   }
   return newest;
 }

@@ -1,6 +1,7 @@
 import { FAILURE_REASONS, type Fact, type FactGroup, type FactGroups, type FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
 
@@ -67,10 +68,10 @@ export function reportOrThrow(outcome: Measured<FactGroup>['outcome']): RunRepor
 
 /** The asking half of `refreshGroup`, for whoever publishes several groups at once. @throws the signal's reason */
 export async function measureGroup<G extends FactGroup>(
-  deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock },
+  deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock; readonly slicing?: Slicing },
   plan: RefreshPlan<G>,
 ): Promise<Measured<G>> {
-  const { snapshot, clock } = deps;
+  const { snapshot, clock, slicing = betweenEvents } = deps;
   const { chainId, group, keys, source, signal } = plan;
   const attemptedAtMs = clock.now();
   const items = new Map<string, Fact<FactGroups[G]>>();
@@ -87,7 +88,7 @@ export async function measureGroup<G extends FactGroup>(
   signal.throwIfAborted();
   const lastGood = snapshot.facts(chainId).groups[group].items as ReadonlyMap<string, Fact<FactGroups[G]>>;
   const distrusted = isDistrusted(plan, answer, lastGood, attemptedAtMs);
-  for (const key of keys) {
+  const take = (key: string): void => {
     const value = answer.values.get(key);
     const itsSource = answer.sourceOf?.(key) ?? source;
     if (value === undefined || distrusted) {
@@ -96,7 +97,9 @@ export async function measureGroup<G extends FactGroup>(
       const combined = plan.combine?.(value, lastGood.get(key)?.value) ?? value;
       items.set(key, { value: combined, asOfMs: answer.asOfMs ?? attemptedAtMs, source: itsSource });
     }
-  }
+  };
+  await runInSlices(eachStep(keys, take), slicing);
+  signal.throwIfAborted();
   return {
     publication: { attemptedAtMs, items, failures },
     outcome: { report: reportOf(items.size, [...failures.values()]) },

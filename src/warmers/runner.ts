@@ -36,6 +36,8 @@ export interface WarmerRunner {
    * @throws AppError not_ready when another process holds its lease
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
+  /** Which jobs this process runs now, and which it stands by for. */
+  jobs(): { readonly held: readonly string[]; readonly standby: readonly string[] };
   /** Abort what runs, wait for it to end, and give the leases back. */
   stop(): Promise<void>;
 }
@@ -151,6 +153,11 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
           return run(entry, 'all');
         }),
       );
+    },
+    jobs: () => {
+      const names = (ours: boolean) =>
+        entries.filter(({ holder }) => holder.isOurs() === ours).map(({ warmer }) => warmer.name);
+      return { held: names(true), standby: names(false) };
     },
     stop: async () => {
       stopping = true;

@@ -18,6 +18,7 @@ import { createChainClient } from '../../src/chain/client.ts';
 import { ChainReadError } from '../../src/chain/errors.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
+import { countedSlicing } from '../shared/counted-slicing.ts';
 import { type ScriptedNode, startScriptedNode } from './scripted-node.ts';
 
 const chain = createCatalog(curatedChains).chains[0] as Chain;
@@ -115,6 +116,15 @@ describe('readLendingState', () => {
     expect(node.requests).toBeLessThanOrEqual(3);
     expect(counted).toBe(node.requests);
     expect([...node.blocks]).toEqual([numberToHex(100n)]);
+  });
+
+  test('behavior: plans and answers are worked through in pieces', async () => {
+    const slicing = countedSlicing();
+    const client = createChainClient({ chainId: 1, rpcUrl: node.url, retryCount: 0 });
+    const { lending } = await createChainReader({ client, chain, slicing }).readLendingState(markets(40));
+    expect(lending.values.size).toBe(40);
+    // At least once per market for each of: two questions, two answers, the rate's question and its answer.
+    expect(slicing.pauses()).toBeGreaterThanOrEqual(40 * 5);
   });
 
   test('behavior: an oracle that several markets share is read once and answers for all', async () => {

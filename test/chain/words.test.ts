@@ -8,6 +8,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { planBorrowRates, planStoredState } from '../../src/chain/plans/lending-state.ts';
 import { decodeAggregate, encodeAggregate, wordAt } from '../../src/chain/words.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
+import { runAtOnce } from '../../src/shared/slices.ts';
 
 const bytes = fc.uint8Array({ maxLength: 100 }).map((data) => `0x${Buffer.from(data).toString('hex')}` as Hex);
 const address = fc
@@ -75,7 +76,7 @@ describe('wordAt', () => {
 describe('plans', () => {
   test('default: what the general encoder writes', () => {
     const morphoBlue = '0xBBBBBbbBBb9cC5e90e3b3Af64bdAF62C37EEFFCb' as Address;
-    const stored = planStoredState(morphoBlue, markets);
+    const stored = runAtOnce(planStoredState(morphoBlue, markets));
     const totals = {
       totalSupplyAssets: 10n ** 30n,
       totalSupplyShares: 2n,
@@ -84,7 +85,7 @@ describe('plans', () => {
       lastUpdate: 1_700_000_000n,
       fee: 0n,
     };
-    const rates = planBorrowRates(markets.map((market) => ({ market, totals, rateAtTarget: 1n })));
+    const rates = runAtOnce(planBorrowRates(markets.map((market) => ({ market, totals, rateAtTarget: 1n }))));
     for (const [i, { id, loan, collateral, oracle, irm, lltv }] of markets.entries()) {
       const params = { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
       expect([stored[i]?.data, stored[markets.length + i]?.data, rates[i]?.data]).toEqual([

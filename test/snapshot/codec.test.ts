@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyGroup } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { runAtOnce } from '../../src/shared/slices.ts';
 import { CodecError, decode, decodeGroup, encode, encodeGroup, encodeGroupParts } from '../../src/snapshot/codec.ts';
 import { mergeGroup } from '../../src/snapshot/merge.ts';
 import { price, publication } from './facts.ts';
@@ -64,7 +65,7 @@ describe('encode', () => {
 });
 
 describe('decodeGroup', () => {
-  const state = mergeGroup(emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' }));
+  const state = runAtOnce(mergeGroup(emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' })));
 
   test('default', () => {
     expect(decodeGroup('price', encodeGroup('price', state))).toEqual(state);

@@ -6,6 +6,7 @@ import type { Market } from '../../catalog/types.ts';
 import type { FailureReason, LendingState, OraclePrice } from '../../domain/facts.ts';
 import { oncePer } from '../../domain/memo.ts';
 import type { Address, Hex, MarketId } from '../../shared/ids.ts';
+import { eachStep } from '../../shared/slices.ts';
 import {
   type Decoded,
   decodeBorrowRate,
@@ -16,6 +17,9 @@ import {
 } from '../decode.ts';
 import type { BlockRef, Call, CallResult, Readings } from '../types.ts';
 import { wordOf, wordOfAddress } from '../words.ts';
+
+/** Work that a large chain makes long: whoever runs it may pause between any two steps. */
+type Steps<T> = Generator<void, T, void>;
 
 /** Markets whose stored state was read and whose current rate is asked next. */
 export interface StoredMarket {
@@ -48,26 +52,21 @@ const TOTALS = [
  * Plan the first round: per market its totals and rate at target, then every oracle once. Oracles stand last, because
  * they are the only code that is not the protocol's: one that burns its gas cannot take a market with it.
  */
-export function planStoredState(morphoBlue: Address, markets: readonly Market[]): readonly Call[] {
-  return [
-    ...markets.map(({ id }) => ({
-      to: morphoBlue,
-      data: `${MARKET}${id.slice(2)}` as Hex,
-    })),
-    ...markets.map(({ id, irm }) => ({
-      to: irm,
-      data: `${RATE_AT_TARGET}${id.slice(2)}` as Hex,
-    })),
-    ...oraclesOf(markets).map((oracle) => ({ to: oracle, data: PRICE })),
-  ];
+export function* planStoredState(morphoBlue: Address, markets: readonly Market[]): Steps<readonly Call[]> {
+  const totals = yield* eachStep(markets, ({ id }) => ({ to: morphoBlue, data: `${MARKET}${id.slice(2)}` as Hex }));
+  const rates = yield* eachStep(markets, ({ id, irm }) => ({
+    to: irm,
+    data: `${RATE_AT_TARGET}${id.slice(2)}` as Hex,
+  }));
+  return [...totals, ...rates, ...oraclesOf(markets).map((oracle) => ({ to: oracle, data: PRICE }))];
 }
 
 /** Fold the first round's answers, in the order of `planStoredState`. */
-export function foldStoredState(
+export function* foldStoredState(
   markets: readonly Market[],
   results: readonly CallResult[],
   block: BlockRef,
-): StoredState {
+): Steps<StoredState> {
   const stored: StoredMarket[] = [];
   const failures = new Map<MarketId, FailureReason>();
   for (const [i, market] of markets.entries()) {
@@ -77,8 +76,9 @@ export function foldStoredState(
     else if (totals.value.lastUpdate > block.timestamp) failures.set(market.id, 'implausible');
     else if (!rateAtTarget.ok) failures.set(market.id, rateAtTarget.reason);
     else stored.push({ market, totals: totals.value, rateAtTarget: rateAtTarget.value });
+    yield;
   }
-  const oracles = oraclesOf(markets).map((oracle, i) => {
+  const oracles = yield* eachStep(oraclesOf(markets), (oracle, i) => {
     const price = decodePrice(at(results, 2 * markets.length + i));
     return [oracle, priceAt(price, block)] as const;
   });
@@ -86,8 +86,8 @@ export function foldStoredState(
 }
 
 /** Plan the second round: the rate now of every market whose state is known. */
-export function planBorrowRates(markets: readonly StoredMarket[]): readonly Call[] {
-  return markets.map(({ market, totals }) => ({
+export function planBorrowRates(markets: readonly StoredMarket[]): Steps<readonly Call[]> {
+  return eachStep(markets, ({ market, totals }) => ({
     to: market.irm,
     data: `${BORROW_RATE_VIEW}${wordsOfParams(market)}${TOTALS.map((name) => wordOf(totals[name])).join('')}` as Hex,
   }));
@@ -99,12 +99,12 @@ const wordsOfParams: (market: Market) => string = oncePer(({ loan, collateral, o
 );
 
 /** Fold the second round's answers, in the order of `planBorrowRates`. */
-export function foldLendingState(
+export function* foldLendingState(
   stored: StoredState,
   results: readonly CallResult[],
   block: BlockRef,
-): Readings<MarketId, LendingState> {
-  const read = stored.markets.map(({ market, totals, rateAtTarget }, i): [MarketId, Decoded<LendingState>] => {
+): Steps<Readings<MarketId, LendingState>> {
+  const decode = ({ market, totals, rateAtTarget }: StoredMarket, i: number): [MarketId, Decoded<LendingState>] => {
     const rate = decodeBorrowRate(at(results, i));
     if (!rate.ok) return [market.id, rate];
     const { number: blockNumber, timestamp: blockTimestamp } = block;
@@ -112,8 +112,8 @@ export function foldLendingState(
       market.id,
       { ok: true, value: { ...totals, rateAtTarget, borrowRate: rate.value, blockNumber, blockTimestamp } },
     ];
-  });
-  const { values, failures } = readingsOf(read);
+  };
+  const { values, failures } = readingsOf(yield* eachStep(stored.markets, decode));
   return { values, failures: new Map([...stored.failures, ...failures]) };
 }
 

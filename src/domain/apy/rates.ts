@@ -1,5 +1,5 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
-import { Decimal, shifted } from '../../shared/decimal.ts';
+import { Decimal, shifted, slim } from '../../shared/decimal.ts';
 
 const SECONDS_PER_YEAR = 31_536_000n;
 const RAY_DIGITS = 27;
@@ -8,7 +8,7 @@ const POWER_DIGITS = 60;
 
 /** Turn a borrow rate per second in WAD into the APY in percent, with the protocol's own SDK: `exp(rate * year) − 1`. */
 export function borrowApyPctFromRate(ratePerSecond: bigint): Decimal {
-  return shifted(new Decimal(MarketUtils.rateToApy(ratePerSecond)), 2);
+  return slim(shifted(new Decimal(MarketUtils.rateToApy(ratePerSecond)), 2));
 }
 
 /**

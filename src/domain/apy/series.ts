@@ -1,4 +1,5 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { type RunningSums, runningSums, sumBetween } from './running-sums.ts';
 
 export const DAY_MS = 86_400_000;
 /** A history may start this much later than its window and still count as covering it. */
@@ -13,9 +14,9 @@ export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
 export interface DailySeries {
   /** When the history begins, ms. */
   readonly firstMs: number;
-  readonly dayMs: readonly number[];
-  /** `sums[i]` = sum of the first `i` daily points. */
-  readonly sums: readonly Decimal[];
+  readonly dayMs: Float64Array;
+  /** Of the daily points. */
+  readonly sums: RunningSums;
 }
 
 /** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
@@ -34,16 +35,14 @@ export function dailySeries<P>(points: readonly P[], read: PointReader<P>): Dail
   const last = points[points.length - 1];
   if (first === undefined || last === undefined) return undefined;
   const dayMs: number[] = [];
-  const sums: Decimal[] = [ZERO];
-  let total = ZERO;
+  const daily: Decimal[] = [];
   let day = Number.NaN;
   let sum = ZERO;
   let count = 0;
   const close = () => {
     if (count === 0) return;
-    total = total.plus(count === 1 ? sum : sum.div(count));
     dayMs.push(day);
-    sums.push(total);
+    daily.push(count === 1 ? sum : sum.div(count));
   };
   for (const point of points.slice(firstWithinHorizon(points, read.atMs, read.atMs(last) - HORIZON_MS))) {
     const pointDay = startOfDay(read.atMs(point));
@@ -51,11 +50,11 @@ export function dailySeries<P>(points: readonly P[], read: PointReader<P>): Dail
       close();
       [day, sum, count] = [pointDay, ZERO, 0];
     }
-    sum = sum.plus(read.pct(point));
+    sum = count === 0 ? read.pct(point) : sum.plus(read.pct(point));
     count += 1;
   }
   close();
-  return { firstMs: read.atMs(first), dayMs, sums };
+  return { firstMs: read.atMs(first), dayMs: Float64Array.from(dayMs), sums: runningSums(daily) };
 }
 
 /** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
@@ -68,9 +67,7 @@ export function windowMean(series: DailySeries, endMs: number, days: number): De
   if (!coversWindow(series.firstMs, endMs, days)) return undefined;
   const from = firstAfter(series.dayMs, endMs - days * DAY_MS);
   const to = firstAfter(series.dayMs, endMs);
-  const [before, through] = [series.sums[from], series.sums[to]];
-  if (to <= from || !before || !through) return undefined;
-  return through.minus(before).div(to - from);
+  return to <= from ? undefined : sumBetween(series.sums, from, to).div(to - from);
 }
 
 /** Average over each trailing window. */
@@ -127,7 +124,7 @@ function firstWithinHorizon<P>(points: readonly P[], atMs: (point: P) => number,
 }
 
 /** Index of the first day that is later than `atMs`. */
-function firstAfter(days: readonly number[], atMs: number): number {
+function firstAfter(days: Float64Array, atMs: number): number {
   let [low, high] = [0, days.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -51,11 +51,12 @@ export function ladderEntries(
   rungs: readonly Rung[],
   collateralApyPct: Decimal,
   netBorrowApyPct: Decimal,
-): LadderEntry[] {
+): readonly LadderEntry[] {
   const collateral = cutToInteger(collateralApyPct, FIRST_PLACES) ?? Number.NaN;
   const borrow = cutToInteger(netBorrowApyPct, FIRST_PLACES) ?? Number.NaN;
   const limit = MAX_EXACT / (Math.abs(collateral) + Math.abs(borrow));
-  return rungs.map(({ leverage, ltvPct, leverageTenths: tenths }) => {
+  const before = latestOfRungs.get(rungs);
+  const entries = rungs.map(({ leverage, ltvPct, leverageTenths: tenths }, i) => {
     const apy = collateral * tenths - borrow * (tenths - 10);
     const halfUp = Math.abs(apy) + HUNDREDTH / 2;
     const rounded = Math.floor(halfUp / HUNDREDTH);
@@ -63,15 +64,18 @@ export function ladderEntries(
     // Each rate was cut by less than one, which the leverage multiplies.
     const error = 2 * tenths;
     const certain = tenths < limit && rest > error && rest < HUNDREDTH - error;
-    return {
-      leverage,
-      ltvPct,
-      leverageApyPct: certain
-        ? hundredths(apy < 0 ? -rounded : rounded)
-        : formatPct(leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(leverage))),
-    };
+    const shown = certain
+      ? hundredths(apy < 0 ? -rounded : rounded)
+      : formatPct(leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(leverage)));
+    const same = before?.[i];
+    return same?.leverageApyPct === shown ? same : { leverage, ltvPct, leverageApyPct: shown };
   });
+  latestOfRungs.set(rungs, entries);
+  return entries;
 }
+
+/** Two decimals rarely change from one block to the next: the entries that did not are the same objects again. */
+const latestOfRungs = new WeakMap<readonly Rung[], readonly LadderEntry[]>();
 
 function hundredths(count: number): string {
   const magnitude = Math.abs(count);

@@ -1,7 +1,7 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, shifted, ZERO } from '../../shared/decimal.ts';
+import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate } from '../apy/rates.ts';
 import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
@@ -142,7 +142,7 @@ function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): v
     return;
   }
   const usdPerUnit = shifted(loan.price.value.usd, -market.loan.decimals);
-  const usdOfUnits = (units: bigint) => new Decimal(units).times(usdPerUnit);
+  const usdOfUnits = (units: bigint) => slim(new Decimal(units).times(usdPerUnit));
   composed.loanPrice = loan.price;
   composed.supplyUsd = usdOfUnits(composed.totalSupplyAssets);
   composed.liquidityUsd = usdOfUnits(liquidityAssets);

@@ -1,5 +1,5 @@
 import type { Market, Token } from '../../catalog/types.ts';
-import { Decimal, shifted, ZERO } from '../../shared/decimal.ts';
+import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
 import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -41,7 +41,7 @@ export function collateralPrice(
   if (measured) return measured;
   if (loan.gap) return notMeasured(market.collateral, field, context);
   const places = market.collateral.decimals - market.loan.decimals - 36;
-  const usd = shifted(new Decimal(oracle.value.price).times(loan.price.value.usd), places);
+  const usd = slim(shifted(new Decimal(oracle.value.price).times(loan.price.value.usd), places));
   if (!isPlausiblePrice(usd, false)) {
     return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
   }

@@ -4,6 +4,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
+import { oncePer } from '../memo.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, foundNoRoute } from './exit.ts';
 import {
   addAverages,
@@ -42,7 +43,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const gaps: Gap[] = statics.gaps.concat(composed.gaps);
   const { effectiveCollateralApyPct, borrowIncentive } = composed;
   const ladder = ladderEntries(statics.rungsAndSafe, effectiveCollateralApyPct, composed.netBorrowApyPct);
-  const safe = ladder.pop() as LadderEntry;
+  const safe = ladder[ladder.length - 1] as LadderEntry;
   const id = market.id as string as StrategyId;
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
@@ -60,9 +61,9 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     collateralApySource: composed.collateralApySource,
     borrowApyPct: formatPct(composed.borrowApyPct),
     netBorrowApyPct: formatPct(composed.netBorrowApyPct),
-    maxLeverage: (ladder[ladder.length - 1] ?? safe).leverage,
+    maxLeverage: (ladder[ladder.length - 2] ?? safe).leverage,
     utilizationPct: wadPct(composed.utilization),
-    leverageLadder: ladder,
+    leverageLadder: ladder.slice(0, -1),
     defaultLeverage: safe,
     ltvPct: statics.ltvPct,
     oracle: statics.oracle,
@@ -90,11 +91,14 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   return strategy;
 }
 
+/** The hints of a sweep are the same object for as long as the sweep is. */
+const perpHints: (tier: SpiralHints) => SpiralHints = oncePer((tier) => ({ ...tier, profile: PERP_PROFILE }));
+
 function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined {
   if (composed.market.correlated) gaps.push(NO_PROFILE);
   const tier = exitTierPart(composed, gaps);
   if (composed.market.correlated) return tier;
-  return { ...tier, profile: PERP_PROFILE };
+  return tier ? perpHints(tier) : { profile: PERP_PROFILE };
 }
 
 /** Grade the exit of a market's collateral; `undefined` and explained when it was never measured. */

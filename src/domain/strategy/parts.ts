@@ -144,15 +144,18 @@ export function linksOf(
   { appUrl, marketUrlTemplate }: LinkTemplates,
   gaps: Gap[],
 ): NonNullable<Strategy['links']> | undefined {
-  const links: { app?: string; market?: string } = {};
   if (appUrl === undefined) gaps.push(NO_APP);
-  else links.app = `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
   if (marketUrlTemplate === undefined) gaps.push(NO_MARKET_PAGE);
-  else {
-    links.market = marketUrlTemplate
-      .replaceAll('{chainId}', String(market.chainId))
-      .replaceAll('{marketId}', market.id);
-  }
   gaps.push(NO_YIELD_PAGE);
-  return appUrl === undefined && marketUrlTemplate === undefined ? undefined : links;
+  if (appUrl === undefined && marketUrlTemplate === undefined) return undefined;
+  const app = appUrl && `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
+  const page = marketUrlTemplate?.replaceAll('{chainId}', String(market.chainId)).replaceAll('{marketId}', market.id);
+  const before = latestLinks.get(market);
+  if (before && before.app === app && before.market === page) return before;
+  const links = { ...(app === undefined ? {} : { app }), ...(page === undefined ? {} : { market: page }) };
+  latestLinks.set(market, links);
+  return links;
 }
+
+/** The pages of a market stay where they are: its links are the same object again. */
+const latestLinks = new WeakMap<Market, { readonly app?: string; readonly market?: string }>();

@@ -25,6 +25,10 @@ export interface VisibilityInput {
   readonly nowMs: number;
 }
 
+const ROUTE: VisibilityCheck = { name: 'swap_route', passed: true, value: 'available', threshold: null };
+const NO_ROUTE: VisibilityCheck = { name: 'swap_route', passed: false, value: 'none', threshold: null };
+const NO_MATURITY: VisibilityCheck = { name: 'maturity', passed: true, value: null, threshold: null };
+
 /** Decide whether a strategy is listed, and keep every check that decided with its value and threshold. */
 export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visibility {
   const checks = [yieldCheck(input), routeCheck(input), maturityCheck(input, rules), liquidityCheck(input, rules)];
@@ -41,11 +45,11 @@ function yieldCheck({ yieldPct, needsYield }: VisibilityInput): VisibilityCheck 
 }
 
 function routeCheck({ noSwapRoute }: VisibilityInput): VisibilityCheck {
-  return { name: 'swap_route', passed: !noSwapRoute, value: noSwapRoute ? 'none' : 'available', threshold: null };
+  return noSwapRoute ? NO_ROUTE : ROUTE;
 }
 
 function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules): VisibilityCheck {
-  if (maturing.maturity === undefined) return { name: 'maturity', passed: true, value: null, threshold: null };
+  if (maturing.maturity === undefined) return NO_MATURITY;
   const leftMs = Math.max(0, maturing.maturity * 1_000 - nowMs);
   return {
     name: 'maturity',

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ChainClient } from '../../src/chain/client.ts';
+import { createChainClient } from '../../src/chain/client.ts';
+import { ChainReadError, toChainReadError } from '../../src/chain/errors.ts';
+import type { Slicing } from '../../src/shared/slices.ts';
+import { countedSlicing } from '../shared/counted-slicing.ts';
+
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly [{ readonly data: string }];
+}
+
+const TO = `0x${'11'.repeat(20)}` as const;
+const MEGABYTE = 1024 * 1024;
+
+let server: Server;
+/** What came in each HTTP request, as it was parsed. */
+let bodies: (Asked | Asked[])[];
+let headers: IncomingMessage['headers'];
+/** Answers an HTTP request. */
+let respond: (body: Asked | Asked[], response: ServerResponse) => void;
+
+const echo = ({ id, params }: Asked) => ({ jsonrpc: '2.0', id, result: params[0].data });
+const send = (response: ServerResponse, value: unknown) =>
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+
+beforeEach(async () => {
+  bodies = [];
+  respond = (body, response) => send(response, Array.isArray(body) ? body.map(echo).reverse() : echo(body));
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked | Asked[];
+      bodies.push(body);
+      headers = request.headers;
+      respond(body, response);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(async () => {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+});
+
+function client(options: { batch?: boolean; slicing?: Slicing; login?: string } = {}): ChainClient {
+  const { batch = true, slicing, login = '' } = options;
+  const rpcUrl = `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return createChainClient({ chainId: 1, rpcUrl, retryCount: 0, batch }, slicing ? { slicing } : {});
+}
+
+function call(of: ChainClient, data: `0x${string}`, signal?: AbortSignal): Promise<string> {
+  return of.request({ method: 'eth_call', params: [{ to: TO, data }, 'latest'] }, signal ? { signal } : {});
+}
+
+async function reasonOf(asking: Promise<unknown>): Promise<string> {
+  const error = await asking.then(
+    () => 'it was answered',
+    (thrown: unknown) => toChainReadError(thrown),
+  );
+  return error instanceof ChainReadError ? error.reason : String(error);
+}
+
+describe('batchTransport', () => {
+  test('default: calls of one turn are one request, answered in any order', async () => {
+    const chain = client();
+    const [a, b, c] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b'), call(chain, '0x0c')]);
+    expect([a, b, c]).toEqual(['0x0a', '0x0b', '0x0c']);
+    expect(bodies).toHaveLength(1);
+  });
+
+  test('behavior: a single call is a single object, and without batches every call is', async () => {
+    await call(client(), '0x0a');
+    const chain = client({ batch: false });
+    await Promise.all([call(chain, '0x0b'), call(chain, '0x0c')]);
+    expect(bodies.map((body) => Array.isArray(body))).toEqual([false, false, false]);
+  });
+
+  test('behavior: an answer of 12 MB is read, in pieces', async () => {
+    const slicing = countedSlicing();
+    const answer = `0x${'5a'.repeat(3 * MEGABYTE)}`;
+    respond = (body, response) =>
+      send(response, Array.isArray(body) ? body.map((asked) => ({ ...echo(asked), result: answer })) : {});
+    const chain = client({ slicing });
+    const [a, b] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b')]);
+    expect(a === answer && b === answer).toBe(true);
+    expect(slicing.pauses()).toBeGreaterThan(10);
+  });
+
+  test('behavior: calls that are more than 4 MB together are several requests, one after the other, each below that', async () => {
+    let open = 0;
+    let most = 0;
+    const answered = respond;
+    respond = (body, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        answered(body, response);
+      });
+    };
+    const chain = client();
+    const data = Array.from({ length: 12 }, (_, i) => `0x${`0${i.toString(16)}`.repeat(MEGABYTE / 2)}` as const);
+    const answers = await Promise.all(data.map((text) => call(chain, text)));
+    expect(answers.every((answer, i) => answer === data[i])).toBe(true);
+    expect(bodies.map((body) => JSON.stringify(body).length <= 4 * MEGABYTE)).toEqual([true, true, true, true]);
+    expect(most).toBe(1);
+  });
+
+  test('behavior: a name and password of the URL travel in a header', async () => {
+    await call(client({ login: 'user:p%40ss@' }), '0x0a');
+    expect(headers.authorization).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+  });
+
+  test('behavior: a call that the node refuses fails alone', async () => {
+    respond = (body, response) =>
+      send(
+        response,
+        [body]
+          .flat()
+          .map((asked) => (asked.id === 2 ? { id: 2, error: { code: -32000, message: 'no' } } : echo(asked))),
+      );
+    const chain = client();
+    const [a, b] = await Promise.allSettled([call(chain, '0x0a'), call(chain, '0x0b')]);
+    expect([a.status, b.status]).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test.each([
+    ['server_error', 'an error for the whole batch', { error: { code: -32000, message: 'too much' } }],
+    ['rate_limited', 'a limit for the whole batch', { error: { code: -32005, message: 'slow down' } }],
+    ['malformed', 'no answer to a call', [{ id: 1, result: '0x' }]],
+    ['malformed', 'no list', '0x'],
+    ['malformed', 'an answer without a result', [{ id: 1 }, { id: 2 }]],
+  ] as const)('error: ChainReadError %s for %s', async (reason, _what, value) => {
+    respond = (_body, response) => send(response, value);
+    const chain = client();
+    const [, second] = [call(chain, '0x0a').catch(() => {}), call(chain, '0x0b')];
+    expect(await reasonOf(second)).toBe(reason);
+  });
+
+  test('error: ChainReadError malformed for an answer that is cut, unreachable for one that breaks off', async () => {
+    respond = (_body, response) => response.end('[{"id":1,"result":"0x');
+    expect(await reasonOf(call(client(), '0x0a'))).toBe('malformed');
+    respond = (_body, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('[{"id":1,"result":"0x', () => response.destroy());
+    };
+    expect(await reasonOf(call(client(), '0x0a'))).toBe('unreachable');
+  });
+
+  test('error: the reason of an abort, which ends only what it belongs to', async () => {
+    const stop = new AbortController();
+    const answered = respond;
+    respond = (body, response) => {
+      if ([body].flat().some(({ params }) => params[0].data === '0x0b')) answered(body, response);
+    };
+    const chain = client();
+    const stopped = call(chain, '0x0a', stop.signal);
+    const other = call(chain, '0x0b');
+    expect(await other).toBe('0x0b');
+    stop.abort(new Error('stopping'));
+    await expect(stopped).rejects.toThrow('stopping');
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { eachStep, runAtOnce, runInSlices } from '../../src/shared/slices.ts';
+import { countedSlicing } from './counted-slicing.ts';
+
+describe('runInSlices', () => {
+  test('behavior: pauses whenever a slice is used up, and keeps the order', async () => {
+    const slicing = countedSlicing();
+    expect(
+      await runInSlices(
+        eachStep([1, 2, 3, 4, 5], (n) => n * 2),
+        slicing,
+      ),
+    ).toEqual([2, 4, 6, 8, 10]);
+    expect(slicing.pauses()).toBe(5);
+  });
+
+  test('error: what a step throws ends it', async () => {
+    const failing = eachStep([1, 2], (n) => {
+      if (n === 2) throw new RangeError('two');
+      return n;
+    });
+    await expect(runInSlices(failing, countedSlicing())).rejects.toBeInstanceOf(RangeError);
+  });
+});
+
+describe('runAtOnce', () => {
+  test('default', () => {
+    expect(runAtOnce(eachStep(['a', 'b'], (text, i) => `${text}${i}`))).toEqual(['a0', 'b1']);
+  });
+});
