@@ -82,11 +82,13 @@ function onSignal(logger: Logger, stop: () => Promise<void>): void {
   const handle = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(130);
     stopping = true;
+    const startedMs = performance.now();
     logger.info({ signal }, 'stopping');
     const deadline = setTimeout(() => process.exit(1), STOP_DEADLINE_MS);
     stop().then(
       () => {
         clearTimeout(deadline);
+        logger.info({ ms: Math.round(performance.now() - startedMs) }, 'stopped');
         process.exit(0);
       },
       (error: unknown) => {

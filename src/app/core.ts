@@ -17,6 +17,7 @@ import { createUpstreams } from '../upstreams/index.ts';
 import type { AppDeps } from './deps.ts';
 import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
+import { StartError } from './start.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
 import { createWarmth, type Warmth } from './warmth.ts';
@@ -40,7 +41,7 @@ export interface Core {
 export function createCore(deps: AppDeps): Core {
   const { config, logger, clock } = deps;
   const { env } = config;
-  const catalog: Catalog = createCatalog(curatedChains, config.catalogOverlay as never);
+  const catalog = readCatalog(config);
   const budgets = budgetsOf(config);
 
   const telemetry = createTelemetry({
@@ -50,6 +51,7 @@ export function createCore(deps: AppDeps): Core {
     facts: (chainId) => snapshot.facts(chainId),
     ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
     persisted: () => snapshot.place().ok,
+    jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : warmth.runner.jobs()),
   });
   const { metrics } = telemetry;
 
@@ -175,4 +177,18 @@ export function createCore(deps: AppDeps): Core {
     ),
   };
   return { catalog, db, keys, telemetry, warmth, changes, services };
+}
+
+/** @throws StartError naming the overlay's setting, CatalogError */
+function readCatalog({ catalogOverlay, env }: AppDeps['config']): Catalog {
+  try {
+    return createCatalog(curatedChains, catalogOverlay as never);
+  } catch (cause) {
+    if (env.CATALOG_OVERLAY === undefined || !(cause instanceof Error)) throw cause;
+    const why = cause.message.replace(/^Catalog overlay: /, '');
+    throw new StartError(
+      `CATALOG_OVERLAY: "${env.CATALOG_OVERLAY}" does not fit: ${why}. Correct the file, or leave the setting out.`,
+      { cause },
+    );
+  }
 }

@@ -7,11 +7,15 @@ import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
+import type { WarmerRunner } from '../warmers/runner.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly clock: Clock;
+  readonly role: 'all' | 'api' | 'warmer';
+  /** The jobs that keep the facts fresh, in a process that warms. */
+  readonly jobs: WarmerRunner['jobs'];
   /** Whether keys can be checked. */
   readonly keyChecks: () => KeyChecks;
   /** Where the facts are kept beside this process. */
@@ -27,7 +31,8 @@ export interface StatusPages {
 }
 
 /** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
-export function createStatusPages({ catalog, services, clock, keyChecks, place, stopping }: StatusDeps): StatusPages {
+export function createStatusPages(deps: StatusDeps): StatusPages {
+  const { catalog, services, clock, role, jobs, keyChecks, place, stopping } = deps;
   const pages: Readonly<Record<string, () => { status: number; body: unknown }>> = {
     '/health': () => ({ status: 200, body: healthBody() }),
     '/ready': () => {
@@ -46,8 +51,10 @@ export function createStatusPages({ catalog, services, clock, keyChecks, place, 
     return {
       status: 'ok',
       now: new Date(nowMs).toISOString(),
+      role,
       snapshot: place(),
       keys: shownChecks(keyChecks()),
+      ...(role === 'api' ? {} : { jobs: jobs() }),
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
         const composed = services.composed(chain.chainId);

@@ -97,6 +97,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     catalog,
     services,
     clock,
+    role: env.ROLE,
+    jobs: warmth.runner.jobs,
     keyChecks: keys.checks,
     place: warmth.snapshot.place,
     stopping,

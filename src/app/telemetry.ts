@@ -4,6 +4,7 @@ import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
 import type { PartnerServices } from '../resolvers/partner-services.ts';
 import type { Listening } from '../server/listen.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
+import type { FactsMetricsDeps } from '../server/metrics-facts.ts';
 import { listenForMetrics } from '../server/metrics-server.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
@@ -24,6 +25,7 @@ export interface TelemetryDeps {
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;
   readonly persisted: () => boolean;
+  readonly jobs: FactsMetricsDeps['jobs'];
 }
 
 /** What the composition root hangs into the parts so that they can be seen from outside. */

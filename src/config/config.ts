@@ -3,6 +3,7 @@ import { getAddress } from 'viem';
 import { z } from 'zod';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { type Env, envSchema } from './env.ts';
+import { explainSetting } from './explain.ts';
 
 /** A setting that cannot be used: the message names it, what it is, and what it should be. */
 export class ConfigError extends Error {
@@ -31,7 +32,11 @@ export function parseEnv(raw: RawEnv): Env {
   const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
   const result = envSchema.safeParse(given);
   if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  const wrong = new Map(result.error.issues.map((issue) => [String(issue.path[0]), issue.message]));
+  const schemas: Readonly<Record<string, z.ZodType>> = envSchema.shape;
+  const lines = [...wrong].map(
+    ([name, message]) => `  ${explainSetting(name, schemas[name], given[name] ?? '', message)}`,
+  );
   throw new ConfigError(
     `These settings cannot be used:\n${lines.join('\n')}\nSee .env.example for what each one means.`,
   );
@@ -100,7 +105,13 @@ function readOverlay(path: string | undefined): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new ConfigError(`CATALOG_OVERLAY: "${path}" cannot be read as JSON.`, { cause });
+    const why = cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
+    throw new ConfigError(
+      `CATALOG_OVERLAY: "${path}" ${why}. Correct the file or its path, or leave the setting out.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -5,6 +5,8 @@ const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
 const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
 const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
+/** Scheme, host and port as browsers send them: no path, no slash at the end. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 /**
@@ -150,7 +152,13 @@ export const envSchema = z.object({
     .max(10)
     .default(0)
     .describe('How many proxies in front append to X-Forwarded-For; 0 ignores the header.'),
-  CORS_ORIGINS: z.string().default('*').describe('Origins that browsers may call from: * or a comma-separated list.'),
+  CORS_ORIGINS: z
+    .string()
+    .refine((value) => value === '*' || value.split(',').every((origin) => ORIGIN.test(origin.trim())), {
+      error: 'expected * or origins such as https://app.example, separated by commas',
+    })
+    .default('*')
+    .describe('Origins that browsers may call from: * or a comma-separated list.'),
   RATE_LIMIT_ANONYMOUS: count
     .default(600)
     .describe('Cost points per minute and address without a key; 0 lifts the tier’s limits on how often.'),

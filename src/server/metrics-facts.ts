@@ -11,6 +11,8 @@ export interface FactsMetricsDeps {
   readonly ready: (chainId: ChainId) => boolean;
   /** Whether the latest version is kept outside this process too (file or Redis). */
   readonly persisted: () => boolean;
+  /** Names of the jobs that this process holds the lease of, and of those that it would run if nobody did. */
+  readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };
   readonly now: () => number;
 }
 
@@ -72,6 +74,11 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
     (chainId) => facts(chainId).version,
   );
   perChain('spiral_ready', '1 while the chain is ready, else 0.', (chainId) => Number(deps.ready(chainId)));
+  gauge('spiral_warmer_leases_held', '1 while this process runs a job, 0 while it stands by.', ['warmer'], (target) => {
+    const { held, standby } = deps.jobs();
+    for (const warmer of held) target.set({ warmer }, 1);
+    for (const warmer of standby) target.set({ warmer }, 0);
+  });
   gauge('spiral_snapshot_persisted', '1 while the facts are kept outside this process too, else 0.', [], (target) =>
     target.set(Number(deps.persisted())),
   );

@@ -110,3 +110,51 @@ describe('createConfig', () => {
     expect(() => createConfig({ ...REAL, CATALOG_OVERLAY: '/nowhere/overlay.json' })).toThrow(ConfigError);
   });
 });
+
+describe('a setting that cannot be used', () => {
+  const wrong: Readonly<Record<string, string>> = {
+    NODE_ENV: 'prod-value',
+    PORT: '70000',
+    RPC_URL_1: 'ws://node.example/secret-path',
+    RPC_TIMEOUT_MS: '5',
+    DATABASE_URL: 'mysql://user:secret@db',
+    REDIS_URL: 'http://:secret@redis',
+    COINGECKO_URL: 'secret-url',
+    FEE_RECEIVER: '0x12',
+    GRAPHIQL: 'yes',
+    CORS_ORIGINS: 'app.example/path',
+    KEY_PEPPER: 'secret',
+    KEY_GRACE_SEC: '-1',
+    TRACE_SAMPLE_RATIO: '2',
+    STOP_DELAY_SEC: '9',
+  };
+  test.each(Object.entries(wrong))(
+    'error: ConfigError names %s, and its value unless that may be secret',
+    (name, value) => {
+      let message = '';
+      try {
+        parseEnv({ [name]: value });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+        message = (error as Error).message;
+      }
+      expect(message).toContain(`${name}: `);
+      expect(message.includes(value)).toBe(!value.includes('secret'));
+    },
+  );
+
+  test('error: ConfigError names all of them at once', () => {
+    expect.assertions(Object.keys(wrong).length);
+    try {
+      parseEnv(wrong);
+    } catch (error) {
+      for (const name of Object.keys(wrong)) expect((error as Error).message).toContain(`${name}: `);
+    }
+  });
+
+  test('default: origins as browsers send them', () => {
+    for (const CORS_ORIGINS of ['*', 'https://app.example', 'http://localhost:3000, http://[::1]:3000']) {
+      expect(parseEnv({ CORS_ORIGINS }).CORS_ORIGINS).toBe(CORS_ORIGINS);
+    }
+  });
+});

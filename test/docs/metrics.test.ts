@@ -22,6 +22,7 @@ async function printed() {
     facts: (chainId) => completeFacts(chainOf(chainId)),
     ready: () => true,
     persisted: () => true,
+    jobs: () => ({ held: ['prices:1'], standby: [] }),
     now: () => NOW_MS,
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: [4663] });

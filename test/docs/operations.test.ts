@@ -22,6 +22,7 @@ const metrics = createMetrics({
   facts: emptyChainFacts,
   ready: () => true,
   persisted: () => true,
+  jobs: () => ({ held: [], standby: [] }),
   now: () => 0,
 });
 const names = new Set(metrics.names());

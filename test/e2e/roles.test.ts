@@ -47,7 +47,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(cluster.world.upstreams.requests()).toEqual([]);
     const [mine, theirs] = [await get(api.url, '/health'), await get(warmer.url, '/health')];
     expect(chainOf(mine.body).version).toBe(chainOf(theirs.body).version);
-    expect(mine.body.snapshot).toEqual({ kind: 'redis', ok: true });
+    expect(mine.body).toMatchObject({ role: 'api', snapshot: { kind: 'redis', ok: true } });
+    expect(mine.body).not.toHaveProperty('jobs');
+    expect(theirs.body).toMatchObject({ role: 'warmer', jobs: { standby: [] } });
+    expect(theirs.body.jobs.held).toContain('prices:1');
   });
 
   test('behavior: an api process runs no warmer even when it is asked to', async () => {
@@ -72,6 +75,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   test('behavior: two warmers never run the same job; when one leaves, the other takes over', async () => {
     const standby = await cluster.launch({ ROLE: 'warmer' });
     await expect(standby.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
+    expect((await get(standby.url, '/health')).body.jobs.standby).toContain('prices:1');
     await warmer.stop();
     const [run] = await standby.warmers.refresh('prices:1');
     expect(run).toMatchObject({ name: 'prices:1', ok: true });

@@ -119,6 +119,12 @@ describe('start', () => {
     await expect(away).rejects.not.toThrow('secret');
   });
 
+  test('error: an overlay that does not fit is named by its setting', async () => {
+    const file = `${cluster.snapshotFile}.overlay.json`;
+    await writeFile(file, '{"chainId":1}');
+    await expect(spawnService(settings({ CATALOG_OVERLAY: file }))).rejects.toThrow(`CATALOG_OVERLAY: "${file}"`);
+  });
+
   test('error: a metrics port that is taken is named as such', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     const { port } = (await eventually(

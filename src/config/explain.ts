@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** Settings whose value may hold a secret: a password, a key, or a path that is one. */
+const SECRET = /(_URL|_URL_\d+|_API_KEY|_PEPPER|_ENDPOINT)$/;
+const LONGEST_SHOWN = 60;
+
+/** Say what is wrong with a setting and what to give instead. A value that may be a secret is not repeated. */
+export function explainSetting(name: string, schema: z.ZodType | undefined, given: string, message: string): string {
+  const shown = SECRET.test(name) ? 'its value' : JSON.stringify(given.slice(0, LONGEST_SHOWN));
+  return `${name}: ${shown} cannot be used. Give ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
+}
+
+/** The schema behind defaults, options and transforms. */
+function inner(schema: z.ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return inner(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return inner(schema.in as z.ZodType);
+  return schema;
+}
+
+function expectedOf(schema: z.ZodType | undefined): string | null {
+  if (schema instanceof z.ZodEnum) return `one of ${schema.options.join(', ')}`;
+  if (schema instanceof z.ZodNumber) {
+    const { minValue, maxValue, isInt } = schema;
+    const noun = isInt ? 'a whole number' : 'a number';
+    const [hasMin, hasMax] = [Number.isFinite(minValue), Number.isFinite(maxValue)];
+    if (hasMin && hasMax) return `${noun} from ${minValue} to ${maxValue}`;
+    return hasMin ? `${noun} of at least ${minValue}` : noun;
+  }
+  // Formats (URLs) say by themselves what they expect.
+  if (schema instanceof z.ZodString && schema.minLength !== null) return `at least ${schema.minLength} characters`;
+  return null;
+}
