@@ -58,6 +58,19 @@ describe('collectIn', () => {
     expect(both.collected.holds()).toBe(false);
   });
 
+  it('behavior: what is settled holds for as long as what was collected', () => {
+    expect(world().collected.settled()).toMatchObject({ reusable: true, untilMs: Number.POSITIVE_INFINITY });
+    expect(world().collected.settled().holds()).toBe(true);
+    for (const chainIds of [[1], [1, 4663]]) {
+      const { ctx, collected, publish } = world();
+      listStrategies({ filter: { chainIds }, first: 5 }, ctx);
+      const settled = collected.settled();
+      expect([settled.untilMs, settled.holds()]).toEqual([collected.untilMs, true]);
+      publish(1);
+      expect(settled.holds()).toBe(false);
+    }
+  });
+
   it('behavior: a stamp bounds the answer by its next change', () => {
     const fresh = world();
     expect(isStaleIn({ asOfMs: NOW_MS, staleAfterSec: 60 }, fresh.ctx)).toBe(false);
