@@ -4,7 +4,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
-import { locateField, parseInput, parseJsonBody, parseQuery } from './input.ts';
+import { locateField, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
 import type { RenderedRows } from './rendered.ts';
 import type { Holds } from './renderings.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
@@ -36,7 +36,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   const router = createRouter(routes);
 
   const run = async (request: RestRequest, { route, pathParams }: Match, entry: E): Promise<RestResponse> => {
-    const params: unknown = parseInput(route.params, { ...parseQuery(request.query), ...pathParams }, (name) =>
+    const query = parseQuery(request.query, queryNames(route.params, pathParams));
+    const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
       name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
     );
     const body: unknown =
@@ -89,9 +90,10 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
  */
 function knownQuery(query: string, { route, pathParams }: Match): string {
   if (query === '' || !(route.params instanceof z.ZodObject)) return query;
-  const given = parseQuery(query);
-  const known = Object.keys(route.params.shape).flatMap((name) => {
-    const value = Object.hasOwn(given, name) && !Object.hasOwn(pathParams, name) ? given[name] : undefined;
+  const names = queryNames(route.params, pathParams);
+  const given = parseQuery(query, names);
+  const known = names.flatMap((name) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
     return value === undefined ? [] : [[name, value]];
   });
   return new URLSearchParams(known).toString();

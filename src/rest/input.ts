@@ -10,8 +10,11 @@ export const MAX_BODY_BYTES = 64 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Read a query string. A parameter given twice is refused: guessing which one was meant would be worse. */
-export function parseQuery(query: string): Record<string, string> {
+/**
+ * Read a query string. A parameter given twice is refused, because guessing which one was meant would be worse; so is one
+ * whose name differs from a known one in case or separators only, which would else be ignored.
+ */
+export function parseQuery(query: string, known: readonly string[] = []): Record<string, string> {
   const values: Record<string, string> = {};
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
     throw new BadRequestError('The query is not valid percent-encoding. Encode every % as %25.', {
@@ -25,9 +28,28 @@ export function parseQuery(query: string): Record<string, string> {
         field: `query.${shownValue(name)}`,
       });
     }
+    const meant = known.includes(name) ? undefined : known.find((other) => bare(other) === bare(name));
+    if (meant !== undefined) {
+      throw new BadRequestError(`The parameter "${shownValue(name)}" is spelt "${meant}" here.`, {
+        field: `query.${shownValue(name)}`,
+        value: shownValue(value),
+        limit: { oneOf: known },
+      });
+    }
     Object.defineProperty(values, name, { value, enumerable: true });
   }
   return values;
+}
+
+/** Name the parameters that a row takes from the query. */
+export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string, unknown>>): readonly string[] {
+  return params instanceof z.ZodObject
+    ? Object.keys(params.shape).filter((name) => !Object.hasOwn(pathParams, name))
+    : [];
+}
+
+function bare(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: readonly string[] }> {

@@ -43,8 +43,14 @@ export function appErrorBehind(error: GraphQLError): AppError | undefined {
 /** The name under which the refused value was given; only known for errors that come before execution. */
 function placeOf(error: GraphQLError): string | undefined {
   const node = error.path === undefined ? error.nodes?.[0] : undefined;
-  if (node?.kind === Kind.VARIABLE_DEFINITION) return `variables.${placeInVariable(error) ?? node.variable.name.value}`;
-  return node === undefined ? undefined : argumentBefore(node as ValueNode);
+  return variableOf(error) ?? (node === undefined ? undefined : argumentBefore(node as ValueNode));
+}
+
+/** Name the variable that an error from before the execution is about, e.g. `variables.input.amount`. */
+export function variableOf(error: GraphQLError): string | undefined {
+  const node = error.path === undefined ? error.nodes?.[0] : undefined;
+  if (node?.kind !== Kind.VARIABLE_DEFINITION) return undefined;
+  return `variables.${placeInVariable(error) ?? node.variable.name.value}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { appErrorBehind } from '../schema/input-errors.ts';
+import { appErrorBehind, variableOf } from '../schema/input-errors.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
@@ -94,7 +94,9 @@ function protocolError(
       code,
       status: ERROR_CODES[code].status,
       retryable: ERROR_CODES[code].retryable,
-      ...(details === undefined && code !== 'bad_request' ? {} : { details: details ?? { field: 'query' } }),
+      ...(details === undefined && code !== 'bad_request'
+        ? {}
+        : { details: details ?? { field: variableOf(error) ?? 'query' } }),
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(http === undefined ? {} : { http }),
     },

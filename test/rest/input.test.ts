@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { locateField, parseInput, parseJsonBody } from '../../src/rest/input.ts';
+import { locateField, parseInput, parseJsonBody, parseQuery, queryNames } from '../../src/rest/input.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 
 const row = {
@@ -26,6 +26,27 @@ describe(locateField, () => {
     for (const name of ['body.amount', 'body', 'query', 'path.id', 'points', 'action']) {
       expect(locateField(name, row)).toBe(name);
     }
+  });
+});
+
+describe(parseQuery, () => {
+  const known = queryNames(row.params, row.pathParams);
+
+  it('default: what is there, also what nobody asked for', () => {
+    expect(parseQuery('chainId=1&utm_source=x', known)).toEqual({ chainId: '1', utm_source: 'x' });
+  });
+
+  it.each(['chainid=4663', 'ChainId=4663', 'chain_id=4663', 'chain-id=4663'])(
+    'error: BadRequest for a known name in another spelling: %s',
+    (query) => {
+      const [name] = query.split('=');
+      const details = { field: `query.${name}`, value: '4663', limit: { oneOf: ['chainId'] } };
+      expect(() => parseQuery(query, known)).toThrow(expect.objectContaining({ code: 'bad_request', details }));
+    },
+  );
+
+  it('error: BadRequest for a name that is given twice', () => {
+    expect(() => parseQuery('chainId=1&chainId=1', known)).toThrow(BadRequestError);
   });
 });
 
