@@ -24,7 +24,7 @@ export interface Cost {
 const SERVER_CORE = Number(process.env.BENCH_CORE ?? availableParallelism() - 1);
 /** Where those run that a server asks. */
 const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
-const START_MS = 60_000;
+const START_MS = 180_000;
 const STOP_MS = 10_000;
 
 export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status === 0;

@@ -2,38 +2,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
-import { getAddress, type Hex, numberToHex, pad } from 'viem';
+import { getAddress, numberToHex, pad } from 'viem';
 import { startPostgres } from '../devnet/postgres.ts';
 import { seedRegistrations } from '../devnet/seed-database.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
-import type { Chain } from '../src/catalog/types.ts';
-import type { PositionReader } from '../src/chain/positions.ts';
 import { createDatabase } from '../src/database/client.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../src/database/portfolio-samples.ts';
 import { createProxyRepository } from '../src/database/proxies.ts';
-import { createRegistrationRepository, type Registration } from '../src/database/registrations.ts';
+import { createRegistrationRepository } from '../src/database/registrations.ts';
 import { createSightingRepository } from '../src/database/sightings.ts';
 import { composeChain } from '../src/domain/compose.ts';
 import { queryPortfolios } from '../src/domain/portfolio/query.ts';
 import { renderEntry } from '../src/domain/portfolio/render.ts';
-import type { HeldPosition, WalletHoldings } from '../src/domain/position/types.ts';
 import { createPortfolios } from '../src/services/portfolios.ts';
 import { createWalletDirectory } from '../src/services/wallets.ts';
-import { Decimal, ZERO } from '../src/shared/decimal.ts';
-import type { Address } from '../src/shared/ids.ts';
 import { silentLogger } from '../src/shared/logger.ts';
 import { systemTimers } from '../src/shared/timers.ts';
-import { completeFacts, DAY, NOW_MS, PARAMS } from '../test/domain/world.ts';
+import { completeFacts, NOW_MS, PARAMS } from '../test/domain/world.ts';
+import { PER_WALLET, registrationsOf, syntheticReader } from './synthetic-wallets.ts';
 import { say } from './table.ts';
 
 const CHAIN_ID = 4663;
-const PER_WALLET = 5;
 const SAMPLE_MS = 10;
 const MB = 2 ** 20;
 
-export interface OpsResult {
+interface OpsResult {
   readonly wallets: number;
   readonly positions: number;
   readonly firstMs: number;
@@ -57,7 +51,7 @@ export interface OpsResult {
  * Measure the report of all portfolios: a synthetic chain reader that answers at once, and a real Postgres with the register.
  * A reading of holdings counts as the two requests that the real reader makes.
  */
-export async function measureOps(wallets: number): Promise<OpsResult> {
+async function measureOps(wallets: number): Promise<OpsResult> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-bench-'));
   const server = await startPostgres({ dataDir: folder, logger: silentLogger });
   let sqlStatements = 0;
@@ -153,89 +147,6 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** A wallet's positions: most are open, one is closed, now and then one was liquidated. */
-function positionsOf(chain: Chain, wallet: number): HeldPosition[] {
-  const loops = chain.markets.filter(({ kind }) => kind === 'loop');
-  return Array.from({ length: PER_WALLET }, (_, id): HeldPosition => {
-    const market = loops[(wallet + id) % loops.length];
-    if (!market) throw new Error('no market');
-    const open = id !== 1;
-    const holds = open && (wallet + id) % 23 !== 0;
-    const unit = 10n ** BigInt(market.collateral.decimals);
-    return {
-      id,
-      marketId: market.id,
-      proxy: getAddress(pad(numberToHex(wallet * PER_WALLET + id + 1_000_000), { size: 20 })),
-      open,
-      depositedAssets: BigInt(1_000 + (wallet % 977)) * 10n ** BigInt(market.loan.decimals),
-      returnedAssets: open ? 0n : 990n * 10n ** BigInt(market.loan.decimals),
-      collateral: holds ? BigInt(4_000 + (wallet % 977)) * unit : 0n,
-      borrowShares: holds ? 3_000n * 10n ** BigInt(market.loan.decimals + 6) : 0n,
-    };
-  });
-}
-
-/** Rows that agree, but for one position in fifty that has none. */
-export function registrationsOf(chain: Chain, owners: readonly Address[]): Registration[] {
-  return owners.flatMap((wallet, n) =>
-    positionsOf(chain, n).flatMap(({ id, marketId, open, collateral }): Registration[] => {
-      if ((n * PER_WALLET + id) % 50 === 0) return [];
-      const isOpen = open && collateral > 0n;
-      return [
-        {
-          wallet,
-          chainId: chain.chainId,
-          marketId,
-          positionIndex: id,
-          isOpen,
-          depositedUsd: new Decimal(1_000),
-          addedUsd: ZERO,
-          removedUsd: ZERO,
-          returnedUsd: ZERO,
-          collateralApyPctAtOpen: new Decimal('6.1'),
-          borrowApyPctAtOpen: new Decimal('3.9'),
-          leverageApyPctAtOpen: new Decimal('14.2'),
-          desiredLtvPct: new Decimal(80),
-          entryPrice: new Decimal('1.07'),
-          exitPrice: null,
-          equityVaultId: null,
-          createdAtMs: NOW_MS - 30 * DAY,
-          updatedAtMs: NOW_MS - 30 * DAY,
-          closedAtMs: isOpen ? null : NOW_MS - 2 * DAY,
-        },
-      ];
-    }),
-  );
-}
-
-export function syntheticReader(chain: Chain, owners: readonly Address[]) {
-  const held = new Map(owners.map((wallet, n) => [wallet, positionsOf(chain, n)]));
-  const requests = { count: 0 };
-  const block = { number: 100_000n, timestamp: BigInt(NOW_MS / 1_000) };
-  const proxyCount = owners.length * PER_WALLET + 1;
-  const reader: PositionReader = {
-    chainId: chain.chainId,
-    readProxyHead: async () => {
-      requests.count += 3;
-      return { blockNumber: block.number, proxyCount, genesisHash: `0x${'11'.repeat(32)}` as Hex };
-    },
-    readProxyOwners: async (nonces) => {
-      if (nonces.length > 0) requests.count += 1;
-      const ownerOf = (nonce: number) => (nonce === 1 ? null : (owners[(nonce - 2) % owners.length] ?? null));
-      return { owners: new Map(nonces.map((nonce) => [nonce, ownerOf(nonce)])), failures: new Map() };
-    },
-    readHoldings: async (wallets) => {
-      requests.count += 2;
-      const values = wallets.map((wallet): [Address, WalletHoldings] => {
-        const positions = held.get(wallet) ?? [];
-        return [wallet, { chainId: chain.chainId, wallet, block, positions, stocks: [] }];
-      });
-      return { block, wallets: { values: new Map(values), failures: new Map() } };
-    },
-  };
-  return { reader, requests };
-}
-
 async function main(sizes: readonly number[]): Promise<void> {
   say(
     '| wallets | positions | first | again | longest pause | RPC | SQL | peak RSS | report | first query, next | sums | render | body |',
@@ -253,10 +164,8 @@ async function main(sizes: readonly number[]): Promise<void> {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const sizes = process.argv
-    .slice(2)
-    .map(Number)
-    .filter((size) => size > 0);
-  await main(sizes.length > 0 ? sizes : [100, 1_000, 10_000]);
-}
+const given = process.argv
+  .slice(2)
+  .map(Number)
+  .filter((size) => size > 0);
+await main(given.length > 0 ? given : [100, 1_000, 10_000]);

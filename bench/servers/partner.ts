@@ -9,9 +9,9 @@ import { systemTimers } from '../../src/shared/timers.ts';
 import { createPartnerServices } from '../../src/transactions/index.ts';
 import { BUDGETS, completeFacts, NOW_MS, PARAMS } from '../../test/domain/world.ts';
 import { PARTNER_KEY, startFront, UNLIMITED } from '../../test/server/front.ts';
-import { registrationsOf, syntheticReader } from '../ops-portfolios.ts';
 import { serve } from '../serve.ts';
 import { createStubChain } from '../stub-chain.ts';
+import { registrationsOf, syntheticReader } from '../synthetic-wallets.ts';
 
 export interface PartnerWorld {
   readonly strategyId: string;
