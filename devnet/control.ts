@@ -15,6 +15,8 @@ export interface ControlOptions {
   readonly chains: { on(chainId: number): ControlVerbs };
   readonly upstreams: Pick<Upstreams, 'faults' | 'requests' | 'requestCounts' | 'clearRequests' | 'urls'>;
   readonly catalog: Catalog;
+  /** What another process of the service needs to run on this world. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** 0 or absent: a free one. */
   readonly port?: number;
   readonly logger?: Logger;
@@ -79,8 +81,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const logger = options.logger ?? silentLogger;
   const server = createServer((request, response) => {
     const reply = (status: number, body: unknown): void => {
-      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-      response.end(`${JSON.stringify(body, null, 2)}\n`);
+      const isText = typeof body === 'string';
+      response.writeHead(status, { 'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8` });
+      response.end(`${isText ? body : JSON.stringify(body, null, 2)}\n`);
     };
     handle(options, request).then(
       (body) => reply(200, body),
@@ -120,6 +123,10 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /':
       return help(options);
+    case 'GET /settings':
+      return Object.entries(options.settings ?? {})
+        .map(([name, value]) => `${name}=${value}`)
+        .join('\n');
     case 'GET /faults':
       return { faults: upstreams.faults.list() };
     case 'POST /faults': {
@@ -281,6 +288,7 @@ function help({ catalog, upstreams }: ControlOptions): unknown {
       faultSchema.options.map(({ shape: { kind, ...fields } }) => [kind.value, Object.keys(fields)]),
     ),
     can: {
+      'GET /settings': 'What another process of the service needs to run on this world, as NAME=value.',
       'GET /faults': 'What is set.',
       'POST /faults': {
         does: 'Makes a provider (or "all") misbehave; "path" limits it to requests containing that text, "times" to that many.',

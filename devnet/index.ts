@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import type { WorldOverrides } from '../src/config/config.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
@@ -52,7 +52,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
   try {
     const overlay = createOverlay(clock.now());
-    const overlayFile = join(options.dataDir, 'overlay.json');
+    const overlayFile = resolve(options.dataDir, 'overlay.json');
     await mkdir(options.dataDir, { recursive: true });
     await writeFile(overlayFile, JSON.stringify(overlay, null, 2));
     const catalog = createCatalog(curatedChains, overlay);
@@ -83,11 +83,19 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const [databaseUrl, chains] = await bothOrNeither(database(), local());
     const upstreams = await startUpstreams({ catalog, rpcUrls: chains.rpcUrls, clock, logger });
     started.push(() => upstreams.stop());
-    const control = await startControl({ chains, upstreams, catalog, port: options.controlPort ?? 0, logger });
+    const settings = environment(chains, upstreams, databaseUrl, overlayFile);
+    const control = await startControl({
+      chains,
+      upstreams,
+      catalog,
+      settings,
+      port: options.controlPort ?? 0,
+      logger,
+    });
     started.push(() => control.stop());
 
     return {
-      overrides: { env: environment(chains, upstreams, databaseUrl, overlayFile), sampleKeys: SAMPLE_KEYS },
+      overrides: { env: settings, sampleKeys: SAMPLE_KEYS },
       chains,
       upstreams,
       control,

@@ -32,7 +32,8 @@ const verbs = (chainId: number) => {
 
 beforeAll(async () => {
   up = await startTestUpstreams();
-  control = await startControl({ chains: { on: verbs }, upstreams: up, catalog: up.catalog });
+  const settings = { RPC_URL_1: 'http://127.0.0.1:1', MERKL_URL: up.urls.merkl };
+  control = await startControl({ chains: { on: verbs }, upstreams: up, catalog: up.catalog, settings });
 });
 afterEach(() => {
   up.faults.clear();
@@ -72,6 +73,15 @@ describe('startControl', () => {
       const [method = '', path = ''] = String(name).split(' ');
       expect(await call(method, path, example)).toMatchObject({ status: 200 });
     }
+  });
+
+  test('behavior: GET /settings gives what another process needs, as NAME=value', async () => {
+    const response = await fetch(`${control.url}/settings`);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    expect((await response.text()).trim().split('\n')).toEqual([
+      'RPC_URL_1=http://127.0.0.1:1',
+      `MERKL_URL=${up.urls.merkl}`,
+    ]);
   });
 
   test('error: a path that is not there', async () => {
