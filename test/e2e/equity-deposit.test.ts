@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
 import type { Hex } from '../../src/shared/ids.ts';
+import { CHAIN_ID } from '../support/equity.ts';
 import { type Json, PARTNER } from '../support/service.ts';
 import { account, expectNear, expectPoints, START_MS, user, useVaults } from '../support/vaults.ts';
-import { CHAIN_ID } from './equity-support.ts';
 
 const vaults = useVaults();
 const { build, deposit, positionIn } = vaults;

@@ -8,8 +8,8 @@ import { createDatabase } from '../../src/database/client.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { refusal } from '../contracts/world.ts';
+import { CHAIN_ID } from '../support/equity.ts';
 import { account, user, useVaults } from '../support/vaults.ts';
-import { CHAIN_ID } from './equity-support.ts';
 import { expectEnvelope } from './known.ts';
 
 const vaults = useVaults();

@@ -4,8 +4,8 @@ import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Market } from '../../src/catalog/types.ts';
 import { fromUnits } from '../../src/shared/decimal.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
+import { CHAIN_ID, type EquityVerbs, equityChain, equityVerbs, passing } from '../support/equity.ts';
 import { type Answer, type Json, PARTNER, startService, type TestService } from '../support/service.ts';
-import { CHAIN_ID, type EquityVerbs, equityChain, equityVerbs, passing } from './equity-support.ts';
 import { expectEnvelope } from './known.ts';
 
 const SIMULATE = '/v1/partner/equity/simulate';

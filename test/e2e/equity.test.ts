@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { equitySimulation } from '../../src/rest/schemas/equity.ts';
 import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
+import { CHAIN_ID } from '../support/equity.ts';
 import { account, expectNear, expectPoints, type Send, user, useVaults } from '../support/vaults.ts';
-import { CHAIN_ID } from './equity-support.ts';
 
 const vaults = useVaults();
 const { build, deposit, positionIn } = vaults;

@@ -56,6 +56,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     ['an amount of 0', { amount: '0' }, { details: { field: 'body.amount' } }],
     ['a negative amount', { amount: '-5' }, { details: { field: 'body.amount' } }],
     ['dust', { amount: '0.000000000001' }, { details: { field: 'body.amount' } }],
+    ['a leverage that borrows next to nothing', { leverage: 1.00000001 }, { details: { field: 'body.amount' } }],
     ['an unknown strategy', { strategyId: `0x${'12'.repeat(32)}` }, { details: { field: 'body.strategyId' } }],
     ['a malformed strategy', { strategyId: '0x12' }, { details: { field: 'body.strategyId' } }],
     ['a strategy of the other chain', { chainId: 4663 }, { details: { field: 'body.strategyId' } }],

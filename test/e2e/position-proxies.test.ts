@@ -5,9 +5,9 @@ import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { walletPositions } from '../../src/rest/schemas/position.ts';
 import type { Address } from '../../src/shared/ids.ts';
+import { equityChain } from '../support/equity.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { type Json, noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
-import { equityChain } from './equity-support.ts';
 import { expectEnvelope } from './known.ts';
 import { marketOf } from './leverage-support.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
+import { equityChain } from '../support/equity.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
-import { equityChain } from './equity-support.ts';
 import { expectEnvelope } from './known.ts';
 
 const CHAIN_ID = 4663;

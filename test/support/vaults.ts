@@ -4,7 +4,7 @@ import type { EquityVault } from '../../src/catalog/types.ts';
 import { equityBatch } from '../../src/rest/schemas/equity.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
-import { type EquityVerbs, equityVerbs, passing, type SentCall } from '../e2e/equity-support.ts';
+import { type EquityVerbs, equityVerbs, passing, type SentCall } from './equity.ts';
 import { type Json, startService, type TestService } from './service.ts';
 
 export const START_MS = 120_000;

@@ -23,7 +23,7 @@ Numbers are composed from warm caches. When a source is stale or has failed, the
 
 **Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` tell where it stands, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
 
-**Errors.** One envelope with a stable \`code\` and the \`correlationId\` of the header \`x-correlation-id\`.`;
+**Errors.** One envelope with a stable \`code\`, the \`details\` of that code, and the \`correlationId\` of the header \`x-correlation-id\`.`;
 
 const TAGS = [
   { name: 'Public', description: 'Reads. No key.' },

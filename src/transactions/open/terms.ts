@@ -38,6 +38,9 @@ export function planEntrySwap(request: OpenRequest, quote: SwapQuote): PlannedSw
   return plannedSwap(payToken, market.collateral, quote, leastOutput(quote.amountOut, slippage), feeBps);
 }
 
+/** Base units: rounding alone may cost a swap of fewer more than the 1 % that the contracts accept. */
+const LEAST_LOAN = 100n;
+
 export interface OpenSize {
   /** The least collateral that the position opens with. */
   readonly amountCollateral: bigint;
@@ -46,16 +49,17 @@ export interface OpenSize {
 
 /**
  * Size the flash loan on the least collateral that the entry swap may give, so that the target holds in the worst fill.
- * @throws BadRequestError for an amount so small that nothing is borrowed
+ * @throws BadRequestError for an amount so small that as good as nothing is borrowed
  */
 export function sizeOpen(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): OpenSize {
   const amountCollateral = entry ? entry.minOut : request.amountIn;
   const amountFlashLoan = openFlashLoan(collateralValueInLoan(amountCollateral, price), request.targetLtvPct);
-  if (amountFlashLoan === 0n) {
-    throw new BadRequestError('amount is too small: at this leverage not one unit would be borrowed. Send more.', {
-      field: 'amount',
-      value: formatUnitsPlain(request.amountIn, request.payToken.decimals),
-    });
+  if (amountFlashLoan < LEAST_LOAN) {
+    const { loan } = request.market;
+    throw new BadRequestError(
+      `amount is too small: at this leverage only ${formatUnitsPlain(amountFlashLoan, loan.decimals)} ${loan.symbol} would be borrowed. Send more, or ask for more leverage.`,
+      { field: 'amount', value: formatUnitsPlain(request.amountIn, request.payToken.decimals) },
+    );
   }
   return { amountCollateral, amountFlashLoan };
 }

@@ -9,7 +9,7 @@ import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Chain, EquityVault, Market } from '../../src/catalog/types.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
-import { type Answer, type Json, PARTNER, type TestService } from '../support/service.ts';
+import { type Answer, type Json, PARTNER, type TestService } from './service.ts';
 
 export const CHAIN_ID = 4663;
 /** Given, not estimated: a call that reverts must be sent all the same. */
