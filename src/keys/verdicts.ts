@@ -15,6 +15,8 @@ const MAX_REFUSED = 10_000;
 export const ASK_AGAIN_MS = 2_000;
 /** A caller whose key was good waits for a database that hangs no longer than this. */
 const PATIENCE_MS = 1_000;
+/** And once it is known to be away: long enough for one that is back. */
+const PATIENCE_AWAY_MS = 100;
 
 export interface VerifiedKey {
   readonly keyId: string;
@@ -132,7 +134,10 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
       const before = older(id);
       if (before !== undefined && away !== null && clock.now() < away.askAgainAtMs) return before;
       const lookup = ask(id, lookUp);
-      if (before !== undefined && !(await settlesWithin(lookup, PATIENCE_MS, timers))) {
+      if (
+        before !== undefined &&
+        !(await settlesWithin(lookup, away === null ? PATIENCE_MS : PATIENCE_AWAY_MS, timers))
+      ) {
         cannotAsk();
         lookup.catch(() => {});
         return before;

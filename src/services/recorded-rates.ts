@@ -56,6 +56,8 @@ const RENEW_MS = 60_000;
 const ASK_AGAIN_MS = 2_000;
 /** Who can be served from memory waits for a database that hangs no longer than this. */
 const PATIENCE_MS = 2_000;
+/** And once it is known to be away: long enough for one that is back. */
+const PATIENCE_AWAY_MS = 200;
 
 /** What was read of a market: everything from `fromMs` until it was read. Kept small, because it is kept for long. */
 interface Remembered {
@@ -145,7 +147,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
       if (!covers(chainId, marketIds, range)) return ask(chainId, marketIds, range);
       const isPausing = away !== null && clock.now() < away.askAgainAtMs;
       const asked = isPausing ? null : ask(chainId, marketIds, range);
-      if (asked !== null && (await settlesWithin(asked, PATIENCE_MS, timers))) {
+      if (asked !== null && (await settlesWithin(asked, away === null ? PATIENCE_MS : PATIENCE_AWAY_MS, timers))) {
         try {
           return await asked;
         } catch (error) {

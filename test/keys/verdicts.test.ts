@@ -76,6 +76,11 @@ describe('of', () => {
     await time.advance(1_000);
     expect(await waiting).toEqual({ key: PARTNER, grace: true });
     expect(await of()).toEqual({ key: PARTNER, grace: true });
+    // It is asked again now and then, more briefly.
+    await time.advance(ASK_AGAIN_MS);
+    const again = of();
+    await time.advance(100);
+    expect(await again).toEqual({ key: PARTNER, grace: true });
   });
 
   test('behavior: a key that was refused stays refused, also one that was good before', async () => {
