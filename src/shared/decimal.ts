@@ -93,5 +93,23 @@ export function toUnits(amount: Decimal, decimals: number): bigint {
 
 /** Render base units as a plain decimal string of whole tokens, without trailing zeros and never in exponent form. */
 export function formatUnitsPlain(units: bigint, decimals: number): string {
-  return fromUnits(units, decimals).toFixed();
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  let end = digits.length;
+  while (end > point && digits.charCodeAt(end - 1) === ZERO_DIGIT) end -= 1;
+  const plain = end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`;
+  return units < 0n ? `-${plain}` : plain;
 }
+
+const ZERO_DIGIT = 0x30;
+
+/** Divide whole numbers as `Decimal.div` does, to 60 decimals and half-up: a general division works digit by digit. */
+export function ratio(numerator: bigint, denominator: bigint): Decimal {
+  const negative = numerator < 0n !== denominator < 0n;
+  const [above, below] = [numerator < 0n ? -numerator : numerator, denominator < 0n ? -denominator : denominator];
+  const rounded = (2n * above * RATIO_SCALE + below) / (2n * below);
+  return shifted(new Decimal(negative ? -rounded : rounded), -RATIO_PLACES);
+}
+
+const RATIO_PLACES = 60;
+const RATIO_SCALE = 10n ** BigInt(RATIO_PLACES);

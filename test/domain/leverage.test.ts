@@ -82,6 +82,26 @@ describe('leverageApyPct', () => {
   });
 });
 
+describe('shownLeverage', () => {
+  test('behavior: the leverage at full precision, rounded half-up to one place', () => {
+    const anyFineLtv = fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 30n - 1n }), fc.constantFrom(0, 10, 20))
+      .map(([digits, zeros]) => new Decimal(digits).shiftedBy(-28).decimalPlaces(28 - zeros));
+    // Where the leverage stands just at a half of the last place, and a hair beside it.
+    const atHalf = fc.tuple(fc.integer({ min: 10, max: 99_999 }), fc.constantFrom(0, 1, -1)).map(([tenths, hair]) => {
+      const ltv = new Decimal(100).minus(new Decimal(1_000).div(new Decimal(tenths).plus(0.5)));
+      return ltv.plus(new Decimal(hair).shiftedBy(-30));
+    });
+    fc.assert(
+      fc.property(fc.oneof(anyFineLtv, atHalf), (ltvPct) => {
+        fc.pre(ltvPct.gte(0) && ltvPct.lt(100));
+        expect(shownLeverage(ltvPct)).toBe(formatPct(leverageFromLtvPct(ltvPct), 1));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 describe('ladderEntries', () => {
   test('default', () => {
     const ladder = ladderEntries(ladderRungs(pct('76.75')), pct('8'), pct('5'));

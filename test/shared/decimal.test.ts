@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutToInteger, Decimal, toFixedHalfUp } from '../../src/shared/decimal.ts';
+import { cutToInteger, Decimal, formatUnitsPlain, ratio, slim, toFixedHalfUp } from '../../src/shared/decimal.ts';
 
 /** Many digits and few, large and small, both signs, and often just at a half. */
 const anyDecimal = fc
@@ -47,6 +47,55 @@ describe('cutToInteger', () => {
         else expect(exact.eq(cut)).toBe(true);
       }),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+const anyUnits = fc.bigInt({ min: -(2n ** 128n), max: 2n ** 128n });
+
+describe('ratio', () => {
+  test('behavior: the same decimal as a general division', () => {
+    fc.assert(
+      fc.property(
+        anyUnits,
+        anyUnits.filter((units) => units !== 0n),
+        (numerator, denominator) => {
+          const general = new Decimal(numerator).div(new Decimal(denominator));
+          expect(ratio(numerator, denominator).toFixed()).toBe(general.isZero() ? '0' : general.toFixed());
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('formatUnitsPlain', () => {
+  test.each([
+    [0n, 18, '0'],
+    [1n, 18, '0.000000000000000001'],
+    [-1_500_000n, 6, '-1.5'],
+    [120n, 0, '120'],
+    [10n ** 30n, 18, '1000000000000'],
+  ] as const)('default: %s with %i decimals', (units, decimals, shown) => {
+    expect(formatUnitsPlain(units, decimals)).toBe(shown);
+  });
+
+  test('behavior: the same text as the exact decimal has', () => {
+    fc.assert(
+      fc.property(anyUnits, fc.integer({ min: 0, max: 36 }), (units, decimals) => {
+        expect(formatUnitsPlain(units, decimals)).toBe(new Decimal(units).shiftedBy(-decimals).toFixed());
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('slim', () => {
+  test('behavior: the same number', () => {
+    fc.assert(
+      fc.property(anyDecimal, (value) => {
+        expect(slim(value).toFixed()).toBe(value.toFixed());
+      }),
     );
   });
 });

@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../share
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { leverageApyPctAtLtv, shownLeverage } from '../leverage/leverage.ts';
+import { leverageApyPct, shownLeverage } from '../leverage/leverage.ts';
 import { limitsOf } from '../market/statics.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { positionExit } from './exit.ts';
@@ -28,7 +28,8 @@ export function statusOf({ open, collateral }: Pick<HeldPosition, 'open' | 'coll
 export function composePosition(held: HeldPosition, owner: Owner, { market, composed }: PositionMarket): Position {
   const status = statusOf(held);
   const gaps: Gap[] = [];
-  const frame = {
+  // Field by field: there are thousands of them, and copies of objects of many shapes cost more than what is in them.
+  const shown: Draft = {
     id: held.id,
     positionId: `${owner.chainId}-${held.marketId}-${held.id}`,
     chainId: owner.chainId,
@@ -39,102 +40,102 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
     status,
     open: status === 'open',
     liquidated: status === 'liquidated',
+    exitLiquidity: null,
+    gaps,
   };
   if (!market) {
     const message = 'Its market is not in the catalog, so its tokens are not known.';
-    return { ...frame, exitLiquidity: null, gaps: unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message) };
+    shown.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
+    return shown;
   }
-  const basis = {
-    collateralSymbol: market.collateral.displaySymbol,
-    loanSymbol: market.loan.symbol,
-    amountLeveragedCollateral: formatUnitsPlain(held.collateral, market.collateral.decimals),
-    liquidationLtvPct: formatPct(limitsOf(market).liquidationLtvPct),
-    amountDepositedInLoanToken: formatUnitsPlain(held.depositedAssets, market.loan.decimals),
-    amountReturnedInLoanToken: formatUnitsPlain(held.returnedAssets, market.loan.decimals),
-  };
-  if (status !== 'open') return { ...frame, ...basis, ...nothingLeft(status, gaps), gaps };
+  shown.collateralSymbol = market.collateral.displaySymbol;
+  shown.loanSymbol = market.loan.symbol;
+  shown.amountLeveragedCollateral = formatUnitsPlain(held.collateral, market.collateral.decimals);
+  shown.liquidationLtvPct = formatPct(limitsOf(market).liquidationLtvPct);
+  shown.amountDepositedInLoanToken = formatUnitsPlain(held.depositedAssets, market.loan.decimals);
+  shown.amountReturnedInLoanToken = formatUnitsPlain(held.returnedAssets, market.loan.decimals);
+  if (status !== 'open') {
+    addNothingLeft(shown, status, gaps);
+    return shown;
+  }
   if (!composed) {
-    const message = 'Its market has not been measured yet.';
-    return { ...frame, ...basis, exitLiquidity: null, gaps: unknownFields(VALUE_FIELDS, message) };
+    shown.gaps = unknownFields(VALUE_FIELDS, 'Its market has not been measured yet.');
+    return shown;
   }
   const value = valueHolding(held, composed, owner.block.timestamp);
   const { borrow, oracle, collateralApy } = composed.stamps;
-  return {
-    ...frame,
-    ...basis,
-    netCollateral: netCollateralOf(value, market).toFixed(),
-    amountLoan: formatUnitsPlain(value.debt, market.loan.decimals),
-    ...ltvFields(value, composed, gaps),
-    ...usdFields(value, composed, gaps),
-    exitLiquidity: positionExit(composed, value.usd?.collateral ?? null, gaps),
-    freshness: { borrow, oracle, collateralApy },
-    gaps,
-  };
+  shown.netCollateral = netCollateralOf(value, market).toFixed();
+  shown.amountLoan = formatUnitsPlain(value.debt, market.loan.decimals);
+  addLtv(shown, value, composed, gaps);
+  addUsd(shown, value, composed, gaps);
+  shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
+  shown.freshness = { borrow, oracle, collateralApy };
+  return shown;
 }
+
+/** A position while it is put together: optional fields are added only when they are known. */
+type Draft = { -readonly [K in keyof Position]: Position[K] };
 
 /** The points between an LTV and the liquidation LTV, of the numbers as they are shown, so that they add up. */
 export function headroomPct(ltvPct: string, liquidationLtvPct: string): string {
   return new Decimal(liquidationLtvPct).minus(ltvPct).toFixed(2);
 }
 
-function ltvFields(value: Valuation, composed: ComposedMarket, gaps: Gap[]) {
+function addLtv(shown: Draft, value: Valuation, composed: ComposedMarket, gaps: Gap[]): void {
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
-  const liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
-  if (ltvPct === null || value.ltvPct === null) {
+  if (ltvPct === null) {
     const message = 'The oracle says that the collateral is worth nothing.';
     for (const field of ['ltvPct', 'ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
   }
-  if (liquidationPrice === null) {
+  if (value.liquidationPrice === null) {
     gaps.push(gap('liquidationPrice', 'NONE', 'Without debt it cannot be liquidated.'));
   }
-  return {
-    ltvPct,
-    ltvHeadroomPct: ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct)),
-    ...leverageFields(value.ltvPct, composed, gaps),
-    liquidationPrice,
-  };
+  shown.ltvPct = ltvPct;
+  shown.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
+  addLeverage(shown, value.ltvPct, composed, gaps);
+  shown.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
 }
 
-function leverageFields(ltvPct: Decimal | null, composed: ComposedMarket, gaps: Gap[]) {
+function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: ComposedMarket, gaps: Gap[]): void {
   if (ltvPct === null || ltvPct.gte(100)) {
     const message = 'The debt is worth as much as the collateral or more: there is no equity to lever.';
     for (const field of ['currentLeverage', 'currentLeverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
-    return { currentLeverage: null, currentLeverageApyPct: null };
+    shown.currentLeverage = null;
+    shown.currentLeverageApyPct = null;
+    return;
   }
-  const apyPct = leverageApyPctAtLtv(composed.effectiveCollateralApyPct, composed.netBorrowApyPct, ltvPct);
-  return { currentLeverage: shownLeverage(ltvPct), currentLeverageApyPct: formatPct(apyPct) };
+  const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
+  shown.currentLeverage = shownLeverage(ltvPct);
+  shown.currentLeverageApyPct = formatPct(
+    leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(shown.currentLeverage)),
+  );
 }
 
-function usdFields({ usd }: Valuation, composed: ComposedMarket, gaps: Gap[]) {
+function addUsd(shown: Draft, { usd }: Valuation, composed: ComposedMarket, gaps: Gap[]): void {
   if (usd === null) {
     const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
     const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is not known.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
-    return {};
+    return;
   }
-  return {
-    collateralUsd: toFixedHalfUp(usd.collateral, 2),
-    debtUsd: toFixedHalfUp(usd.debt, 2),
-    netValueUsd: toFixedHalfUp(usd.net, 2),
-  };
+  shown.collateralUsd = toFixedHalfUp(usd.collateral, 2);
+  shown.debtUsd = toFixedHalfUp(usd.debt, 2);
+  shown.netValueUsd = toFixedHalfUp(usd.net, 2);
 }
 
 /** A position that ended holds nothing and owes nothing; ratios of nothing do not exist. */
-function nothingLeft(status: PositionStatus, gaps: Gap[]) {
+function addNothingLeft(shown: Draft, status: PositionStatus, gaps: Gap[]): void {
   for (const field of RATIO_FIELDS) gaps.push(gap(field, 'NOT_APPLICABLE', `The position is ${status}.`));
-  return {
-    netCollateral: '0',
-    amountLoan: '0',
-    ltvPct: null,
-    ltvHeadroomPct: null,
-    currentLeverage: null,
-    collateralUsd: '0.00',
-    debtUsd: '0.00',
-    netValueUsd: '0.00',
-    currentLeverageApyPct: null,
-    liquidationPrice: null,
-    exitLiquidity: null,
-  };
+  shown.netCollateral = '0';
+  shown.amountLoan = '0';
+  shown.ltvPct = null;
+  shown.ltvHeadroomPct = null;
+  shown.currentLeverage = null;
+  shown.collateralUsd = '0.00';
+  shown.debtUsd = '0.00';
+  shown.netValueUsd = '0.00';
+  shown.currentLeverageApyPct = null;
+  shown.liquidationPrice = null;
 }
 
 const RATIO_FIELDS = [

@@ -34,7 +34,7 @@ export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | 
     tier: exitTier(sweep),
     cleanExitSizeUsd: clean,
     ...unwind,
-    ...(collateralUsd === null ? {} : { exceedsCleanExitSize: collateralUsd.gt(clean ?? 0) }),
+    ...(collateralUsd === null ? {} : { exceedsCleanExitSize: collateralUsd.gt(Number(clean ?? 0)) }),
     noSwapRoute,
   };
 }

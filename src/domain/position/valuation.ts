@@ -1,8 +1,8 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { Decimal, fromUnits, ratio, shifted, ZERO } from '../../shared/decimal.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
-import { accrue } from '../market/accrue.ts';
+import { type AccruedTotals, accrue } from '../market/accrue.ts';
 import { usdOf } from '../market/prices.ts';
 import type { ComposedMarket } from '../market/types.ts';
 
@@ -35,7 +35,7 @@ export function valueHolding(
   const { market, facts, loanPrice } = composed;
   const state = facts.lendingState.value;
   const blockTimestamp = timestamp > state.blockTimestamp ? timestamp : state.blockTimestamp;
-  const totals = { ...accrue({ ...state, blockTimestamp }), price: facts.oracle.value.price };
+  const totals = totalsAt(composed, blockTimestamp);
   const collateralValue = collateralValueInLoan(held.collateral, totals.price);
   const debt = MarketUtils.toBorrowAssets(held.borrowShares, totals, 'Up');
   const liquidationPrice =
@@ -53,6 +53,24 @@ export function valueHolding(
   };
 }
 
+interface Totals extends AccruedTotals {
+  readonly at: bigint;
+  readonly price: bigint;
+}
+
+/** Everybody on a market is valued at one block: what is accrued to it is kept until another is asked for. */
+const latestTotals = new WeakMap<ComposedMarket, Totals>();
+
+function totalsAt(composed: ComposedMarket, blockTimestamp: bigint): Totals {
+  const latest = latestTotals.get(composed);
+  if (latest?.at === blockTimestamp) return latest;
+  const { lendingState, oracle } = composed.facts;
+  const accrued = accrue({ ...lendingState.value, blockTimestamp });
+  const totals = { ...accrued, at: blockTimestamp, price: oracle.value.price };
+  latestTotals.set(composed, totals);
+  return totals;
+}
+
 /** The collateral that would be left if the debt were paid with it, whole tokens, rounded down; negative under water. */
 export function netCollateralOf(
   { collateral, collateralValue, debt }: Valuation,
@@ -60,13 +78,12 @@ export function netCollateralOf(
 ): Decimal {
   const whole = fromUnits(collateral, token.decimals);
   if (debt === 0n || collateralValue === 0n) return whole;
-  const share = new Decimal((collateralValue - debt).toString()).div(collateralValue.toString());
-  return whole.times(share).decimalPlaces(token.decimals, Decimal.ROUND_FLOOR);
+  return whole.times(ratio(collateralValue - debt, collateralValue)).decimalPlaces(token.decimals, Decimal.ROUND_FLOOR);
 }
 
 /** Tell an oracle price scaled by 1e36 in loan tokens per collateral token. */
 export function wholePrice(price: bigint, { collateral, loan }: Market): Decimal {
-  return new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36);
+  return shifted(new Decimal(price), collateral.decimals - loan.decimals - 36);
 }
 
 /** Show a price as a plain decimal of 12 significant digits. */
@@ -76,5 +93,5 @@ export function formatPrice(price: Decimal): string {
 
 function ltvPctOf(debt: bigint, collateralValue: bigint): Decimal | null {
   if (collateralValue === 0n) return null;
-  return debt === 0n ? ZERO : new Decimal(debt.toString()).times(HUNDRED).div(collateralValue.toString());
+  return debt === 0n ? ZERO : ratio(100n * debt, collateralValue);
 }
