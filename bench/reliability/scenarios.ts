@@ -48,7 +48,14 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
         }),
       ),
     );
-    return answers.every(({ ok }) => ok);
+    // Let in on an older check is not yet recovered.
+    const checked = await Promise.all(
+      fleet.apis.map(async ({ url }) => {
+        const { keys } = (await (await fetch(`${url}/health`)).json()) as { keys: { checked: boolean } };
+        return keys.checked;
+      }),
+    );
+    return answers.every(({ ok }) => ok) && checked.every(Boolean);
   };
   const node = lab.nodes[1];
   return [
