@@ -6,11 +6,15 @@ export interface RowBytes {
   readonly name: string;
   /** Where the body lies. */
   readonly file: string;
+  /** What a client needs to read the body. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Every header of the service's answer that a server does not add by itself. */
+  readonly head: Readonly<Record<string, string>>;
   readonly etag?: string;
 }
 
-export type Contender = 'service' | 'bare' | 'hono' | 'fastify' | 'yoga' | 'mercurius';
+/** `bare` writes the body with the few headers that it needs; `same` writes all bytes of the service's answer. */
+export type Contender = 'service' | 'bare' | 'same' | 'hono' | 'fastify' | 'yoga' | 'mercurius';
 
 export interface Row {
   readonly name: string;
@@ -24,7 +28,7 @@ export interface Row {
 
 const PARTNER = { authorization: 'Bearer local-partner' };
 const BROTLI = { 'accept-encoding': 'br' };
-const REST_PEERS = ['bare', 'hono', 'fastify'] as const;
+const REST_PEERS = ['bare', 'same', 'hono', 'fastify'] as const;
 const GRAPHQL_PEERS = ['yoga', 'mercurius'] as const;
 
 /** Every field of the list as REST shows it: the persisted operation behind `/v1/strategies`. */
@@ -83,13 +87,13 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
       name: 'strategies-br',
       title: 'GET /v1/strategies, brotli',
       shot: { path: '/v1/strategies', headers: BROTLI },
-      against: ['bare'],
+      against: ['bare', 'same'],
     },
     {
       name: 'strategies-304',
       title: 'GET /v1/strategies, 304',
       shot: { path: '/v1/strategies', headers: { 'if-none-match': etag }, status: 304 },
-      against: ['bare'],
+      against: ['bare', 'same'],
     },
     rest('strategy', 'GET /v1/strategies/{id}', `/v1/strategies/${strategyId}`),
     rest('markets', 'GET /v1/app/markets', '/v1/app/markets'),
@@ -107,7 +111,7 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
     },
     {
       ...graphql('page', 'POST /graphql, filtered and ordered page of 20, never seen', page),
-      against: ['bare', ...GRAPHQL_PEERS],
+      against: ['bare', 'same', ...GRAPHQL_PEERS],
     },
   ];
 }

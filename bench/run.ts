@@ -7,6 +7,7 @@ import { type Child, canPin, removeBundles, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { partnering } from './partner.ts';
+import { askRaw } from './raw.ts';
 import { refreshing } from './refreshing.ts';
 import { type Contender, type Row, type RowBytes, rowsOf } from './rows.ts';
 import { say, table } from './table.ts';
@@ -74,16 +75,19 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
     const { rows, bytes } = await arrange(service, folder);
     const peerInput = { snapshotFile: settings.SNAPSHOT_FILE, overlayFile: settings.CATALOG_OVERLAY ?? '' };
     const contenders = new Map<Contender, Child>([['service', service]]);
+    const bytesFor = (contender: Contender) =>
+      bytes.filter(({ name }) => rows.some((row) => row.name === name && row.against.includes(contender)));
     const inputs: [Contender, unknown][] = [
       ['bare', bytes],
-      ['hono', bytes.filter(({ headers }) => headers['content-encoding'] === undefined)],
-      ['fastify', bytes.filter(({ headers }) => headers['content-encoding'] === undefined)],
+      ['hono', bytesFor('hono')],
+      ['fastify', bytesFor('fastify')],
       ['yoga', peerInput],
       ['mercurius', peerInput],
     ];
     for (const [name, input] of inputs) {
       const child = await startChild(name, input);
       contenders.set(name, child);
+      if (name === 'bare') contenders.set('same', child);
       ends.push(() => child.stop());
     }
     const asked = rows.filter(({ name }) => wanted(name));
@@ -108,46 +112,21 @@ async function arrange(service: Child, folder: string): Promise<{ rows: readonly
   const bytes: RowBytes[] = [];
   for (const { name, shot, against } of rows) {
     if (!against.includes('bare')) continue;
-    const coding = shot.headers?.['accept-encoding'];
-    const { headers, body } =
-      shot.method === 'POST' ? await post(service.url, shot) : await rawGet(service.url + shot.path, coding);
+    // The first of a document is answered another way than those that come after it.
+    if (shot.method === 'POST') await askRaw(service.url, shot);
+    const { headers, body } = await askRaw(service.url, shot);
     const file = join(folder, `${name}.bytes`);
     await writeFile(file, body);
-    bytes.push({ name, file, headers, ...(shot.status === 304 ? { etag } : {}) });
+    const head = Object.fromEntries(Object.entries(headers).filter(([field]) => !OF_THE_SERVER.has(field)));
+    const needed = shot.status === 304 ? ['etag'] : ['content-type', 'content-encoding', 'content-length'];
+    const few = Object.fromEntries(Object.entries(headers).filter(([field]) => needed.includes(field)));
+    bytes.push({ name, file, headers: few, head, ...(shot.status === 304 ? { etag } : {}) });
   }
   return { rows, bytes };
 }
 
-async function post(url: string, { path, body }: Shot): Promise<{ headers: Record<string, string>; body: Buffer }> {
-  const contentType = { 'content-type': 'application/json' };
-  const answer = await fetch(url + path, { method: 'POST', headers: contentType, body: body?.() ?? '' });
-  return { headers: contentType, body: Buffer.from(await answer.arrayBuffer()) };
-}
-
-/** Fetch without decoding what came compressed; compressed bytes are ready a moment after the plain ones. */
-async function rawGet(
-  url: string,
-  coding: string | undefined,
-): Promise<{ headers: Record<string, string>; body: Buffer }> {
-  const { get } = await import('node:http');
-  for (;;) {
-    const answer = await new Promise<{ headers: Record<string, string>; body: Buffer }>((resolve, reject) => {
-      get(url, { headers: { ...(coding === undefined ? {} : { 'accept-encoding': coding }) } }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const kept = ['content-type', 'content-encoding'].flatMap((name) => {
-            const value = response.headers[name];
-            return typeof value === 'string' ? [[name, value] as const] : [];
-          });
-          resolve({ headers: Object.fromEntries(kept), body: Buffer.concat(chunks) });
-        });
-      }).on('error', reject);
-    });
-    if (coding === undefined || answer.headers['content-encoding'] === coding) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+/** What every server of node:http adds by itself. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive']);
 
 async function whenPersisted(file: string): Promise<void> {
   let length = -1;
@@ -189,7 +168,7 @@ async function interleaved(
 function shotFor(name: Contender, row: Row): Shot {
   if (name === 'service') return row.shot;
   if (name === 'yoga' || name === 'mercurius') return row.peerShot ?? row.shot;
-  return { ...row.shot, path: `/${row.name}` };
+  return { ...row.shot, path: name === 'same' ? `/${row.name}/same` : `/${row.name}` };
 }
 
 try {

@@ -5,7 +5,9 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-const ORDER: readonly Contender[] = ['service', 'bare', 'hono', 'fastify', 'yoga', 'mercurius'];
+/** How contenders are shown where their name does not say it. */
+const TITLES: Partial<Record<Contender, string>> = { same: 'bare, same head' };
+const ORDER: readonly Contender[] = ['service', 'bare', 'same', 'hono', 'fastify', 'yoga', 'mercurius'];
 
 /** Print one line per row and contender: requests per second, the service's ratio to it, and the same by CPU time. */
 export function table(
@@ -25,7 +27,7 @@ export function table(
       if (!one) continue;
       const ratio = (value: number) => (contender === 'service' ? '' : value.toFixed(2));
       say(
-        `| ${contender === 'service' ? title : ''} | ${contender} | ${Math.round(one.perSec)} | ${one.cpuUs.toFixed(1)} ` +
+        `| ${contender === 'service' ? title : ''} | ${TITLES[contender] ?? contender} | ${Math.round(one.perSec)} | ${one.cpuUs.toFixed(1)} ` +
           `| ${ratio(service.perSec / one.perSec)} | ${ratio(one.cpuUs / service.cpuUs)} |`,
       );
     }

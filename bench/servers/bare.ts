@@ -4,16 +4,19 @@ import { listen, serve } from '../serve.ts';
 
 interface Answer {
   readonly body: Buffer;
-  readonly headers: Record<string, string | number>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly etag: string | undefined;
 }
 
 /** The limit: node:http that finds a buffer by its path and writes it, once it has taken the body of what is posted. */
 serve<readonly RowBytes[]>(async (rows) => {
   const answers = new Map<string, Answer>(
-    rows.map(({ name, file, headers, etag }) => {
+    rows.flatMap(({ name, file, headers, head, etag }) => {
       const body = readFileSync(file);
-      return [`/${name}`, { body, headers: { ...headers, 'content-length': body.length }, etag }];
+      return [
+        [`/${name}`, { body, headers, etag }],
+        [`/${name}/same`, { body, headers: head, etag }],
+      ] as const;
     }),
   );
   return listen((req, res) => {
@@ -21,7 +24,7 @@ serve<readonly RowBytes[]>(async (rows) => {
     if (!answer) {
       res.writeHead(404).end();
     } else if (answer.etag !== undefined && req.headers['if-none-match'] === answer.etag) {
-      res.writeHead(304, { etag: answer.etag }).end();
+      res.writeHead(304, answer.headers).end();
     } else if (req.method === 'POST') {
       req.resume().once('end', () => res.writeHead(200, answer.headers).end(answer.body));
     } else {
