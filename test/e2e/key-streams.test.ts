@@ -3,14 +3,18 @@ import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { createKeyAdmin, type KeyAdmin } from '../../src/keys/admin.ts';
 import { VERDICT_TTL_MS } from '../../src/keys/service.ts';
+import { ASK_AGAIN_MS } from '../../src/keys/verdicts.ts';
 import { createDueTimers } from '../support/due-timers.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { PARTNER, startService, type TestService } from '../support/service.ts';
 import { type EventStream, subscribe } from '../support/sse.ts';
 
 const POSITIONS = 'subscription($address:Address!){positionChanged(address:$address chainIds:[1]){address}}';
 const FRESHNESS = 'subscription{freshnessChanged(chainIds:[1]){ready}}';
 const { address } = seededWallet('looper').account;
+const GRACE_SEC = 60;
 
+let postgres: OwnPostgres;
 let service: TestService;
 let db: Database;
 let admin: KeyAdmin;
@@ -41,7 +45,8 @@ const lastOf = async (stream: EventStream) => {
 };
 
 beforeAll(async () => {
-  service = await startService({ timers });
+  postgres = await startOwnPostgres();
+  service = await startService({ timers, database: postgres, env: { KEY_GRACE_SEC: String(GRACE_SEC) } });
   const url = service.world.overrides.env.DATABASE_URL ?? '';
   db = createDatabase({ url, poolSize: 1, statementTimeoutMs: 5_000 });
   admin = createKeyAdmin({ db, clock: service.clock });
@@ -53,6 +58,7 @@ afterEach(async () => {
 afterAll(async () => {
   await db?.destroy();
   await service?.stop();
+  await postgres?.drop();
 });
 
 describe('a stream that was opened with a key', () => {
@@ -88,12 +94,33 @@ describe('a stream that was opened with a key', () => {
       expect((await service.graphql('{chains{chainId}}', {}, good.headers)).status).toBe(200);
     }
     expect((await lastOf(ending)).errors[0].extensions.code).toBe('unauthorized');
+    // What was due by the clock may be running: a refresh would join it.
+    await service.refresh('lending-state:1', 'incentives:1');
     // Interest of five minutes changes the positions, a failing source the freshness.
     await service.world.chains.on(1).increaseTime(300);
     service.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });
     await service.refresh('lending-state:1', 'incentives:1');
-    later(1_000);
     for (const stream of going) expect((await stream.next()).data).toBeTruthy();
+  });
+
+  test('error: upstream_unavailable ends it when its key cannot be checked for longer than the grace', async () => {
+    const key = await issue();
+    const stream = await open(POSITIONS, key.headers);
+    const checkedMs = service.clock.now();
+    await postgres.stop();
+    let endedMs = 0;
+    const last = lastOf(stream).then((event) => {
+      endedMs = service.clock.now();
+      return event;
+    });
+    const wait = () => {
+      later(ASK_AGAIN_MS);
+      return endedMs;
+    };
+    await expect.poll(wait, { interval: 20, timeout: 20_000 }).toBeGreaterThan(checkedMs + GRACE_SEC * 1_000 - 5_000);
+    expect((await last).errors[0].extensions).toMatchObject({ code: 'upstream_unavailable', retryable: true });
+    await postgres.start();
+    expect((await service.graphql('{chains{chainId}}', {}, key.headers)).status).toBe(200);
   });
 
   test('behavior: who leaves is not looked after any more', async () => {
