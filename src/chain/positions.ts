@@ -31,7 +31,10 @@ export interface HoldingsOptions extends ReadOptions {
   readonly positionsOnly?: boolean;
 }
 
-/** Reads wallets and their positions on one chain, any number of them in a constant number of requests. */
+/**
+ * Reads wallets and their positions on one chain, thousands of them in a constant number of requests. A round beyond 4 MB of
+ * calls (some 7,000 positions) takes one more.
+ */
 export interface PositionReader {
   readonly chainId: ChainId;
   /** Ask how many contracts FlashLeverage has created. 2 requests. @throws ChainReadError */

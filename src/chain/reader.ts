@@ -25,7 +25,8 @@ export interface RateReading {
 export interface ChainReader {
   readonly chainId: ChainId;
   /**
-   * Read the state of markets and their oracles' values, all at one block, in at most 3 requests however many there are.
+   * Read the state of markets and their oracles' values, all at one block: 3 requests, and one more per 4 MB of calls beyond
+   * the first 4 of each round (some 3,000 markets).
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
