@@ -45,6 +45,7 @@ export interface HttpHandler {
 }
 
 export const GRAPHQL_PATH = '/graphql';
+const READY_PATH = '/ready';
 
 /** Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. */
 export function createHandler(deps: HandlerDeps): HttpHandler {
@@ -59,7 +60,8 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       correlationId: info.correlationId,
     };
     deps.observe?.(exchange);
-    logger[status >= 500 ? 'warn' : 'debug']({ ...exchange }, 'request');
+    // Whoever asks whether it is ready asks again and again: a no is no failure of the request.
+    logger[status >= 500 && route !== READY_PATH ? 'warn' : 'debug']({ ...exchange }, 'request');
   };
 
   const answer = async (request: RestRequest): Promise<RestResponse> => {
