@@ -11,7 +11,7 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import { aggregateSteps } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
 import { type PortfolioDocument, renderEntry } from '../domain/portfolio/render.ts';
-import { countEntries, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
+import { countSteps, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
 import { walletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
@@ -22,7 +22,7 @@ import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
 import { createLastGood } from './last-good.ts';
 import { walkWallets } from './registered-wallets.ts';
@@ -97,7 +97,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       const sightings = { known, nowMs: clock.now() };
       const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
       const portfolio = composePortfolio(context, holdings, rows);
-      await remembering(deps, () => rememberNew(deps, chainId, [portfolio], sightings));
+      await remembering(deps, () => rememberNew(deps, chainId, metIn(portfolio), sightings));
       return portfolio;
     },
     aggregate: (reports, filter) => runInSlices(aggregateSteps(reports, filter), deps.slicing ?? betweenEvents),
@@ -168,11 +168,12 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     asOfMs: asOfMs ?? computedAtMs,
     computedAtMs,
     entries,
-    counts: countEntries(entries),
+    counts: await runInSlices(countSteps(entries), slicing),
   };
   await remembering(deps, async () => {
-    await rememberNew(deps, chainId, entries, sightings);
-    await forgetGone(deps, chainId, entries, sightings);
+    const met = (await runInSlices(eachStep(entries, metIn), slicing)).flat();
+    await rememberNew(deps, chainId, met, sightings);
+    await forgetGone(deps, chainId, met, entries, sightings);
     await deps.samples.record(await runInSlices(sampleSteps(report), slicing));
   });
   return report;
@@ -237,15 +238,22 @@ async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>
   }
 }
 
+/** A disagreement that this reading met. */
+interface Met {
+  readonly key: string;
+  readonly wallet: Address;
+}
+
+function metIn(entry: PortfolioEntry): readonly Met[] {
+  return driftOf(entry).map((drift) => ({ key: driftKey(drift), wallet: drift.wallet }));
+}
+
 async function rememberNew(
   { sightings }: PortfoliosDeps,
   chainId: ChainId,
-  entries: readonly PortfolioEntry[],
+  met: readonly Met[],
   { known, nowMs }: Sightings,
 ): Promise<void> {
-  const met = entries.flatMap((entry) =>
-    driftOf(entry).map((drift) => ({ key: driftKey(drift), wallet: drift.wallet })),
-  );
   await sightings.remember(
     chainId,
     met.filter(({ key }) => !known.has(key)),
@@ -257,10 +265,11 @@ async function rememberNew(
 async function forgetGone(
   { sightings }: PortfoliosDeps,
   chainId: ChainId,
+  found: readonly Met[],
   entries: readonly PortfolioEntry[],
   { known }: Sightings,
 ): Promise<void> {
-  const met = new Set(entries.flatMap((entry) => driftOf(entry).map(driftKey)));
+  const met = new Set(found.map(({ key }) => key));
   if ([...known.keys()].every((key) => met.has(key))) return;
   const untold = entries.filter(isFailed).map(({ wallet }) => wallet);
   await sightings.forgetAllBut(chainId, [...met], untold);

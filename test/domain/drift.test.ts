@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { driftKey } from '../../src/domain/drift/find.ts';
 import { aggregateSteps, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
 import { type ItemFilter, queryDrift, queryItems, queryPortfolios } from '../../src/domain/portfolio/query.ts';
-import { countEntries, driftOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
+import { countSteps, driftOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
+import { runAtOnce } from '../../src/shared/slices.ts';
 import { portfolioOf, rowOf } from './portfolio-world.ts';
 import { BLOCK, ethereum, held, PROXY, robinhood, WALLET } from './position-world.ts';
 import { NOW_MS } from './world.ts';
@@ -84,7 +85,7 @@ function reportOf(entries: readonly PortfolioEntry[]): PortfolioReport {
     asOfMs: NOW_MS,
     computedAtMs: NOW_MS,
     entries,
-    counts: countEntries(entries),
+    counts: runAtOnce(countSteps(entries)),
   };
 }
 

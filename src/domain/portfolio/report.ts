@@ -49,8 +49,8 @@ export function driftOf(entry: PortfolioEntry): readonly Drift[] {
   return isFailed(entry) ? [] : loopsOf(entry).flatMap(({ drift }) => (drift ? [drift] : []));
 }
 
-/** Count what a list of wallets holds. */
-export function countEntries(entries: readonly PortfolioEntry[]): PortfolioCounts {
+/** Count what a list of wallets holds, a wallet at a time. */
+export function* countSteps(entries: readonly PortfolioEntry[]): Generator<void, PortfolioCounts, void> {
   const counts = { users: entries.length, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
   for (const entry of entries) {
     if (isFailed(entry)) {
@@ -62,6 +62,7 @@ export function countEntries(entries: readonly PortfolioEntry[]): PortfolioCount
     counts.closed += entry.closed.length;
     counts.unresolved += entry.unresolved.length;
     counts.drift += driftOf(entry).length;
+    yield;
   }
   return counts;
 }
