@@ -27,13 +27,15 @@ const MIN_EXECUTIONS = 2;
 /** Least time between two compilations, ms: whoever sends ever new queries gets them interpreted. */
 const PAUSE_MS = 100;
 const MAX_OPERATIONS = 500;
+/** Characters of their documents: a compiled operation takes some 25 bytes per character, and its document more. */
+const MAX_CHARS = 200_000;
 
 /**
  * Compile operations that come often into functions. A compiled operation answers what an interpreted one does, except
  * that its errors do not say where in the document they stand: an answer with errors is made again by the interpreter.
  */
 export function createCompiler({ now, later }: CompilerDeps): Compiler {
-  const operations = new LRUCache<string, Operation>({ max: MAX_OPERATIONS });
+  const operations = new LRUCache<string, Operation>({ max: MAX_OPERATIONS, maxSize: MAX_CHARS });
   const ids = new WeakMap<DocumentNode, number>();
   let lastId = 0;
   let readyAtMs = 0;
@@ -73,7 +75,7 @@ export function createCompiler({ now, later }: CompilerDeps): Compiler {
       const key = keyOf(args);
       const operation = operations.get(key) ?? { count: 0, compiled: undefined };
       operation.count += 1;
-      operations.set(key, operation);
+      operations.set(key, operation, { size: args.document.loc?.source.body.length || 1 });
       if (!operation.compiled && operation.count >= MIN_EXECUTIONS) later(() => compile(args, operation));
     },
   };

@@ -48,9 +48,8 @@ interface Known extends Query {
   readonly costs: Map<string, number>;
 }
 
-/** Characters of text whose documents are kept parsed. */
-const CACHED_CHARS = 2_000_000;
-/** A parsed document takes a hundred times its text: thirty thousand small ones would take hundreds of megabytes. */
+/** Characters of text whose documents are kept parsed: a document takes up to 170 bytes per character of its text. */
+const CACHED_CHARS = 200_000;
 const CACHED_DOCUMENTS = 1_000;
 /** Costs kept of one document. */
 const CACHED_COSTS = 32;
@@ -61,15 +60,23 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     maxSize: CACHED_CHARS,
     sizeCalculation: (_known, text) => text.length + 1,
   });
+  /** The persisted ones, whose number is ours: nothing that callers write displaces them. */
+  const persisted = new Map<string, Known>();
   const documents = new WeakMap<DocumentNode, Known>();
+  const find = (text: string): Known | undefined => persisted.get(text) ?? texts.get(text);
+  const keep = (text: string, known: Known): void => {
+    if (known.points === undefined) texts.set(text, known);
+    else persisted.set(text, known);
+    documents.set(known.document, known);
+  };
 
   const parsed = (text: string, maxTokens: number): Known | null => {
-    const cached = texts.get(text);
+    const cached = find(text);
     if (cached !== undefined) return cached;
     const tokens = countTokens(text, maxTokens);
     if (tokens > maxTokens) return null;
     const document = parse(text);
-    const known: Known = {
+    return {
       document,
       tokens,
       shape: measureShape(document),
@@ -78,9 +85,6 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       costly: costlyVariables(document),
       costs: new Map(),
     };
-    texts.set(text, known);
-    documents.set(document, known);
-    return known;
   };
 
   const costIn = (known: Known | undefined, args: ExecutionArgs): number | null => {
@@ -105,17 +109,19 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
 
   return {
     read(text, tier) {
-      const persisted = persistedPoints(text) !== undefined;
+      const ours = persistedPoints(text) !== undefined;
       const limit = limits[tier].tokens;
-      const known = parsed(text, persisted ? Number.POSITIVE_INFINITY : limit);
-      if (known === null || (!persisted && known.tokens > limit)) {
+      const known = parsed(text, ours ? Number.POSITIVE_INFINITY : limit);
+      if (known === null || (!ours && known.tokens > limit)) {
         throw new QueryTooComplexError({ measure: 'tokens', limit, tier });
       }
-      if (!persisted) checkShape(known.shape, limits[tier], tier);
+      if (!ours) checkShape(known.shape, limits[tier], tier);
+      // What is refused is not worth its memory.
+      keep(text, known);
       return known.document;
     },
     valid(text, tier) {
-      const known = texts.get(text);
+      const known = find(text);
       if (!known?.valid) return undefined;
       if (known.points !== undefined) return known;
       return known.tokens <= limits[tier].tokens && fitsShape(known.shape, limits[tier]) ? known : undefined;

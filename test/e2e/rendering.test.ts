@@ -220,14 +220,16 @@ describe('repeated operations', () => {
       [manifest.Strategies.document, { chainId: 4663 }],
       [manifest.AppMarkets.document, {}],
       [manifest.StableApy.document, {}],
-      [manifest.Prices.document, {}],
+      [manifest.Prices.document, { chainId: 1 }],
       [QUERY, { first: 7 }],
     ] as const;
     for (const [query, variables] of asked) {
       // With a key every answer is executed; the third and later ones by the compiled operation.
       const answers = [];
       for (let round = 0; round < 5; round += 1) answers.push((await ask(query, variables, PARTNER)).text);
-      const data = answers.map((text) => JSON.stringify(JSON.parse(text).data));
+      expect(JSON.parse(answers[0] ?? '').errors).toBeUndefined();
+      // A second may go by between two of them.
+      const data = answers.map((text) => JSON.stringify(JSON.parse(text).data).replaceAll(/"ageSec":\d+/g, ''));
       expect(new Set(data).size).toBe(1);
     }
   });
