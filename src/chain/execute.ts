@@ -63,7 +63,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       }
     },
     execute: async (calls, blockNumber, { signal } = {}) => {
-      const chunks = chunksOf([...frame, ...calls], maxCalldataBytes);
+      const chunks = await runInSlices(chunksOf([...frame, ...calls], maxCalldataBytes), slicing);
       // All encoded before the first is sent: what is sent in one turn is one request.
       const data = await runInSlices(eachStep(chunks, encodeAggregate), slicing);
       signal?.throwIfAborted();
@@ -86,12 +86,16 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   };
 }
 
-/** Split calls into runs whose calldata stays under the limit; a call larger than it stands alone. */
-export function chunksOf(calls: readonly Call[], maxBytes: number): readonly (readonly Call[])[] {
+/** Split calls into runs whose calldata stays under the limit, step by step; a call larger than it stands alone. */
+export function* chunksOf(
+  calls: readonly Call[],
+  maxBytes: number,
+): Generator<void, readonly (readonly Call[])[], void> {
   const chunks: Call[][] = [];
   let room = 0;
   for (const call of calls) {
-    const bytes = CALL_OVERHEAD_BYTES + Math.ceil(size(call.data) / 32) * 32;
+    // Two digits a byte, behind 0x.
+    const bytes = CALL_OVERHEAD_BYTES + Math.ceil((call.data.length - 2) / 64) * 32;
     const open = chunks.at(-1);
     if (open && bytes <= room) {
       open.push(call);
@@ -100,6 +104,7 @@ export function chunksOf(calls: readonly Call[], maxBytes: number): readonly (re
       chunks.push([call]);
       room = maxBytes - bytes;
     }
+    yield;
   }
   return chunks;
 }

@@ -58,7 +58,8 @@ export function* planStoredState(morphoBlue: Address, markets: readonly Market[]
     to: irm,
     data: `${RATE_AT_TARGET}${id.slice(2)}` as Hex,
   }));
-  return [...totals, ...rates, ...oraclesOf(markets).map((oracle) => ({ to: oracle, data: PRICE }))];
+  const prices = yield* eachStep(yield* oraclesOf(markets), (oracle) => ({ to: oracle, data: PRICE }));
+  return [...totals, ...rates, ...prices];
 }
 
 /** Fold the first round's answers, in the order of `planStoredState`. */
@@ -78,7 +79,7 @@ export function* foldStoredState(
     else stored.push({ market, totals: totals.value, rateAtTarget: rateAtTarget.value });
     yield;
   }
-  const oracles = yield* eachStep(oraclesOf(markets), (oracle, i) => {
+  const oracles = yield* eachStep(yield* oraclesOf(markets), (oracle, i) => {
     const price = decodePrice(at(results, 2 * markets.length + i));
     return [oracle, priceAt(price, block)] as const;
   });
@@ -128,8 +129,13 @@ export function readingsOf<K extends string, T>(decoded: readonly (readonly [K, 
   return { values, failures };
 }
 
-function oraclesOf(markets: readonly Market[]): readonly Address[] {
-  return [...new Set(markets.map((market) => market.oracle))];
+function* oraclesOf(markets: readonly Market[]): Steps<readonly Address[]> {
+  const oracles = new Set<Address>();
+  for (const { oracle } of markets) {
+    oracles.add(oracle);
+    yield;
+  }
+  return [...oracles];
 }
 
 function priceAt(price: Decoded<bigint>, block: BlockRef): Decoded<OraclePrice> {
