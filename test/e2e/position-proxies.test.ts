@@ -168,23 +168,28 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     return body;
   };
 
-  test('behavior: are none, and its owner is named', async () => {
+  test('behavior: are none', async () => {
     const owner = ownerOn(chainId);
-    for (const [positionId, proxy] of (await proxiesOf(chainId, owner)).entries()) {
+    for (const proxy of await proxiesOf(chainId, owner)) {
       expect(await read(proxy.toLowerCase())).toEqual({
         chainId,
         userAddress: proxy,
         positions: [],
         equityPositions: [],
-        proxyOf: { owner, positionId },
       });
     }
   });
 
-  test('behavior: a wallet has no owner, with positions or without', async () => {
-    for (const address of [ownerOn(chainId), labelAddress('somebody')]) {
-      expect(await read(address)).not.toHaveProperty('proxyOf');
-    }
+  test('behavior: GraphQL names the owner of a proxy; a wallet has none, with positions or without', async () => {
+    const owner = ownerOn(chainId);
+    const proxies = await proxiesOf(chainId, owner);
+    const { body } = await service.graphql(
+      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { proxyOf { owner positionId } } }',
+      { a: [...proxies, owner, labelAddress('somebody')], c: chainId },
+      PARTNER,
+    );
+    const found = body.data.wallets.map((wallet: Json) => wallet.proxyOf);
+    expect(found).toEqual([...proxies.map((_, positionId) => ({ owner, positionId })), null, null]);
   });
 
   test('behavior: many empty wallets are asked for their owners in one request', async () => {

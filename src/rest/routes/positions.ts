@@ -28,7 +28,7 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: "A wallet's positions",
       description:
-        'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault stand in the vault and not among the positions. A wallet that never opened anything has empty lists; so has the contract of a position, and `proxyOf` names its owner.',
+        'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault stand in the vault and not among the positions. A wallet that never opened anything has empty lists; so has the contract that holds a position: ask for its owner.',
       operation: 'WalletPositions',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,
@@ -39,7 +39,6 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           userAddress: wallet.address,
           positions: wallet.positions.map(projectPosition),
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
-          ...(wallet.proxyOf === null ? {} : { proxyOf: wallet.proxyOf }),
         };
       },
       response: walletPositions,

@@ -90,12 +90,5 @@ export const walletPositions = z
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
     equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
-    proxyOf: z
-      .object({
-        owner: addressString('The wallet that owns the position.'),
-        positionId: z.int().describe("Which of the owner's positions."),
-      })
-      .optional()
-      .describe('Present when the address is the contract that holds a position: ask for its owner.'),
   })
   .describe('What a wallet holds on one chain.');
