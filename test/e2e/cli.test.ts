@@ -120,6 +120,20 @@ describe('npm start', () => {
   );
 
   test.skipIf(!hasProc)(
+    'a signal that only npm gets ends everything below it',
+    async () => {
+      const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
+      await running.said('Ready');
+      const below = await descendants(running.child.pid ?? 0);
+      expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
+      running.child.kill('SIGTERM');
+      await running.ended;
+      expect(await survivors(below)).toEqual([]);
+    },
+    START_MS,
+  );
+
+  test.skipIf(!hasProc)(
     'a stop in the middle of the start leaves nothing behind either',
     async () => {
       const running = fromSources(ownWorld());
