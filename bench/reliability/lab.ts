@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../../devnet/index.ts';
@@ -13,6 +11,7 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
 import { buildBundle } from '../../test/support/bundle.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
 import { type Env, type ServiceProcess, spawnService } from '../../test/support/spawn-service.ts';
 
@@ -88,14 +87,4 @@ async function issueKey(databaseUrl: string): Promise<string> {
   const { text } = await createKeyAdmin({ db, clock: systemClock }).issue({ tier: 'partner', label: 'reliability' });
   await db.destroy();
   return text;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

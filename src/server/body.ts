@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '../shared/errors.ts';
+import { AppError, BadRequestError } from '../shared/errors.ts';
 
 export class PayloadTooLargeError extends AppError<{ readonly limitBytes: number }> {
   constructor(limitBytes: number) {
@@ -9,7 +9,7 @@ export class PayloadTooLargeError extends AppError<{ readonly limitBytes: number
   }
 }
 
-/** Read a request body into memory, never more than `limit` bytes. @throws PayloadTooLargeError */
+/** Read a request body into memory, never more than `limit` bytes. @throws PayloadTooLargeError, BadRequestError when it breaks off */
 export async function readNodeBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw new PayloadTooLargeError(limit);
   if (request.readableEnded) return new Uint8Array();
@@ -26,10 +26,12 @@ export async function readNodeBody(request: IncomingMessage, limit: number): Pro
       }
     });
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.once('error', reject);
+    const left = () =>
+      reject(new BadRequestError('The connection ended before the body. Send it again.', { field: 'body' }));
+    request.once('error', left);
     // A caller that is gone sends no end.
     request.once('close', () => {
-      if (!request.readableEnded) reject(new Error('the request ended before its body'));
+      if (!request.readableEnded) left();
     });
   });
 }

@@ -46,6 +46,8 @@ export interface HttpHandler {
 
 export const GRAPHQL_PATH = '/graphql';
 const READY_PATH = '/ready';
+/** What logs and metrics call a caller that left before the answer began; nobody gets this status. */
+const CALLER_LEFT = 499;
 
 /** Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. */
 export function createHandler(deps: HandlerDeps): HttpHandler {
@@ -95,7 +97,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       const method = req.method ?? 'GET';
       const { path, query } = splitTarget(req.url ?? '/');
       const origin = req.headers.origin;
-      res.once('close', () => done(method, deps.routeName(path), res.statusCode, startedMs, info));
+      res.once('close', () => {
+        const status = res.headersSent ? res.statusCode : CALLER_LEFT;
+        done(method, deps.routeName(path), status, startedMs, info);
+      });
       const common = () => ({
         ...SECURITY_HEADERS,
         'x-correlation-id': info.correlationId,

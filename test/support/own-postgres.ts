@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, SERVICE_DATABASE, startPostgres } from '../../devnet/postgres.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { freePort } from './free-port.ts';
 import type { TestDatabase } from './postgres.ts';
 
 /** A Postgres that a test may stop and start again at the same address, data and all. */
@@ -36,14 +35,4 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,0 +1,30 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Front, PARTNER_KEY, startFront } from './front.ts';
+
+let front: Front | undefined;
+afterEach(() => front?.stop());
+
+describe('a caller that leaves in the middle of its body', () => {
+  test.each(['/graphql', '/v1/partner/leverage/build'])('behavior: of %s is no failure of ours', async (path) => {
+    front = await startFront();
+    const { port } = new URL(front.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = [`POST ${path} HTTP/1.1`, 'host: here', `authorization: ${PARTNER_KEY.authorization}`];
+    const more = ['content-type: application/json', 'content-length: 100', '', '{"query"'];
+    const lines: string[] = [];
+    await new Promise<void>((resolve) => socket.write([...head, ...more].join('\r\n'), () => resolve()));
+    socket.end();
+    socket.destroy();
+    await expect
+      .poll(() => {
+        lines.push(...(front?.logs.take() ?? []));
+        return lines.join('\n');
+      })
+      .toContain('"status":499');
+    // Whatever else is said of it was said before another request is answered.
+    await front.send('/v1/prices');
+    lines.push(...front.logs.take());
+    expect(lines.join('\n')).not.toMatch(/^error/m);
+  });
+});
