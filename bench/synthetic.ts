@@ -11,6 +11,7 @@ import {
 } from '../src/domain/facts.ts';
 import { Decimal } from '../src/shared/decimal.ts';
 import type { Address, MarketId } from '../src/shared/ids.ts';
+import { packHistory } from '../src/shared/rate-history.ts';
 import type { Publications } from '../src/snapshot/types.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
@@ -95,16 +96,10 @@ export function syntheticFacts(chain: Chain): ChainFacts {
     groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(id, fact({ points: [] }));
     groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
-    const apyAt = (i: number) => new Decimal(`3.${(i + n) % 10}17`);
-    groups.borrowHistory.items.set(
-      id,
-      fact({ points: days.map((atMs, i) => ({ atSec: atMs / 1_000, apy: apyAt(i).shiftedBy(-2) })) }),
-    );
+    const history = packHistory(days.map((atMs, i) => ({ atMs, ratePct: new Decimal(`3.${(i + n) % 10}17`) })));
+    groups.borrowHistory.items.set(id, fact({ points: history }));
     groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
-    groups.collateralApy.items.set(
-      collateral.address,
-      fact({ apyPct: new Decimal('6.123456'), history: days.map((atMs, i) => ({ atMs, apyPct: apyAt(i) })) }),
-    );
+    groups.collateralApy.items.set(collateral.address, fact({ apyPct: new Decimal('6.123456'), history }));
     const slippagePct = { '100000': '0.04', '500000': '0.2', '1000000': '0.9', '5000000': '1.7' } as const;
     const exact = Object.entries(slippagePct).map(([size, loss]) => [size, new Decimal(loss)] as const);
     groups.exitLiquidity.items.set(

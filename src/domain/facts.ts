@@ -1,6 +1,7 @@
 import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
+import type { RateHistory } from '../shared/rate-history.ts';
 import type { ChainTvl } from './tvl/types.ts';
 
 /**
@@ -33,17 +34,11 @@ export interface OraclePrice {
   readonly blockNumber: bigint;
 }
 
-/** One point of a yield history; `atMs` is the start of its day or the time of the sample. */
-export interface ApyPoint {
-  readonly atMs: number;
-  readonly apyPct: Decimal;
-}
-
 export interface CollateralApy {
   /** Percent per year. */
   readonly apyPct: Decimal;
-  /** Daily points, oldest first; absent when the source has no history. */
-  readonly history?: readonly ApyPoint[];
+  /** Daily points; absent when the source has no history. */
+  readonly history?: RateHistory;
 }
 
 export interface IncentiveCampaign {
@@ -85,12 +80,13 @@ export interface SharedLiquidity {
   }[];
 }
 
-/** One pool of the stablecoin yield index, with its history. Percent; `atMs` ms. */
+/** One pool of the stablecoin yield index, with its daily history. */
 export interface StableIndexPool {
   readonly id: string;
   readonly asset: string;
+  /** Percent per year. */
   readonly avg7dPct: Decimal;
-  readonly history: readonly ApyPoint[];
+  readonly history: RateHistory;
 }
 
 /** APR of a market's incentives over time, percent, oldest first: step functions. */
@@ -101,9 +97,9 @@ export interface IncentiveHistory {
   readonly collateralPoints?: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
 }
 
-/** Back-fill of a market's borrow APY from the indexer: fraction per year, unix seconds, oldest first. */
+/** Borrow APY of a market over time: our own daily means, and the indexer's back-fill for other days. */
 export interface BorrowHistory {
-  readonly points: readonly { readonly atSec: number; readonly apy: Decimal }[];
+  readonly points: RateHistory;
 }
 
 /** Key of each group's items. Addresses are checksummed, market ids lower case. */

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Stamp } from '../domain/freshness/types.ts';
-import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
+import type { RatePoint } from '../shared/rate-history.ts';
 
 export type HistoryKind = 'borrowApy' | 'collateralApy' | 'incentiveApr';
 
@@ -11,15 +11,9 @@ export interface HistoryRange {
   readonly toMs: number;
 }
 
-export interface HistoryPoint {
-  readonly atMs: number;
-  /** Percent per year. */
-  readonly ratePct: Decimal;
-}
-
 /** The recorded series of one market, as recorded: not downsampled, oldest first, inside the asked range. */
 export interface HistorySeries {
-  readonly points: readonly HistoryPoint[];
+  readonly points: readonly RatePoint[];
   /** Public names of the sources that the points come from, e.g. `chain`, `indexer`. */
   readonly sources: readonly string[];
   /** When the newest point known (inside the range or not) was measured, and how long it counts as fresh. */

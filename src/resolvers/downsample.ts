@@ -1,5 +1,5 @@
-import type { HistoryPoint } from '../loaders/history.ts';
 import { Decimal, ZERO } from '../shared/decimal.ts';
+import type { RatePoint } from '../shared/rate-history.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,10 +17,10 @@ const WEEK_SHIFT_MS = 4 * DAY_MS;
  * `LAST` its newest. A bucket without a point stays empty: nothing is interpolated.
  */
 export function downsample(
-  points: readonly HistoryPoint[],
+  points: readonly RatePoint[],
   resolution: Resolution,
   method: Downsampling,
-): readonly HistoryPoint[] {
+): readonly RatePoint[] {
   const width = RESOLUTIONS[resolution];
   if (width === null) return points;
   const shift = resolution === 'WEEK' ? WEEK_SHIFT_MS : 0;
@@ -39,16 +39,16 @@ export function downsample(
  * inside `[first point, toMs)`, and a bucket in which nothing changed carries the rate on.
  */
 export function downsampleSteps(
-  points: readonly HistoryPoint[],
+  points: readonly RatePoint[],
   resolution: Resolution,
   method: Downsampling,
   toMs: number,
-): readonly HistoryPoint[] {
+): readonly RatePoint[] {
   const width = RESOLUTIONS[resolution];
   const first = points[0];
   if (width === null || !first) return points;
   const shift = resolution === 'WEEK' ? WEEK_SHIFT_MS : 0;
-  const buckets: HistoryPoint[] = [];
+  const buckets: RatePoint[] = [];
   let next = 0;
   let rate = first.ratePct;
   for (let start = Math.floor((first.atMs - shift) / width) * width + shift; start < toMs; start += width) {

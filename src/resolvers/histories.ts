@@ -1,8 +1,9 @@
 import type { Market } from '../catalog/types.ts';
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
-import type { HistoryKind, HistoryPoint, HistoryRange, HistorySeries } from '../loaders/history.ts';
+import type { HistoryKind, HistoryRange, HistorySeries } from '../loaders/history.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
+import type { RatePoint } from '../shared/rate-history.ts';
 import { momentOf } from './age.ts';
 import { selectChains } from './chains.ts';
 import type { AppContext } from './context.ts';
@@ -31,7 +32,7 @@ export interface History {
   readonly market: Market;
   readonly range: HistoryRange;
   readonly resolution: Resolution;
-  readonly points: readonly HistoryPoint[];
+  readonly points: readonly RatePoint[];
   readonly sources: readonly string[];
   /** Of the newest point known; `null` when nothing was ever recorded. */
   readonly stamp: Stamp | null;

@@ -1,5 +1,6 @@
 import { isStaleIn } from '../resolvers/age.ts';
 import { readStableApy, type StableApyItem, type StableApyList } from '../resolvers/stable-apy.ts';
+import { pointsOf } from '../shared/rate-history.ts';
 import { builder } from './builder.ts';
 import { RatePointRef } from './rate-point.ts';
 import { StampRef } from './stamp.ts';
@@ -18,7 +19,7 @@ const PoolRef = builder.objectRef<StableApyItem>('StableIndexPool').implement({
       type: [RatePointRef],
       complexity: { field: 1, multiplier: 30 },
       description: 'Daily APY, oldest first.',
-      resolve: ({ pool }) => pool.history.map(({ atMs, apyPct }) => ({ atMs, ratePct: apyPct })),
+      resolve: ({ pool }) => [...pointsOf(pool.history)],
     }),
     freshness: t.expose('stamp', { type: StampRef, description: 'Age of the pool.' }),
   }),

@@ -1,8 +1,9 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
-import type { HistoryPoint, HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
-import { Decimal, HUNDRED } from '../shared/decimal.ts';
+import type { HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
+import { HUNDRED } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
+import { pointsOf, type RatePoint } from '../shared/rate-history.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 import type { RecordedRates } from './recorded-rates.ts';
 
@@ -24,12 +25,9 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     const token = catalog.market(chainId, id)?.collateral;
     const fact = token && snapshot.facts(chainId).groups.collateralApy.items.get(token.address);
     if (!token || !fact) return null;
-    const history = fact.value.history ?? [{ atMs: fact.asOfMs, apyPct: fact.value.apyPct }];
+    const { apyPct, history } = fact.value;
     return {
-      points: within(
-        history.map(({ atMs, apyPct }) => ({ atMs, ratePct: apyPct })),
-        range,
-      ),
+      points: within(history === undefined ? [{ atMs: fact.asOfMs, ratePct: apyPct }] : pointsOf(history), range),
       sources: [fact.source],
       stamp: { asOfMs: fact.asOfMs, staleAfterSec: budgets.collateralApy[token.apySource] },
     };
@@ -64,9 +62,7 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
       }));
       const fact = borrowHistory.items.get(id);
       const ownDays = new Set(own.map(({ atMs }) => dayOf(atMs)));
-      const filled = (fact?.value.points ?? [])
-        .map(({ atSec, apy }) => ({ atMs: atSec * 1_000, ratePct: new Decimal(apy).times(HUNDRED) }))
-        .filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
+      const filled = (fact ? pointsOf(fact.value.points) : []).filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
       const points = within(
         [...filled, ...own].sort((a, b) => a.atMs - b.atMs),
         range,
@@ -108,6 +104,6 @@ function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
 }
 
-function within(points: readonly HistoryPoint[], { fromMs, toMs }: HistoryRange): HistoryPoint[] {
+function within(points: readonly RatePoint[], { fromMs, toMs }: HistoryRange): RatePoint[] {
   return points.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
 }

@@ -7,12 +7,13 @@ import {
   type GroupState,
 } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
+import { isRateHistory } from '../shared/rate-history.ts';
 
 /**
  * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
  * set aside, never guessed at.
  */
-export const CODEC_VERSION = 1;
+export const CODEC_VERSION = 2;
 
 /** Persisted facts that cannot be read back. */
 export class CodecError extends Error {
@@ -80,7 +81,7 @@ export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupSta
     failures instanceof Map &&
     isTime(lastAttemptMs) &&
     isTime(lastSuccessMs) &&
-    [...items].every(([key, fact]) => typeof key === 'string' && isFact(fact)) &&
+    [...items].every(([key, fact]) => typeof key === 'string' && isFact(fact) && hasHistory(group, fact.value)) &&
     [...failures].every(([key, failure]) => typeof key === 'string' && isFailure(failure));
   if (!framed) throw new CodecError(`The persisted "${group}" facts are incomplete.`);
   return { items, failures, lastAttemptMs, lastSuccessMs };
@@ -140,6 +141,19 @@ function isTime(value: unknown): value is number | null {
 function isFact(value: unknown): value is Fact<never> {
   return isRecord(value) && 'value' in value && typeof value.asOfMs === 'number' && typeof value.source === 'string';
 }
+
+/** Histories are text, which carries no tag: a damaged one would be read as numbers that are none. */
+function hasHistory(group: FactGroup, value: unknown): boolean {
+  const field = HISTORY_FIELDS[group];
+  if (field === undefined) return true;
+  return isRecord(value) && (value[field] === undefined || isRateHistory(value[field]));
+}
+
+const HISTORY_FIELDS: { readonly [G in FactGroup]?: keyof FactGroups[G] & string } = {
+  collateralApy: 'history',
+  borrowHistory: 'points',
+  stableIndex: 'history',
+};
 
 function isFailure(value: unknown): value is Failure {
   return (

@@ -26,8 +26,8 @@ const range = (min: string, minIncluded: boolean, max: string): Range => ({
 export const APY_PCT = range('-100', false, '1000');
 /** Percent a year that somebody pays on top: never negative. */
 export const APR_PCT = range('0', true, '1000');
-/** Fraction a year of a borrow rate: the rate model cannot go below zero; 10 = 1000 %. */
-export const BORROW_APY = range('0', true, '10');
+/** Percent a year of a borrow rate: the rate model cannot go below zero. */
+export const BORROW_APY_PCT = range('0', true, '1000');
 /** USD per whole token. No token of the catalog comes near a billion; zero is how a feed says "unknown". */
 export const PRICE_USD = range('0', false, '999999999');
 /** USD in a pool or a trade; zero is an empty pool. */

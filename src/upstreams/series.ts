@@ -1,4 +1,5 @@
 import type { Decimal } from '../shared/decimal.ts';
+import { packHistory, type RateHistory } from '../shared/rate-history.ts';
 import { type Range, type Reading, readDecimal, readTimeMs } from './readings.ts';
 
 export interface SeriesPoint {
@@ -43,4 +44,9 @@ export function readSeries(
 export function withoutLeadingZeros(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
   const first = points.findIndex(({ value }) => !value.isZero());
   return first === -1 ? [] : points.slice(first);
+}
+
+/** Pack points whose values are percent per year. */
+export function historyOf(points: readonly SeriesPoint[]): RateHistory {
+  return packHistory(points.map(({ atMs, value }) => ({ atMs, ratePct: value })));
 }

@@ -1,8 +1,11 @@
 import type { Chain } from '../catalog/types.ts';
 import type { BorrowHistory, FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
+import { HUNDRED } from '../shared/decimal.ts';
+import { packHistory, type RatePoint } from '../shared/rate-history.ts';
 import type { Batch, LendingIndexerPort } from '../upstreams/types.ts';
 import { reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
+import { continueSeries } from './series.ts';
 import { INDEXER_SOURCE } from './shared-liquidity.ts';
 import type { DailyBorrowRate, ReadBorrowHistory, Warmer } from './types.ts';
 
@@ -12,9 +15,6 @@ export interface BorrowHistoryDeps {
   readonly readBorrowHistory: ReadBorrowHistory;
 }
 
-const DAY_SEC = 86_400;
-/** A year and the longest trailing window, with some days to spare. */
-const KEPT_DAYS = 400;
 /** Public name of our own samples: they come from the chain. */
 const SAMPLES_SOURCE = 'chain';
 
@@ -56,7 +56,7 @@ export function createBorrowHistoryWarmer(
             sourceOf: (key) => (own.has(key) ? SAMPLES_SOURCE : INDEXER_SOURCE),
           };
         },
-        combine: (fresh, lastGood) => (lastGood ? mergeBorrowHistory(fresh, lastGood) : fresh),
+        combine: (fresh, lastGood) => ({ points: continueSeries(fresh.points, lastGood?.points ?? fresh.points) }),
       });
       // Published with what there is; asking the silent one again is still worth it.
       if (backfill.status === 'rejected') throw backfill.reason;
@@ -66,42 +66,26 @@ export function createBorrowHistoryWarmer(
   };
 }
 
-/**
- * Merge two histories by UTC day: a day that `preferred` has is its alone, the other fills the days it lacks.
- * Oldest first, at most 400 days back from the newest.
- */
-export function mergeBorrowHistory(preferred: BorrowHistory, other: BorrowHistory): BorrowHistory {
-  const seen = new Set(preferred.points.map((point) => dayOf(point.atSec)));
-  const filled = [...preferred.points, ...other.points.filter((point) => !seen.has(dayOf(point.atSec)))];
-  const points = filled.sort((a, b) => a.atSec - b.atSec);
-  const oldestDay = dayOf(points.at(-1)?.atSec ?? 0) - KEPT_DAYS;
-  return { points: points.filter((point) => dayOf(point.atSec) > oldestDay) };
-}
-
 function historyOf<K extends string>(
   own: BorrowHistory | undefined,
   theirs: BorrowHistory | undefined,
   key: K,
 ): readonly (readonly [K, BorrowHistory])[] {
-  if (own === undefined && theirs === undefined) return [];
-  return [[key, mergeBorrowHistory(own ?? { points: [] }, theirs ?? { points: [] })]];
+  const points = continueSeries(own?.points, theirs?.points);
+  return points === undefined ? [] : [[key, { points }]];
 }
 
 function ownHistories(rates: readonly DailyBorrowRate[]): ReadonlyMap<string, BorrowHistory> {
-  const points = new Map<string, BorrowHistory['points'][number][]>();
+  const points = new Map<string, RatePoint[]>();
   for (const { marketId, dayMs, borrowApy } of rates) {
     const known = points.get(marketId) ?? [];
-    known.push({ atSec: dayMs / 1_000, apy: borrowApy });
+    known.push({ atMs: dayMs, ratePct: borrowApy.times(HUNDRED) });
     points.set(marketId, known);
   }
-  return new Map([...points].map(([marketId, days]) => [marketId, { points: days }]));
+  return new Map([...points].map(([marketId, days]) => [marketId, { points: packHistory(days) }]));
 }
 
 function failedBatch(keys: readonly string[], error: unknown): Batch<BorrowHistory> {
   const reason: FailureReason = reasonOf(error);
   return { values: new Map(), failures: new Map(keys.map((key) => [key, reason])) };
-}
-
-function dayOf(atSec: number): number {
-  return Math.floor(atSec / DAY_SEC);
 }

@@ -66,7 +66,7 @@ export function createStableIndexWarmer(
 
 /** The 7-day average is the fresh one; the history continues the known one. */
 function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
-  return { ...fresh, history: continueSeries(fresh.history, lastGood?.history) ?? fresh.history };
+  return { ...fresh, history: continueSeries(fresh.history, lastGood?.history ?? fresh.history) };
 }
 
 /** Match tokens to pools: the 7-day average is the APY; a pool that failed fails its token with the same reason. */
@@ -86,7 +86,7 @@ export function apysOf(
                 token.address,
                 {
                   apyPct: match.pool.avg7dPct,
-                  ...(match.pool.history.length === 0 ? {} : { history: match.pool.history }),
+                  ...(match.pool.history === '' ? {} : { history: match.pool.history }),
                 },
               ] as const,
             ]

@@ -1,19 +1,15 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { borrowSeries, campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
+import { campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
 import { apyPctFromRayRate, borrowApyPctFromRate } from '../../src/domain/apy/rates.ts';
 import { type DailySeries, dailySeries, stepAverage, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { DAY, daily, NOW_MS } from './world.ts';
 
-const READER = {
-  atMs: (point: { atMs: number }) => point.atMs,
-  pct: (point: { apyPct: Decimal }) => point.apyPct,
-};
-
 function series(days: number, pct: (ago: number) => string): DailySeries {
-  const made = dailySeries(daily(days, pct), READER);
+  const made = dailySeries(packHistory(daily(days, pct)));
   if (!made) throw new Error('empty series');
   return made;
 }
@@ -98,10 +94,10 @@ describe('windowMeans', () => {
     const points = daily(60, () => '4');
     const extra = Array.from({ length: 11 }, (_, hour) => ({
       atMs: today + (hour + 1) * 3_600_000,
-      apyPct: new Decimal(4),
+      ratePct: new Decimal(4),
     }));
-    const spike = [...points.slice(0, -1), { atMs: today, apyPct: new Decimal(16) }, ...extra];
-    const made = dailySeries(spike, READER);
+    const spike = [...points.slice(0, -1), { atMs: today, ratePct: new Decimal(16) }, ...extra];
+    const made = dailySeries(packHistory(spike));
     expect(made && windowMean(made, NOW_MS, 30)?.toFixed(6)).toBe('4.033333');
   });
 
@@ -200,13 +196,9 @@ describe('historicalMeans', () => {
 });
 
 describe('quarterlyBorrowApyPct', () => {
-  test('default: mean of the last 90 days, from fractions', () => {
-    const points = daily(120, (ago) => (ago < 90 ? '0.04' : '0.99')).map((p) => ({
-      atSec: p.atMs / 1_000,
-      apy: p.apyPct,
-    }));
-    const made = borrowSeries({ points });
+  test('default: mean of the last 90 days', () => {
+    const made = dailySeries(packHistory(daily(120, (ago) => (ago < 90 ? '4' : '99'))));
     expect(made && quarterlyBorrowApyPct(made, NOW_MS)?.toFixed()).toBe('4');
-    expect(borrowSeries({ points: [] })).toBeUndefined();
+    expect(dailySeries(packHistory([]))).toBeUndefined();
   });
 });

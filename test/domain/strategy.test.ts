@@ -3,6 +3,7 @@ import { composeChain } from '../../src/domain/compose.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -125,7 +126,7 @@ describe('composeStrategy', () => {
     [
       'historicalLeverageApyPct',
       present,
-      withItem(present, 'borrowHistory', key.market, { value: { points: [] } }),
+      withItem(present, 'borrowHistory', key.market, { value: { points: packHistory([]) } }),
       'TOO_SHORT',
     ],
     [
@@ -179,7 +180,10 @@ describe('composeStrategy', () => {
 
   test('behavior: a window the history does not cover is absent, the others stay', () => {
     const fact = present.groups.collateralApy.items.get(key.token)?.value;
-    const young = { apyPct: new Decimal(6), history: fact?.history?.slice(-45) ?? [] };
+    const young = {
+      apyPct: new Decimal(6),
+      history: packHistory(fact?.history ? pointsOf(fact.history).slice(-45) : []),
+    };
     const strategy = strategyOf(withItem(present, 'collateralApy', key.token, { value: young }), market.id);
     expect(strategy.yieldSustainabilityPct).toEqual({ avg30d: '6.20' });
     expect(strategy.historicalLeverageApyPct).toEqual({ avg30d: '32.33' });

@@ -12,6 +12,7 @@ import {
   type FreshnessBudgets,
 } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory, type RatePoint } from '../../src/shared/rate-history.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
 export const NOW_MS = Date.UTC(2026, 5, 1, 12);
@@ -66,11 +67,11 @@ export function fact<T>(value: T, asOfMs = NOW_MS - 60_000, source = 'test'): Fa
   return { value, asOfMs, source };
 }
 
-export function daily(days: number, pct: (daysAgo: number) => string): { atMs: number; apyPct: Decimal }[] {
+export function daily(days: number, pct: (daysAgo: number) => string): RatePoint[] {
   const today = Math.floor(NOW_MS / DAY) * DAY;
   return Array.from({ length: days }, (_, index) => {
     const daysAgo = days - 1 - index;
-    return { atMs: today - daysAgo * DAY, apyPct: new Decimal(pct(daysAgo)) };
+    return { atMs: today - daysAgo * DAY, ratePct: new Decimal(pct(daysAgo)) };
   });
 }
 
@@ -103,17 +104,12 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
     if (chain.contracts.publicAllocator) groups.sharedLiquidity.items.set(market.id, fact({ sources: [] }));
     groups.borrowHistory.items.set(
       market.id,
-      fact({
-        points: daily(95, (ago) => String(3 + (ago % 10) / 10)).map((point) => ({
-          atSec: point.atMs / 1_000,
-          apy: point.apyPct.shiftedBy(-2),
-        })),
-      }),
+      fact({ points: packHistory(daily(95, (ago) => String(3 + (ago % 10) / 10))) }),
     );
     const price = loan.symbol === 'WETH' ? '2500' : '0.9998';
     groups.price.items.set(loan.address, fact({ usd: new Decimal(price) }));
     if (collateral.apySource !== 'none') {
-      const history = daily(95, (ago) => String(6 + (ago % 5) / 10));
+      const history = packHistory(daily(95, (ago) => String(6 + (ago % 5) / 10)));
       groups.collateralApy.items.set(
         collateral.address,
         fact({ apyPct: new Decimal('6.123456'), history }, NOW_MS - 3_600_000, collateral.apySource),

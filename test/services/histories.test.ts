@@ -5,6 +5,7 @@ import { createHistories } from '../../src/services/histories.ts';
 import { createRecordedRates } from '../../src/services/recorded-rates.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
 
@@ -21,10 +22,10 @@ const { id } =
 
 /** What is kept of the last ten days: 1 percent on the first of them, 10 on the last. */
 const points = Array.from({ length: 10 }, (_, i) => ({
-  atSec: (TODAY - (10 - i) * DAY) / 1_000,
-  apy: new Decimal(i + 1).div(100),
+  atMs: TODAY - (10 - i) * DAY,
+  ratePct: new Decimal(i + 1),
 }));
-const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points } });
+const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points: packHistory(points) } });
 
 /** Read the days of the history as `[days from today, percent]`, when we sampled 42 percent at these times. */
 async function read(sampledAtMs: readonly number[]) {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyGroup } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { runAtOnce } from '../../src/shared/slices.ts';
 import { CodecError, decode, decodeGroup, encode, encodeGroup, encodeGroupParts } from '../../src/snapshot/codec.ts';
 import { mergeGroup } from '../../src/snapshot/merge.ts';
@@ -74,13 +75,25 @@ describe('decodeGroup', () => {
   test.each([
     ['cut text', encodeGroup('price', state).slice(0, -9)],
     ['another group', encodeGroup('oracle', state)],
-    ['another version', encodeGroup('price', state).replace('"v":1', '"v":999')],
+    ['another version', encodeGroup('price', state).replace('"v":2', '"v":999')],
     ['an unknown tag', encodeGroup('price', state).replace('$decimal', '$float')],
     ['a decimal that is none', encodeGroup('price', state).replace('1.25', 'much')],
     ['an unknown failure reason', encodeGroup('price', state).replace('timeout', 'sunspots')],
-    ['no items', '{"v":1,"group":"price"}'],
+    ['no items', '{"v":2,"group":"price"}'],
     ['not an object', '7'],
   ])('error: CodecError for %s', (_what, text) => {
     expect(() => decodeGroup('price', text)).toThrow(CodecError);
+  });
+
+  test.each([
+    ['collateralApy', { apyPct: new Decimal(1), history: packHistory([{ atMs: 1, ratePct: new Decimal('2.5') }]) }],
+    ['borrowHistory', { points: packHistory([{ atMs: 1, ratePct: new Decimal('2.5') }]) }],
+  ] as const)('error: CodecError for a damaged history of %s', (group, fact) => {
+    const known = { ...emptyGroup<unknown>(), items: new Map([['a', { value: fact, asOfMs: 5, source: 'test' }]]) };
+    const text = encodeGroup(group, known);
+    expect(decodeGroup(group, text)).toEqual(known);
+    for (const damage of ['1:', '1:much', '1;2.5']) {
+      expect(() => decodeGroup(group, text.replace('1:2.5', damage))).toThrow(CodecError);
+    }
   });
 });

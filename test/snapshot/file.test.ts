@@ -51,7 +51,7 @@ describe('createFileSnapshot', () => {
     ['cut short', (text: string) => text.slice(0, -20)],
     ['changed by one digit', (text: string) => text.replace('"$decimal":"2"', '"$decimal":"9"')],
     ['empty', () => ''],
-    ['of another version', (text: string) => text.replace('"v":1', '"v":0')],
+    ['of another version', (text: string) => text.replace('"v":2', '"v":0')],
   ])('behavior: a file %s is set aside and named, and the store starts empty', async (_what, damage) => {
     await saved();
     await writeFile(path, damage(await readFile(path, 'utf8')));

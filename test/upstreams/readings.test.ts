@@ -5,7 +5,7 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import {
   APR_PCT,
   APY_PCT,
-  BORROW_APY,
+  BORROW_APY_PCT,
   PRICE_USD,
   type Range,
   readAddress,
@@ -75,7 +75,7 @@ describe('readDecimal', () => {
   it.each([
     ['APY', APY_PCT, ['-99.999', '0', '1000'], ['-100', '1000.0001', '-250']],
     ['APR', APR_PCT, ['0', '1000'], ['-0.0001', '1001']],
-    ['borrow APY', BORROW_APY, ['0', '10'], ['-0.1', '10.1']],
+    ['borrow APY', BORROW_APY_PCT, ['0', '1000'], ['-0.1', '1000.1']],
     ['price', PRICE_USD, ['0.0000000001', '999999999'], ['0', '-1', '1000000000']],
   ])('behavior: the bounds of %s', (_, range, inside, outside) => {
     for (const text of inside) expect(readDecimal(text, range).ok).toBe(true);

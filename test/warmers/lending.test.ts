@@ -1,6 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeBorrowHistory } from '../../src/warmers/borrow-history.ts';
+import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 import { all, DAY_MS, ethereum, fails, firstMarket, NOW_MS, pct, readingAt, world } from './world.ts';
 
 describe('lending-state', () => {
@@ -89,47 +88,29 @@ describe('shared-liquidity', () => {
 
 describe('borrow-history', () => {
   const day = (n: number) => 20_000 * DAY_MS - n * DAY_MS;
-  const backfill = (n: number, apy: string) => ({ atSec: day(n) / 1_000 + 3_600, apy: pct(apy) });
-  const shown = (w: ReturnType<typeof world>) =>
-    w
-      .facts()
-      .groups.borrowHistory.items.get(firstMarket.id)
-      ?.value.points.map(({ apy }) => apy.toFixed());
+  const backfill = (n: number, apyPct: string) => ({ atMs: day(n) + 3_600_000, ratePct: pct(apyPct) });
+  const shown = (w: ReturnType<typeof world>) => {
+    const fact = w.facts().groups.borrowHistory.items.get(firstMarket.id);
+    return fact && pointsOf(fact.value.points).map(({ ratePct }) => ratePct.toFixed());
+  };
 
   test('behavior: our own days win, the indexer fills the others, and neither going silent loses a day', async () => {
     const w = world();
     w.days = [{ marketId: firstMarket.id, dayMs: day(1), borrowApy: pct('0.05') }];
     w.ports.indexer = {
       ...w.ports.indexer,
-      borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(2, '0.01'), backfill(1, '0.02')] })),
+      borrowHistory: async (_c, ids) => all(ids, () => ({ points: packHistory([backfill(2, '1'), backfill(1, '2')]) })),
     };
     await w.run('borrow-history:1');
-    expect(shown(w)).toEqual(['0.01', '0.05']);
+    expect(shown(w)).toEqual(['1', '5']);
 
     w.ports.indexer = { ...w.ports.indexer, borrowHistory: fails('malformed') };
     w.days = [...w.days, { marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.06') }];
     await expect(w.run('borrow-history:1')).rejects.toMatchObject({ reason: 'malformed' });
-    expect(shown(w)).toEqual(['0.01', '0.05', '0.06']);
+    expect(shown(w)).toEqual(['1', '5', '6']);
 
     w.days = new Error('the database is away');
     await expect(w.run('borrow-history:1')).rejects.toThrow();
-    expect(shown(w)).toEqual(['0.01', '0.05', '0.06']);
-  });
-
-  test('mergeBorrowHistory: behavior: sorted, every preferred point kept, no foreign point on a preferred day', () => {
-    const points = fc.uniqueArray(fc.integer({ min: 0, max: 90 * 24 }), { maxLength: 40 }).map((hours) => ({
-      points: hours.sort((a, b) => a - b).map((h) => ({ atSec: h * 3_600, apy: pct(String(h)) })),
-    }));
-    fc.assert(
-      fc.property(points, points, (own, other) => {
-        const merged = mergeBorrowHistory(own, other).points;
-        const days = new Set(own.points.map(({ atSec }) => Math.floor(atSec / 86_400)));
-        expect(merged.filter(({ atSec }) => days.has(Math.floor(atSec / 86_400)))).toEqual(own.points);
-        expect(merged).toHaveLength(
-          own.points.length + other.points.filter(({ atSec }) => !days.has(Math.floor(atSec / 86_400))).length,
-        );
-        expect(merged.every((point, i) => i === 0 || (merged[i - 1]?.atSec ?? 0) <= point.atSec)).toBe(true);
-      }),
-    );
+    expect(shown(w)).toEqual(['1', '5', '6']);
   });
 });

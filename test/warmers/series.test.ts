@@ -1,31 +1,49 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory, pointsOf, type RateHistory } from '../../src/shared/rate-history.ts';
 import { continueSeries } from '../../src/warmers/series.ts';
 
 const DAY_MS = 86_400_000;
-const point = (day: number, apyPct: string) => ({ atMs: day * DAY_MS, apyPct: new Decimal(apyPct) });
-const shown = (points: ReturnType<typeof continueSeries>) =>
-  points?.map(({ atMs, apyPct }) => `${atMs / DAY_MS} ${apyPct.toFixed()}`);
+const point = (day: number, ratePct: string) => ({ atMs: day * DAY_MS, ratePct: new Decimal(ratePct) });
+const history = (...points: readonly ReturnType<typeof point>[]) => packHistory(points);
+const shown = (series: RateHistory) =>
+  pointsOf(series).map(({ atMs, ratePct }) => `${atMs / DAY_MS} ${ratePct.toFixed()}`);
 
 describe(continueSeries, () => {
-  test('default: a fresh day is believed, a day that it lacks keeps what was known', () => {
-    const known = [point(1, '1'), point(2, '2'), point(3, '3')];
-    expect(shown(continueSeries([point(1, '10'), point(3, '30'), point(4, '40')], known))).toEqual([
-      '1 10',
-      '2 2',
-      '3 30',
-      '4 40',
-    ]);
+  test('default: a day of the preferred one is believed, a day that it lacks is filled', () => {
+    const known = history(point(1, '1'), point(2, '2'), point(3, '3'));
+    const fresh = history(point(1, '10'), point(3, '30'), point(4, '40'));
+    expect(shown(continueSeries(fresh, known))).toEqual(['1 10', '2 2', '3 30', '4 40']);
   });
+
   test('behavior: either alone is the history', () => {
-    const series = [point(1, '1')];
+    const series = history(point(1, '1'));
     expect(continueSeries(series, undefined)).toBe(series);
     expect(continueSeries(undefined, series)).toBe(series);
     expect(continueSeries(undefined, undefined)).toBeUndefined();
-    expect(shown(continueSeries([], series))).toEqual(['1 1']);
+    expect(continueSeries(history(), series)).toBe(series);
+    expect(continueSeries(series, history())).toBe(series);
   });
+
   test('behavior: days long past fall out', () => {
-    const points = continueSeries([point(1_000, '2')], [point(600, '1'), point(601, '1')]);
+    const points = continueSeries(history(point(1_000, '2')), history(point(600, '1'), point(601, '1')));
     expect(shown(points)).toEqual(['601 1', '1000 2']);
+  });
+
+  test('behavior: sorted, every preferred point kept, no foreign point on a preferred day', () => {
+    const hourly = fc
+      .uniqueArray(fc.integer({ min: 0, max: 90 * 24 }), { maxLength: 40 })
+      .map((hours) => hours.sort((a, b) => a - b).map((hour) => point(hour / 24, String(hour))));
+    const dayOf = ({ atMs }: { readonly atMs: number }) => Math.floor(atMs / DAY_MS);
+    fc.assert(
+      fc.property(hourly, hourly, (own, other) => {
+        const merged = pointsOf(continueSeries(packHistory(own), packHistory(other)));
+        const days = new Set(own.map(dayOf));
+        expect(merged.filter((one) => days.has(dayOf(one)))).toEqual(pointsOf(packHistory(own)));
+        expect(merged).toHaveLength(own.length + other.filter((one) => !days.has(dayOf(one))).length);
+        expect(merged.every((one, i) => i === 0 || (merged[i - 1]?.atMs ?? 0) <= one.atMs)).toBe(true);
+      }),
+    );
   });
 });

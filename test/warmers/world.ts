@@ -10,6 +10,7 @@ import {
 import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
@@ -119,7 +120,7 @@ export function world(): World {
           id,
           asset: id === 'other' ? 'sUSDS' : 'sUSDe',
           avg7dPct: pct('4.25'),
-          history: [{ atMs: 1, apyPct: pct('4') }],
+          history: packHistory([{ atMs: 1, ratePct: pct('4') }]),
         })),
     },
     incentives: {
@@ -129,7 +130,7 @@ export function world(): World {
     prices: [price('coingecko', '1'), price('defillama', '1.01')],
     indexer: {
       sharedLiquidity: async (_chain, ids) => all(ids, () => ({ sources: [] })),
-      borrowHistory: async (_chain, ids) => all(ids, () => ({ points: [] })),
+      borrowHistory: async (_chain, ids) => all(ids, () => ({ points: packHistory([]) })),
     },
     routes: { route: async ({ amountIn, chain, tokenIn }) => ({ amountOut: atPar(chain, tokenIn, amountIn) }) },
   };

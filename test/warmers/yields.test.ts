@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { all, catalog, ethereum, fails, NOW_MS, pct, token, world } from './world.ts';
 
 describe('collateral-apy', () => {
@@ -44,7 +45,7 @@ describe('collateral-apy', () => {
 
   test('behavior: a source that tells no history this time does not take the known one away', async () => {
     const w = world();
-    const history = [{ atMs: 1, apyPct: pct('3') }];
+    const history = packHistory([{ atMs: 1, ratePct: pct('3') }]);
     const keys = [token('wstETH').address];
     w.ports.aggregator = { name: 'aggregator', apys: async () => all(keys, () => ({ apyPct: pct('3'), history })) };
     await w.run('collateral-apy-aggregator:1');
@@ -62,7 +63,7 @@ describe('stable-index', () => {
     for (const { chainId } of catalog.chains) expect(w.facts(chainId).groups.stableIndex.items.size).toBe(2);
     const { items, failures } = w.facts().groups.collateralApy;
     expect(items.get(token('sUSDe').address)?.value.apyPct.toFixed()).toBe('4.25');
-    expect(items.get(token('sUSDS').address)?.value.history).toHaveLength(1);
+    expect(items.get(token('sUSDS').address)?.value.history).toBe('1:4');
     expect(failures.get(token('syrupUSDC').address)?.reason).toBe('missing');
   });
 

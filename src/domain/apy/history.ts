@@ -1,11 +1,9 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
-import type { BorrowHistory, CollateralApy, IncentiveCampaign, IncentiveHistory } from '../facts.ts';
+import type { IncentiveCampaign, IncentiveHistory } from '../facts.ts';
 import { leverageApyPct } from '../leverage/leverage.ts';
-import { oncePer } from '../memo.ts';
 import {
   DAY_MS,
   type DailySeries,
-  dailySeries,
   meansOf,
   type StepPoint,
   stepAverage,
@@ -15,16 +13,6 @@ import {
 
 /** Days whose mean is the quarterly borrow APY. */
 const QUARTER_DAYS = 90;
-
-/** Read the collateral's yield history as daily points; `undefined` when the source has none. */
-export const collateralSeries: (fact: CollateralApy) => DailySeries | undefined = oncePer((fact) =>
-  dailySeries(fact.history ?? [], { atMs: (point) => point.atMs, pct: (point) => point.apyPct }),
-);
-
-/** Read the borrow-APY history (fractions) as daily points in percent; `undefined` when it is empty. */
-export const borrowSeries: (fact: BorrowHistory) => DailySeries | undefined = oncePer((fact) =>
-  dailySeries(fact.points, { atMs: (point) => point.atSec * 1_000, pct: (point) => point.apy.shiftedBy(2) }),
-);
 
 /** Average the last 90 days of the borrow history, percent; `undefined` when it does not cover them. */
 export function quarterlyBorrowApyPct(series: DailySeries, endMs: number): Decimal | undefined {

@@ -1,4 +1,5 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { pointsOf, type RateHistory, type RatePoint } from '../../shared/rate-history.ts';
 import { type RunningSums, runningSums, sumBetween } from './running-sums.ts';
 
 export const DAY_MS = 86_400_000;
@@ -14,7 +15,7 @@ export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
 export interface DailySeries {
   /** When the history begins, ms. */
   readonly firstMs: number;
-  readonly dayMs: Float64Array;
+  readonly dayMs: readonly number[];
   /** Of the daily points. */
   readonly sums: RunningSums;
 }
@@ -22,15 +23,9 @@ export interface DailySeries {
 /** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
 const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
 
-/** How to read a point of some history. */
-export interface PointReader<P> {
-  readonly atMs: (point: P) => number;
-  /** Percent. */
-  readonly pct: (point: P) => Decimal;
-}
-
-/** Fold points (oldest first) into daily ones; several points of one UTC day count as their mean. `undefined` for none. */
-export function dailySeries<P>(points: readonly P[], read: PointReader<P>): DailySeries | undefined {
+/** Fold a history into daily points; several points of one UTC day count as their mean. `undefined` for an empty one. */
+export function dailySeries(history: RateHistory): DailySeries | undefined {
+  const points = pointsOf(history);
   const first = points[0];
   const last = points[points.length - 1];
   if (first === undefined || last === undefined) return undefined;
@@ -44,17 +39,17 @@ export function dailySeries<P>(points: readonly P[], read: PointReader<P>): Dail
     dayMs.push(day);
     daily.push(count === 1 ? sum : sum.div(count));
   };
-  for (const point of points.slice(firstWithinHorizon(points, read.atMs, read.atMs(last) - HORIZON_MS))) {
-    const pointDay = startOfDay(read.atMs(point));
+  for (const { atMs, ratePct } of points.slice(firstWithinHorizon(points, last.atMs - HORIZON_MS))) {
+    const pointDay = startOfDay(atMs);
     if (pointDay !== day) {
       close();
       [day, sum, count] = [pointDay, ZERO, 0];
     }
-    sum = count === 0 ? read.pct(point) : sum.plus(read.pct(point));
+    sum = count === 0 ? ratePct : sum.plus(ratePct);
     count += 1;
   }
   close();
-  return { firstMs: read.atMs(first), dayMs: Float64Array.from(dayMs), sums: runningSums(daily) };
+  return { firstMs: first.atMs, dayMs, sums: runningSums(daily) };
 }
 
 /** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
@@ -112,19 +107,19 @@ function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
-function firstWithinHorizon<P>(points: readonly P[], atMs: (point: P) => number, fromMs: number): number {
+function firstWithinHorizon(points: readonly RatePoint[], fromMs: number): number {
   let [low, high] = [0, points.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     const point = points[middle];
-    if (point !== undefined && atMs(point) < fromMs) low = middle + 1;
+    if (point !== undefined && point.atMs < fromMs) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
 /** Index of the first day that is later than `atMs`. */
-function firstAfter(days: Float64Array, atMs: number): number {
+function firstAfter(days: readonly number[], atMs: number): number {
   let [low, high] = [0, days.length];
   while (low < high) {
     const middle = (low + high) >> 1;

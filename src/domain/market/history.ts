@@ -1,14 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import {
-  borrowSeries,
-  collateralSeries,
-  type HistoricalMeans,
-  historicalMeans,
-  incentiveRecord,
-  quarterlyBorrowApyPct,
-} from '../apy/history.ts';
-import { type DailySeries, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
+import { type HistoricalMeans, historicalMeans, incentiveRecord, quarterlyBorrowApyPct } from '../apy/history.ts';
+import { type DailySeries, dailySeries, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
@@ -57,14 +50,15 @@ export function composeHistory(input: Input, context: CompositionContext, gaps: 
 function average(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
   const { market, facts } = input;
   const groups = context.facts.groups;
-  const collateral = facts.collateralApy && collateralSeries(facts.collateralApy.value);
+  const earned = facts.collateralApy?.value.history;
+  const collateral = earned === undefined ? undefined : dailySeries(earned);
   const collateralApyPct =
     facts.collateralApy && collateral
       ? windowMeans(collateral, Math.min(facts.collateralApy.asOfMs, context.nowMs))
       : {};
   explainCollateral(input, collateral, collateralApyPct, gaps);
 
-  const borrow = facts.borrowHistory && borrowSeries(facts.borrowHistory.value);
+  const borrow = facts.borrowHistory && dailySeries(facts.borrowHistory.value.points);
   if (!facts.borrowHistory || !borrow) {
     const missing = facts.borrowHistory
       ? gap('', 'TOO_SHORT', 'Its borrow history is empty.', facts.borrowHistory.asOfMs)

@@ -1,6 +1,6 @@
 import type { CollateralApy } from '../../domain/facts.ts';
 import { APY_PCT, type Reading } from '../readings.ts';
-import { readSeries } from '../series.ts';
+import { historyOf, readSeries } from '../series.ts';
 import type { Chart } from './schema.ts';
 
 /** The latest daily point as the value, all usable points as the history. An unusable latest point is not replaced by an older one. */
@@ -11,6 +11,6 @@ export function mapChart(chart: Chart): { readonly apy: Reading<CollateralApy>; 
   );
   const { latest, dropped } = series;
   if (!latest.ok) return { apy: latest, dropped };
-  const history = series.points.map(({ atMs, value }) => ({ atMs, apyPct: value }));
+  const history = historyOf(series.points);
   return { apy: { ok: true, value: { apyPct: latest.value, history } }, dropped };
 }

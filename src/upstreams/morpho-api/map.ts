@@ -1,7 +1,7 @@
 import type { BorrowHistory, FailureReason, SharedLiquidity } from '../../domain/facts.ts';
 import { MARKET_ID_PATTERN, type MarketId } from '../../shared/ids.ts';
-import { BORROW_APY, type Reading, readAddress, readAmount } from '../readings.ts';
-import { readSeries } from '../series.ts';
+import { BORROW_APY_PCT, type Reading, readAddress, readAmount } from '../readings.ts';
+import { historyOf, readSeries } from '../series.ts';
 import { borrowHistorySchema, type Source, sharedLiquiditySchema } from './schema.ts';
 
 type LiquiditySource = SharedLiquidity['sources'][number];
@@ -49,7 +49,7 @@ function readSource(row: Source): Reading<LiquiditySource> {
   };
 }
 
-/** Borrow APY over time as fractions, oldest first. No usable point at all is a failure. */
+/** Borrow APY over time, from fractions to percent. No usable point at all is a failure. */
 export function mapBorrowHistory(market: unknown): {
   readonly history: Reading<BorrowHistory>;
   readonly dropped: number;
@@ -60,9 +60,8 @@ export function mapBorrowHistory(market: unknown): {
   const rows = parsed.data.historicalState?.borrowApy ?? [];
   const { points, latest, dropped } = readSeries(
     rows.map(({ x, y }) => ({ at: x, value: y })),
-    { time: 'sec', within: BORROW_APY },
+    { time: 'sec', within: BORROW_APY_PCT, decimalShift: 2 },
   );
   if (points.length === 0) return { history: fail(latest.ok ? 'missing' : latest.reason), dropped };
-  const history = points.map(({ atMs, value }) => ({ atSec: Math.floor(atMs / 1000), apy: value }));
-  return { history: { ok: true, value: { points: history } }, dropped };
+  return { history: { ok: true, value: { points: historyOf(points) } }, dropped };
 }

@@ -1,6 +1,6 @@
 import type { CollateralApy } from '../../domain/facts.ts';
 import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
-import { readSeries, withoutLeadingZeros } from '../series.ts';
+import { historyOf, readSeries, withoutLeadingZeros } from '../series.ts';
 import type { Chart, Info } from './schema.ts';
 
 /** 7-day APY and its chart, both from fractions to percent. `chart` `null`: the provider keeps none. */
@@ -15,6 +15,6 @@ export function mapVault(
     chart.data.map(({ blockTimestamp, value }) => ({ at: blockTimestamp, value })),
     { time: 'sec', within: APY_PCT, decimalShift: 2 },
   );
-  const history = withoutLeadingZeros(series.points).map(({ atMs, value }) => ({ atMs, apyPct: value }));
+  const history = historyOf(withoutLeadingZeros(series.points));
   return { apy: { ok: true, value: { apyPct: apy.value, history } }, dropped: series.dropped };
 }

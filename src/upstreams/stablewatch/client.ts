@@ -1,9 +1,13 @@
 import type { StableIndexPool } from '../../domain/facts.ts';
+import { packHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
 import { mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, poolsSchema } from './schema.ts';
+
+/** Of a pool that the index keeps no history of, or whose history nobody asked for. */
+const NONE = packHistory([]);
 
 /** Read the stablecoin yield index. A pool whose history was asked and failed fails as a whole: it is never half published. */
 export function createStablewatch(deps: AdapterDeps): StableIndexPort {
@@ -22,7 +26,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
       absentOn: [404],
       signal: options?.signal,
     });
-    if (body === ABSENT) return toBatch([[head.id, { ok: true, value: { ...head, history: [] } }]]);
+    if (body === ABSENT) return toBatch([[head.id, { ok: true, value: { ...head, history: NONE } }]]);
     const { history, dropped } = mapHistory(http.parse(historySchema, body));
     http.reportDropped('points', dropped);
     return toBatch([[head.id, { ok: true, value: { ...head, history } }]]);
@@ -40,7 +44,9 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
         (head) => [head.id],
         (head) => withHistory(head, options),
       );
-      const others = heads.filter((head) => !wanted(head)).map((head) => [head.id, { ...head, history: [] }] as const);
+      const others = heads
+        .filter((head) => !wanted(head))
+        .map((head) => [head.id, { ...head, history: NONE }] as const);
       const failed = [...pools].flatMap(([id, pool]) => (pool.ok ? [] : [[id, pool.reason] as const]));
       return {
         values: new Map([...others, ...asked.values]),

@@ -1,6 +1,7 @@
-import type { ApyPoint, FailureReason, StableIndexPool } from '../../domain/facts.ts';
+import type { FailureReason, StableIndexPool } from '../../domain/facts.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
-import { readSeries } from '../series.ts';
+import { historyOf, readSeries } from '../series.ts';
 import { type History, type PoolRow, poolRowSchema } from './schema.ts';
 
 export type PoolHead = Omit<StableIndexPool, 'history'>;
@@ -38,12 +39,13 @@ function isSame(a: Reading<PoolHead>, b: Reading<PoolHead>): boolean {
   return a.value.asset === b.value.asset && a.value.avg7dPct.eq(b.value.avg7dPct);
 }
 
-export function mapHistory(answer: History): { readonly history: readonly ApyPoint[]; readonly dropped: number } {
+/** Daily APY, percent. */
+export function mapHistory(answer: History): { readonly history: RateHistory; readonly dropped: number } {
   const { points, dropped } = readSeries(
     answer.data.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
     { time: 'any', within: APY_PCT },
   );
-  return { history: points.map(({ atMs, value }) => ({ atMs, apyPct: value })), dropped };
+  return { history: historyOf(points), dropped };
 }
 
 /**
