@@ -27,6 +27,9 @@ const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
 const START_MS = 180_000;
 const STOP_MS = 10_000;
 
+/** V8 flags for the service and for what is measured of it alone, e.g. those of a machine with one core. */
+export const serviceFlags: readonly string[] = (process.env.BENCH_SERVICE_FLAGS ?? '').split(' ').filter(Boolean);
+
 export const canPin: boolean = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
 /** Start `bench/servers/<name>.ts` in a process of its own, pinned to one core where the machine can: `peer` = not the servers'. */

@@ -1,4 +1,4 @@
-import { startChild } from './child.ts';
+import { serviceFlags, startChild } from './child.ts';
 import type { ComposeResult } from './servers/compose.ts';
 import { say } from './table.ts';
 
@@ -10,7 +10,11 @@ export async function composing(sizes: readonly number[]): Promise<void> {
   say('|--:|--:|--:|--:|--:|--:|');
   const results: ComposeResult[] = [];
   for (const markets of sizes) {
-    const child = await startChild('compose', { markets }, ['--expose-gc', '--max-old-space-size=4096']);
+    const child = await startChild('compose', { markets }, [
+      '--expose-gc',
+      '--max-old-space-size=4096',
+      ...serviceFlags,
+    ]);
     const result = child.said.result as ComposeResult;
     await child.stop();
     results.push(result);

@@ -1,4 +1,4 @@
-import { startChild } from './child.ts';
+import { serviceFlags, startChild } from './child.ts';
 import type { RefreshResult } from './servers/refresh.ts';
 import { say } from './table.ts';
 
@@ -12,8 +12,8 @@ export async function refreshing(sizes: readonly number[]): Promise<void> {
   try {
     for (const markets of sizes) {
       const child = await startChild('refresh', { markets, rpcUrl: node.url }, [
-        '--expose-gc',
         '--max-old-space-size=4096',
+        ...serviceFlags,
       ]);
       const { wallMs, cpuMs, requests, delayMs, worstDelayMs } = child.said.result as RefreshResult;
       await child.stop();

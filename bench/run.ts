@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startWorld } from '../devnet/index.ts';
 import { silentLogger } from '../src/shared/logger.ts';
-import { type Child, canPin, removeBundles, startChild } from './child.ts';
+import { type Child, canPin, removeBundles, serviceFlags, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { partnering } from './partner.ts';
@@ -64,11 +64,7 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
       REFRESH_PRICES_SEC: '86400',
     };
     const startedMs = performance.now();
-    const service = await startChild(
-      'service',
-      settings,
-      (process.env.BENCH_SERVICE_FLAGS ?? '').split(' ').filter(Boolean),
-    );
+    const service = await startChild('service', settings, serviceFlags);
     ends.push(() => service.stop());
     const { listeningMs, warmedMs } = service.said as { listeningMs: number; warmedMs: number };
     await whenPersisted(settings.SNAPSHOT_FILE);
