@@ -2,7 +2,7 @@ import { BigNumber } from 'bignumber.js';
 import { parseEther, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/index.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { allNodes } from './known.ts';
 
 /** The client revives tags before use: what it then has must be the very numbers that GraphQL gives. */
@@ -45,7 +45,6 @@ const isPricedByOracle = ({ collateral }: Market) => collateral.coingeckoId === 
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     before: async (world) => {
       const chain = world.chains.on(1);
       const usdc = chain.chain.markets.filter(({ loan }) => loan.symbol === 'USDC');

@@ -183,7 +183,7 @@ async function withDatabase(work: (db: ReturnType<typeof createDatabase>) => Pro
 
 function register(wallet: `0x${string}`, vault: EquityVault, positionIndex: number): Promise<void> {
   const zero = new Decimal(0);
-  const atMs = Date.now();
+  const atMs = vaults.service.clock.now();
   return withDatabase((db) =>
     seedRegistrations(db, [
       {

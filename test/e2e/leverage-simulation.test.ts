@@ -8,7 +8,7 @@ import { payTokenOf } from '../../src/transactions/requirements/tokens.ts';
 import { createSimulator } from '../../src/transactions/simulation/simulate.ts';
 import type { BuiltCall } from '../../src/transactions/types.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { type Json, noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 let service: TestService;
@@ -23,7 +23,6 @@ const open = { strategyId: market.id, payToken: market.collateral.address, amoun
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
       return { RPC_URL_1: proxy.url };

@@ -17,9 +17,10 @@ import { oracleAbi } from '../../src/abi/oracle.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import { Decimal, toUnits } from '../../src/shared/decimal.ts';
 import { type Json, PARTNER, type TestService } from '../support/service.ts';
+import { WORLD_START_MS } from '../support/test-clock.ts';
 
 /** The catalog of the local world, overlay included. */
-export const localCatalog = createCatalog(curatedChains, createOverlay(Date.now()));
+export const localCatalog = createCatalog(curatedChains, createOverlay(WORLD_START_MS));
 
 export function marketOf(chainId: number, key: string): Market {
   const found = localCatalog.chain(chainId)?.markets.find((market) => marketKey(market) === key);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { CHAIN_IDS, expectEnvelope, SUSDE_PYUSD } from './known.ts';
 
 /** Nothing outside answers: both nodes and every provider hang. */
@@ -10,7 +10,6 @@ beforeAll(async () => {
   service = await startService({
     warm: false,
     sleep: noSleep,
-    timers: noTimers,
     env: { UPSTREAM_TIMEOUT_MS: '10000', RPC_TIMEOUT_MS: '10000' },
     arrange: async (world) => {
       world.upstreams.faults.set('all', { kind: 'hang' });

@@ -7,7 +7,7 @@ import { walletPositions } from '../../src/rest/schemas/position.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { equityChain } from '../support/equity.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { type Json, noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope } from './known.ts';
 import { marketOf } from './leverage-support.ts';
 
@@ -22,7 +22,6 @@ const nodes = new Map<number, RpcProxy>();
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     arrange: async (world) => {
       for (const chainId of CHAIN_IDS) nodes.set(chainId, await startRpcProxy(world.chains.on(chainId).rpcUrl));
       return Object.fromEntries([...nodes].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));

@@ -12,7 +12,7 @@ import { walletPositions } from '../../src/rest/schemas/position.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { type Json, noSleep, noTimers, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
 
 const CHAIN_IDS = [1, 4663] as const;
 const DAY_SEC = 86_400;
@@ -23,7 +23,6 @@ const proxies = new Map<number, RpcProxy>();
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     arrange: async (world) => {
       for (const chainId of CHAIN_IDS) proxies.set(chainId, await startRpcProxy(world.chains.on(chainId).rpcUrl));
       return Object.fromEntries([...proxies].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
@@ -327,7 +326,6 @@ describe('before anything is measured', () => {
   beforeAll(async () => {
     early = await startService({
       sleep: noSleep,
-      timers: noTimers,
       arrange: async (world) => {
         for (const chainId of CHAIN_IDS) {
           const proxy = await startRpcProxy(world.chains.on(chainId).rpcUrl);

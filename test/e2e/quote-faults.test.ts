@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FAULT_KINDS, type Fault, type Provider } from '../../devnet/upstreams/index.ts';
 import { captureLogs } from '../support/log-capture.ts';
-import { type Json, noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { marketOf, tokenOf } from './leverage-support.ts';
 
 /*
@@ -17,7 +17,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     logger: logs.logger,
     env: { UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS), OPENOCEAN_API_KEY: SECRET },
   });

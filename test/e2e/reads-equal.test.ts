@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Json, noSleep, noTimers, OPS, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, OPS, startService, type TestService } from '../support/service.ts';
 import { CHAIN_IDS, SUSDE_PYUSD } from './known.ts';
 
 /** Histories, prices, the stable index and freshness: REST and GraphQL tell one story, and it is our own. */
@@ -7,9 +7,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
-    // Ten past the hour: no hour ends before the test lets it.
-    startAtMs: Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_800_000,
   });
 });
 afterAll(() => service?.stop());

@@ -4,7 +4,7 @@ import { BigNumber } from 'bignumber.js';
 import { parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market, Token } from '../../src/catalog/index.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { SUSDE_PYUSD } from './known.ts';
 
 /*
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, timers: noTimers });
+  service = await startService({ sleep: noSleep });
 });
 afterAll(() => service?.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FAULT_KINDS, type Fault, type RecordedRequest } from '../../devnet/upstreams/index.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope, SUSDE, UNKNOWN_ADDRESS } from './known.ts';
 
 const CHART = '/v1/prices/chart';
@@ -16,7 +16,7 @@ const faultOf = (kind: Fault['kind']): Fault => {
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, timers: noTimers, env: { UPSTREAM_TIMEOUT_MS: '300' } });
+  service = await startService({ sleep: noSleep, env: { UPSTREAM_TIMEOUT_MS: '300' } });
 });
 afterAll(() => service?.stop());
 beforeEach(() => {
@@ -140,10 +140,10 @@ describe(CHART, () => {
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
     expect(chartsAsked()).toHaveLength(1);
-    service.clock.advance(MINUTE_MS - 5_000);
+    service.clock.advance(MINUTE_MS - 1);
     await service.get(path);
     expect(chartsAsked()).toHaveLength(1);
-    service.clock.advance(6_000);
+    service.clock.advance(1);
     await service.get(path);
     expect(chartsAsked()).toHaveLength(2);
   });
@@ -287,10 +287,10 @@ describe(OHLCV, () => {
     const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
     expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
     expect([poolsAsked().length, candlesAsked().length]).toEqual([1, 1]);
-    service.clock.advance(25_000);
+    service.clock.advance(30_000 - 1);
     expect((await service.get(path)).body).toEqual(burst[0]?.body);
     expect(candlesAsked()).toHaveLength(1);
-    service.clock.advance(6_000);
+    service.clock.advance(1);
     const later = await service.get(path);
     expect(candlesAsked()).toHaveLength(2);
     expect(Date.parse(later.body.asOf)).toBeGreaterThan(Date.parse(burst[0]?.body.asOf));
@@ -305,9 +305,9 @@ describe(OHLCV, () => {
     const early = await service.get(path);
     expect(early.status).toBe(200);
     expect(early.body).toEqual({ ...good.body, stale: true });
-    service.clock.advance(9 * MINUTE_MS - 5_000);
+    service.clock.advance(9 * MINUTE_MS);
     expect((await service.get(path)).body).toEqual({ ...good.body, stale: true });
-    service.clock.advance(6_000);
+    service.clock.advance(1);
     expectEnvelope(await service.get(path), 503, 'upstream_unavailable');
     service.world.upstreams.faults.clear();
     service.clock.advance(MINUTE_MS);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { captureLogs } from '../support/log-capture.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { CHAIN_IDS, READS, SUSDE_PYUSD } from './known.ts';
 import { differences, observe } from './observe.ts';
 
@@ -16,7 +16,6 @@ beforeAll(async () => {
   service = await startService({
     warm: false,
     sleep: noSleep,
-    timers: noTimers,
     logger: logs.logger,
     env: { UPSTREAM_TIMEOUT_MS: '20000', RPC_TIMEOUT_MS: '20000' },
     arrange: async (world) => {

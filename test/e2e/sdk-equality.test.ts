@@ -4,13 +4,13 @@ import { BigNumber } from 'bignumber.js';
 import { parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accounts } from '../../devnet/chain/index.ts';
-import { type Json, noSleep, noTimers, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { allNodes, CHAIN_IDS } from './known.ts';
 
 /** What is answered over HTTP is the protocol's own SDK's arithmetic on what stands on chain, to the wei. */
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, timers: noTimers });
+  service = await startService({ sleep: noSleep });
 });
 afterAll(() => service?.stop());
 

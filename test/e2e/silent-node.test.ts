@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { equityChain } from '../support/equity.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import { noSleep, noTimers, PARTNER, startService, type TestService } from '../support/service.ts';
+import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope } from './known.ts';
 
 const CHAIN_ID = 4663;
@@ -15,7 +15,6 @@ let node: RpcProxy;
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timers: noTimers,
     env: { RPC_TIMEOUT_MS },
     arrange: async (world) => {
       node = await startRpcProxy(world.chains.on(CHAIN_ID).rpcUrl);

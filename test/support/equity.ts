@@ -10,6 +10,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Chain, EquityVault, Market } from '../../src/catalog/types.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
 import { type Answer, type Json, PARTNER, type TestService } from './service.ts';
+import { WORLD_START_MS } from './test-clock.ts';
 
 export const CHAIN_ID = 4663;
 /** Given, not estimated: a call that reverts must be sent all the same. */
@@ -55,7 +56,7 @@ export const EXIT_QUERY = `query($input: ExitEquityInput!) { exitEquity(input: $
 
 /** The chain of the local world, overlay included. */
 export function equityChain(): Chain {
-  const chain = createCatalog(curatedChains, createOverlay(Date.now())).chain(CHAIN_ID);
+  const chain = createCatalog(curatedChains, createOverlay(WORLD_START_MS)).chain(CHAIN_ID);
   if (!chain) throw new Error('no chain with equity vaults');
   return chain;
 }

@@ -6,9 +6,10 @@ import { type App, createApp } from '../../src/app.ts';
 import { createConfig } from '../../src/config/config.ts';
 import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { systemTimers, type Timers } from '../../src/shared/timers.ts';
+import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createTestClock, type TestClock } from './test-clock.ts';
 
 export const PARTNER = { authorization: 'Bearer local-partner' };
 export const OPS = { authorization: 'Bearer local-ops' };
@@ -24,12 +25,6 @@ export interface Answer<T = Json> {
   readonly text: string;
 }
 
-/** A clock that runs with the real one and can be moved ahead: time passes without waiting for it. */
-export interface TestClock {
-  now(): number;
-  advance(ms: number): void;
-}
-
 type Settings = Readonly<Record<string, string>>;
 
 export interface ServiceOptions {
@@ -42,18 +37,19 @@ export interface ServiceOptions {
   /** Wait for the first round of warmers. Default true. */
   readonly warm?: boolean;
   readonly logger?: Logger;
-  /** Where the clock starts, ms; default: now. */
-  readonly startAtMs?: number;
   /** How tries of upstreams wait; default: really. */
   readonly sleep?: Sleep;
-  /** Default: the system's. With `noTimers` only `refresh` runs warmers after the first round. */
+  /**
+   * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held from then on: two
+   * answers differ by what a test did between them. With timers of its own the clock runs.
+   */
   readonly timers?: Timers;
   /** Where keys, registrations and samples are; default: a database of its own in the run's Postgres. Dropped at the end. */
   readonly database?: TestDatabase;
 }
 
 /** Timers that never fire. */
-export const noTimers: Timers = { setTimeout: () => null, clearTimeout: () => {} };
+const noTimers: Timers = { setTimeout: () => null, clearTimeout: () => {} };
 
 /** Wait not at all: time passes by the clock alone. */
 export const noSleep: Sleep = async (_ms, signal) => {
@@ -63,6 +59,7 @@ export const noSleep: Sleep = async (_ms, signal) => {
 /** A started local world with the service on it, spoken to over HTTP. */
 export interface TestService {
   readonly world: World;
+  /** Of the service and of its providers; the chains' blocks go by the real one, from the same start. */
   readonly clock: TestClock;
   /** The service as it runs now; `restart` makes another. */
   readonly app: App;
@@ -86,13 +83,7 @@ export interface TestService {
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-world-'));
   const database = options.database ?? (await createTestDatabase());
-  let offset = options.startAtMs === undefined ? 0 : options.startAtMs - Date.now();
-  const clock: TestClock = {
-    now: () => Date.now() + offset,
-    advance: (ms) => {
-      offset += ms;
-    },
-  };
+  const clock = createTestClock();
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({
     dataDir: folder,
@@ -112,7 +103,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       config: createConfig(settings, { ...world.overrides, env: { ...world.overrides.env, ...arranged, ...env } }),
       logger,
       clock,
-      timers: options.timers ?? systemTimers,
+      timers: options.timers ?? noTimers,
       ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
       random: () => 0.5,
       fetch: globalThis.fetch,
@@ -122,6 +113,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     return app;
   };
   let app = await launch(options.env ?? {});
+  if (options.timers === undefined) clock.hold();
 
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${app.url}${path}`, { redirect: 'manual', ...init });
