@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createHourlyReports } from '../../src/app/portfolio-samples.ts';
 
 test('behavior: a report of every chain each hour, also after one has failed, until it is stopped', async () => {
@@ -24,7 +24,7 @@ test('behavior: a report of every chain each hour, also after one has failed, un
   for (const round of [0, 1]) {
     expect(pending.get(round)?.ms).toBe(3_600_000);
     pending.get(round)?.callback();
-    await vi.waitFor(() => expect(pending.has(round + 1)).toBe(true));
+    await expect.poll(() => pending.has(round + 1)).toBe(true);
   }
   expect(asked).toEqual([1, 4663, 1, 4663]);
   hourly.stop();

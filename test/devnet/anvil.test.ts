@@ -35,7 +35,7 @@ describe('startAnvil', () => {
     const rpcUrl = output.toString().trim();
     expect(await chainIdAt(rpcUrl)).toBe('0x1237');
     parent.kill('SIGKILL');
-    await vi.waitFor(() => expect(chainIdAt(rpcUrl)).rejects.toThrow(), { timeout: 5000 });
+    await vi.waitFor(() => expect(chainIdAt(rpcUrl)).rejects.toThrow(), { timeout: 20_000 });
   });
 
   it('error: a taken port is named', async () => {

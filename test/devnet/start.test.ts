@@ -16,7 +16,7 @@ describe('startChains', () => {
         const block = await client.getBlock();
         return block.number > first.number && block;
       },
-      { timeout: 5000 },
+      { timeout: 20_000 },
     );
     expect(later.timestamp).toBeGreaterThan(first.timestamp);
     await running.stop();

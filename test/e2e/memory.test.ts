@@ -1,27 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '../../src/app.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { type Cluster, startCluster } from '../support/cluster.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MB = 2 ** 20;
 const LIMIT = { rest: (2 / 3) * MB, graphql: (1 / 3) * MB };
 
-let cluster: Cluster;
-let app: App;
+let service: TestService;
 beforeAll(async () => {
-  cluster = await startCluster({ redis: false });
-  app = await cluster.launch({ METRICS_PORT: '0', RATE_LIMIT_ANONYMOUS: '0', ANSWER_CACHE_MB: '1' });
-  await app.warmed;
+  service = await startService({ env: { METRICS_PORT: '0', ANSWER_CACHE_MB: '1' } });
 });
-afterAll(() => cluster.stop());
+afterAll(() => service?.stop());
 
 async function kept(cache: keyof typeof LIMIT, metric = 'spiral_cache_bytes'): Promise<number> {
-  const text = await (await fetch(`${app.metricsUrl}/metrics`)).text();
+  const text = await (await fetch(`${service.app.metricsUrl}/metrics`)).text();
   return Number(new RegExp(`^${metric}\\{cache="${cache}"\\} (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
 async function ask(query: string, variables: unknown): Promise<string> {
-  const response = await fetch(`${app.url}/graphql`, {
+  const response = await fetch(`${service.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query, variables }),
@@ -41,7 +37,7 @@ const LIST = 'query ($least: Decimal) { strategies(first: 5, filter: { minLiquid
 
 describe('kept answers', () => {
   test('default: their memory is told beside its limit', async () => {
-    await fetch(`${app.url}/v1/prices`);
+    await fetch(`${service.url}/v1/prices`);
     for (let asked = 0; asked < 2; asked += 1) await ask(LIST, {});
     for (const cache of ['rest', 'graphql'] as const) {
       expect(await kept(cache)).toBeGreaterThan(0);
@@ -53,7 +49,7 @@ describe('kept answers', () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
     const before = { rest: await kept('rest'), graphql: await kept('graphql') };
     for (let n = 0; n < 400; n += 1) {
-      expect((await fetch(`${app.url}/v1/strategies/${spelling(market?.id ?? '', n)}`)).status).toBe(200);
+      expect((await fetch(`${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`)).status).toBe(200);
       await ask(LIST, { least: String(n) });
     }
     expect((await kept('rest')) - before.rest).toBeLessThanOrEqual(LIMIT.rest / 8);
@@ -63,7 +59,7 @@ describe('kept answers', () => {
   test('behavior: what is asked for again may take all of it, and no more', async () => {
     const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
     for (let n = 400; n < 800; n += 1) {
-      const path = `${app.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;
+      const path = `${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;
       const answers = [await (await fetch(path)).text(), await (await fetch(path)).text()];
       expect(answers[0]).toBe(answers[1]);
       for (let asked = 0; asked < 3; asked += 1) await ask(LIST, { least: String(n) });
