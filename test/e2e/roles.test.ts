@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { LEASE_MS, LEASE_TTL_MS } from '../../src/snapshot/lease.ts';
@@ -19,14 +20,20 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   let cluster: Cluster;
   let warmer: App;
   let api: App;
+  let redis: Redis;
   beforeAll(async () => {
     cluster = await startCluster();
+    redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });
+    await untilReady(redis, 5_000);
     warmer = await cluster.launch({ ROLE: 'warmer' });
     await warmer.warmed;
     cluster.world.upstreams.clearRequests();
     api = await cluster.launch({ ROLE: 'api' });
   });
-  afterAll(() => cluster.stop());
+  afterAll(async () => {
+    redis?.disconnect();
+    await cluster?.stop();
+  });
 
   test('behavior: a warmer serves its status pages and nothing else', async () => {
     expect((await get(warmer.url, '/health')).status).toBe(200);
@@ -74,19 +81,24 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
 
   test('behavior: two warmers never run the same job; when one leaves, the other takes over', async () => {
     const standby = await cluster.launch({ ROLE: 'warmer' });
+    onTestFinished(() => standby.stop());
     await expect(standby.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
     expect((await get(standby.url, '/health')).body.jobs.standby).toContain('prices:1');
+    const token = await redis.get('spiral:lease:prices:1');
+    expect(token).not.toBeNull();
     await warmer.stop();
-    const [run] = await standby.warmers.refresh('prices:1');
-    expect(run).toMatchObject({ name: 'prices:1', ok: true });
+    // What is given back is free at once; who stands by takes it as soon as it has been told so.
+    expect(await redis.get('spiral:lease:prices:1')).not.toBe(token);
+    const runs = await eventually(
+      () => standby.warmers.refresh('prices:1').catch(() => null),
+      (ran) => ran !== null,
+    );
+    expect(runs).toMatchObject([{ name: 'prices:1', ok: true }]);
     await expect(warmer.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
-    await standby.stop();
   });
 
   test('behavior: a warmer that is killed is replaced when its leases run out, within one lease', async () => {
     await warmer.stop();
-    const redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });
-    await untilReady(redis, 5_000);
     /** Who holds which job, and until when by the clock of Redis, ms. */
     const leases = async (): Promise<Map<string, { token: string; untilMs: number }>> => {
       const found = new Map<string, { token: string; untilMs: number }>();
@@ -102,6 +114,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     const doomed: ServiceProcess = await cluster.spawn({ ROLE: 'warmer' });
     const held = await eventually(leases, ({ size }) => size > 10);
     const standby = await cluster.launch({ ROLE: 'warmer' });
+    onTestFinished(() => standby.stop());
     await doomed.end('SIGKILL');
     const last = [...(await leases())].filter(([job, { token }]) => token === held.get(job)?.token);
     expect(last).toHaveLength(held.size);
@@ -116,8 +129,6 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     const tookMs = last.map(([job, { untilMs }]) => (taken.get(job) ?? 0) - (untilMs - LEASE_TTL_MS));
     expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(LEASE_TTL_MS);
     expect(Math.max(...tookMs)).toBeLessThan(LEASE_MS);
-    redis.disconnect();
-    await standby.stop();
   }, 60_000);
 });
 
