@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../shared/logger.ts';
-import { connectRedis } from './redis-connection.ts';
+import { connectRedis, firstTry } from './redis-connection.ts';
 
 /** The right to do one job, until it runs out, is released, or is found lost. */
 export interface Lease {
@@ -57,11 +57,14 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
 /** Create leases shared through Redis: a token that only its holder can renew or give back. Without Redis none is granted. */
 export function createRedisLease({ url, logger, prefix = 'spiral', ttlMs = LEASE_TTL_MS }: RedisLeaseDeps): LeasePort {
   const redis = connectRedis({ url, logger, name: 'lease' });
+  const tried = firstTry(redis);
   return {
     ttlMs,
     acquire: async (job) => {
       const key = `${prefix}:lease:${job}`;
       const token = randomUUID();
+      // What is asked before there was a connection would be told nothing.
+      await tried;
       const left = await redis.eval(ACQUIRE, 1, key, token, ttlMs).then(Number, () => null);
       if (left !== -1) return { lease: null, freeInMs: left };
       const lease: Lease = {

@@ -53,3 +53,10 @@ export function untilReady(redis: Redis, timeoutMs: number): Promise<boolean> {
     redis.on('ready', done);
   });
 }
+
+/** Wait until the first attempt to connect has ended, either way. To be asked for when the connection is made. */
+export function firstTry(redis: Redis): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ['ready', 'close', 'end']) redis.once(event, () => resolve());
+  });
+}

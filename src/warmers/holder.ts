@@ -30,7 +30,8 @@ export interface HolderDeps {
 }
 
 const OURS: Hold = { ours: true, freeInMs: null };
-const NOT_OURS: Hold = { ours: false, freeInMs: null };
+/** Not ours, and not told whose. */
+export const NOT_OURS: Hold = { ours: false, freeInMs: null };
 
 /** Renewed this often within its time, a lease survives one lost renewal. */
 const RENEWALS_PER_TTL = 3;
@@ -96,6 +97,8 @@ export function createHolder({ job, lease, clock, timers, logger, onLost }: Hold
       const current = held;
       held = null;
       await current?.release();
+      // What is being asked for is given back as soon as it is granted: whoever closes the leases next must not be faster.
+      await acquiring;
     },
   };
 }

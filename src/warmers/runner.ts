@@ -3,7 +3,7 @@ import { AppError, NotFoundError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { LeasePort } from '../snapshot/lease.ts';
-import { createHolder, type Holder } from './holder.ts';
+import { createHolder, type Holder, NOT_OURS } from './holder.ts';
 import { delayAfter, type Outcome } from './schedule.ts';
 import type { RunMode, Warmer } from './types.ts';
 
@@ -146,8 +146,11 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       }
       return Promise.all(
         asked.map(async (entry) => {
-          if (stopping || !(await entry.holder.hold()).ours) {
-            const why = stopping ? 'this process is stopping' : 'another process holds its lease';
+          const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
+          if (!ours) {
+            const taken =
+              freeInMs === null ? 'it cannot be told who holds its lease' : 'another process holds its lease';
+            const why = stopping ? 'this process is stopping' : taken;
             throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
           }
           return run(entry, 'all');

@@ -280,6 +280,31 @@ describe('leases', () => {
     await runner.stop();
   });
 
+  test('behavior: a lease that is granted while the process stops is given back before it has stopped', async () => {
+    const time = fakeTime();
+    const told: string[] = [];
+    let grant = () => {};
+    const port: LeasePort = {
+      ttlMs: 9 * SECOND,
+      acquire: () =>
+        new Promise((resolve) => {
+          const release = async () => void told.push('given back');
+          grant = () => resolve({ lease: { renew: async () => true, release }, freeInMs: null });
+        }),
+      close: async () => {},
+    };
+    const prices = warmer('prices:1');
+    const { runner } = running([prices], port, time);
+    const started = runner.start();
+    await settle();
+    const stopped = runner.stop().then(() => told.push('stopped'));
+    await settle();
+    expect(told).toEqual([]);
+    grant();
+    await Promise.all([started, stopped]);
+    expect([told, prices.modes]).toEqual([['given back', 'stopped'], []]);
+  });
+
   test('behavior: a run whose lease was taken is aborted', async () => {
     const time = fakeTime();
     const { port, steal } = sharedLease(time);
