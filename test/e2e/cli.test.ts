@@ -202,7 +202,11 @@ describe('npm run build', () => {
         const built = start(process.execPath, ['scripts/build.mjs', outdir], {});
         expect(await built.ended).toBe(0);
         expect(built.stderr()).toBe('');
-        const running = start(process.execPath, [join(outdir, 'main.js')], ownWorld());
+        // As the guide starts it, but for the settings of an installation.
+        const guide = await readFile('docs/operations.md', 'utf8');
+        const [, flags = ''] = /^NODE_ENV=production node (.*) dist\/main\.js$/m.exec(guide) ?? [];
+        expect(flags).toMatch(/^--/);
+        const running = start(process.execPath, [...flags.split(' '), join(outdir, 'main.js')], ownWorld());
         await running.said('Ready');
         const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/v1/.exec(running.stdout()) ?? [];
         const response = await fetch(`${url}/v1/strategies`);
