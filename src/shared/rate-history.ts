@@ -32,6 +32,12 @@ export function pointsOf(history: RateHistory): readonly RatePoint[] {
   });
 }
 
+/** Read when a history begins, ms. @throws RangeError when it is empty */
+export function firstMsOf(history: RateHistory): number {
+  if (history === '') throw new RangeError('An empty history has no beginning.');
+  return Number(history.slice(0, history.indexOf(':')));
+}
+
 /** Say whether a text is what `packHistory` writes. */
 export function isRateHistory(text: unknown): text is RateHistory {
   return typeof text === 'string' && HISTORY.test(text);

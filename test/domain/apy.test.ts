@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
 import { apyPctFromRayRate, borrowApyPctFromRate } from '../../src/domain/apy/rates.ts';
-import { type DailySeries, dailySeries, stepAverage, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
+import { stepAverage, type Trailing, trailingOf, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
 import { DAY, daily, NOW_MS } from './world.ts';
 
-function series(days: number, pct: (ago: number) => string): DailySeries {
-  const made = dailySeries(packHistory(daily(days, pct)));
+function series(days: number, pct: (ago: number) => string): Trailing {
+  const made = trailingOf(packHistory(daily(days, pct)));
   if (!made) throw new Error('empty series');
   return made;
 }
@@ -97,8 +97,25 @@ describe('windowMeans', () => {
       ratePct: new Decimal(4),
     }));
     const spike = [...points.slice(0, -1), { atMs: today, ratePct: new Decimal(16) }, ...extra];
-    const made = dailySeries(packHistory(spike));
+    const made = trailingOf(packHistory(spike));
     expect(made && windowMean(made, NOW_MS, 30)?.toFixed(6)).toBe('4.033333');
+  });
+
+  test('behavior: whatever was asked before, the mean is that of the window that is asked', () => {
+    const pct = (ago: number) => String((ago * 7) % 11);
+    const asked = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 * 24 }), fc.constantFrom(30, 60, 90)), {
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(asked, (windows) => {
+        const kept = series(120, pct);
+        for (const [hours, days] of windows) {
+          const endMs = NOW_MS - hours * 3_600_000;
+          const fresh = windowMean(series(120, pct), endMs, days)?.toFixed();
+          expect(windowMean(kept, endMs, days)?.toFixed()).toBe(fresh);
+        }
+      }),
+    );
   });
 
   test('behavior: lies between the extremes and equals the plain mean', () => {
@@ -197,8 +214,8 @@ describe('historicalMeans', () => {
 
 describe('quarterlyBorrowApyPct', () => {
   test('default: mean of the last 90 days', () => {
-    const made = dailySeries(packHistory(daily(120, (ago) => (ago < 90 ? '4' : '99'))));
+    const made = trailingOf(packHistory(daily(120, (ago) => (ago < 90 ? '4' : '99'))));
     expect(made && quarterlyBorrowApyPct(made, NOW_MS)?.toFixed()).toBe('4');
-    expect(dailySeries(packHistory([]))).toBeUndefined();
+    expect(trailingOf(packHistory([]))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { isRateHistory, packHistory, pointsOf } from '../../src/shared/rate-history.ts';
+import { firstMsOf, isRateHistory, packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 
 const ratePct = fc
   .tuple(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), fc.integer({ min: 0, max: 24 }))
@@ -22,6 +22,16 @@ describe(packHistory, () => {
         expect(isRateHistory(history)).toBe(true);
       }),
     );
+  });
+});
+
+describe(firstMsOf, () => {
+  test('default', () => {
+    expect(firstMsOf(packHistory([12, 24].map((atMs) => ({ atMs, ratePct: new Decimal(4) }))))).toBe(12);
+  });
+
+  test('error: RangeError for an empty one', () => {
+    expect(() => firstMsOf(packHistory([]))).toThrow(RangeError);
   });
 });
 

@@ -1,22 +1,14 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { IncentiveCampaign, IncentiveHistory } from '../facts.ts';
 import { leverageApyPct } from '../leverage/leverage.ts';
-import {
-  DAY_MS,
-  type DailySeries,
-  meansOf,
-  type StepPoint,
-  stepAverage,
-  type WindowMeans,
-  windowMean,
-} from './series.ts';
+import { DAY_MS, meansOf, type StepPoint, stepAverage, type Trailing, type WindowMeans, windowMean } from './series.ts';
 
 /** Days whose mean is the quarterly borrow APY. */
 const QUARTER_DAYS = 90;
 
 /** Average the last 90 days of the borrow history, percent; `undefined` when it does not cover them. */
-export function quarterlyBorrowApyPct(series: DailySeries, endMs: number): Decimal | undefined {
-  return windowMean(series, endMs, QUARTER_DAYS);
+export function quarterlyBorrowApyPct(borrow: Trailing, endMs: number): Decimal | undefined {
+  return windowMean(borrow, endMs, QUARTER_DAYS);
 }
 
 /** Average what campaigns pay over `[fromMs, toMs)` when each pays its APR from its start to its end, percent. */
@@ -49,10 +41,10 @@ export function incentiveMean(record: IncentiveRecord, endMs: number, days: numb
 }
 
 export interface HistoricalLeverageInput {
-  /** Daily collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0). */
-  readonly collateral: DailySeries | 'none';
+  /** Collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0). */
+  readonly collateral: Trailing | 'none';
   readonly collateralIncentive: IncentiveRecord;
-  readonly borrow: DailySeries;
+  readonly borrow: Trailing;
   readonly borrowIncentive: IncentiveRecord;
   /** Shown leverage at the safe LTV. */
   readonly safeLeverage: Decimal;

@@ -1,5 +1,5 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
-import { pointsOf, type RateHistory, type RatePoint } from '../../shared/rate-history.ts';
+import { firstMsOf, pointsOf, type RateHistory, type RatePoint } from '../../shared/rate-history.ts';
 import { type RunningSums, runningSums, sumBetween } from './running-sums.ts';
 
 export const DAY_MS = 86_400_000;
@@ -11,10 +11,20 @@ export type WindowDays = (typeof WINDOWS_DAYS)[number];
 /** Means over the trailing windows, percent at full precision; a window that the history does not cover is absent. */
 export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
 
-/** A history as one point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
-export interface DailySeries {
+/**
+ * A history and its averages. Points are taken out of it when a window is asked for that ends on another UTC day than the one
+ * before, and not kept: histories are asked for often, and change rarely.
+ */
+export interface Trailing {
+  readonly history: RateHistory;
   /** When the history begins, ms. */
   readonly firstMs: number;
+  /** Of the windows that end on `endDayMs`, covered or not; a window without any point is absent. */
+  latest?: { readonly endDayMs: number; readonly means: WindowMeans };
+}
+
+/** One point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
+interface DailySeries {
   readonly dayMs: readonly number[];
   /** Of the daily points. */
   readonly sums: RunningSums;
@@ -23,12 +33,14 @@ export interface DailySeries {
 /** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
 const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
 
-/** Fold a history into daily points; several points of one UTC day count as their mean. `undefined` for an empty one. */
-export function dailySeries(history: RateHistory): DailySeries | undefined {
-  const points = pointsOf(history);
-  const first = points[0];
-  const last = points[points.length - 1];
-  if (first === undefined || last === undefined) return undefined;
+/** Begin to average a history; `undefined` for an empty one. */
+export function trailingOf(history: RateHistory): Trailing | undefined {
+  return history === '' ? undefined : { history, firstMs: firstMsOf(history) };
+}
+
+/** Fold points into daily ones; several points of one UTC day count as their mean. */
+function dailySeries(points: readonly RatePoint[]): DailySeries {
+  const lastMs = points.at(-1)?.atMs ?? 0;
   const dayMs: number[] = [];
   const daily: Decimal[] = [];
   let day = Number.NaN;
@@ -39,7 +51,7 @@ export function dailySeries(history: RateHistory): DailySeries | undefined {
     dayMs.push(day);
     daily.push(count === 1 ? sum : sum.div(count));
   };
-  for (const { atMs, ratePct } of points.slice(firstWithinHorizon(points, last.atMs - HORIZON_MS))) {
+  for (const { atMs, ratePct } of points.slice(firstWithinHorizon(points, lastMs - HORIZON_MS))) {
     const pointDay = startOfDay(atMs);
     if (pointDay !== day) {
       close();
@@ -49,7 +61,7 @@ export function dailySeries(history: RateHistory): DailySeries | undefined {
     count += 1;
   }
   close();
-  return { firstMs: first.atMs, dayMs, sums: runningSums(daily) };
+  return { dayMs, sums: runningSums(daily) };
 }
 
 /** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
@@ -58,16 +70,27 @@ export function coversWindow(firstMs: number, endMs: number, days: number): bool
 }
 
 /** Average the daily points of the window `(endMs − days, endMs]`; `undefined` when the history does not cover it. */
-export function windowMean(series: DailySeries, endMs: number, days: number): Decimal | undefined {
-  if (!coversWindow(series.firstMs, endMs, days)) return undefined;
-  const from = firstAfter(series.dayMs, endMs - days * DAY_MS);
-  const to = firstAfter(series.dayMs, endMs);
-  return to <= from ? undefined : sumBetween(series.sums, from, to).div(to - from);
+export function windowMean(trailing: Trailing, endMs: number, days: WindowDays): Decimal | undefined {
+  if (!coversWindow(trailing.firstMs, endMs, days)) return undefined;
+  // Daily points are at the starts of days: where within its day a window ends makes no difference.
+  const endDayMs = startOfDay(endMs);
+  if (trailing.latest?.endDayMs !== endDayMs)
+    trailing.latest = { endDayMs, means: meansAt(trailing.history, endDayMs) };
+  return trailing.latest.means[days];
+}
+
+function meansAt(history: RateHistory, endDayMs: number): WindowMeans {
+  const { dayMs, sums } = dailySeries(pointsOf(history));
+  const to = firstAfter(dayMs, endDayMs);
+  return meansOf((days) => {
+    const from = firstAfter(dayMs, endDayMs - days * DAY_MS);
+    return to <= from ? undefined : sumBetween(sums, from, to).div(to - from);
+  });
 }
 
 /** Average over each trailing window. */
-export function windowMeans(series: DailySeries, endMs: number): WindowMeans {
-  return meansOf((days) => windowMean(series, endMs, days));
+export function windowMeans(trailing: Trailing, endMs: number): WindowMeans {
+  return meansOf((days) => windowMean(trailing, endMs, days));
 }
 
 /** Evaluate each window and leave the unknown ones out. */

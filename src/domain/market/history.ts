@@ -1,7 +1,8 @@
 import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import { type HistoricalMeans, historicalMeans, incentiveRecord, quarterlyBorrowApyPct } from '../apy/history.ts';
-import { type DailySeries, dailySeries, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
+import { type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
@@ -47,18 +48,34 @@ export function composeHistory(input: Input, context: CompositionContext, gaps: 
   return latest.history;
 }
 
+interface Histories {
+  readonly collateral?: Trailing | undefined;
+  readonly borrow?: Trailing | undefined;
+}
+
+/** A history is often measured again without having changed: what it averages to is then known. */
+const latestHistories = new WeakMap<Market, Histories>();
+
+function kept(market: Market, side: keyof Histories, history: RateHistory): Trailing | undefined {
+  const latest = latestHistories.get(market);
+  if (latest?.[side]?.history === history) return latest[side];
+  const trailing = trailingOf(history);
+  latestHistories.set(market, { ...latest, [side]: trailing });
+  return trailing;
+}
+
 function average(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
   const { market, facts } = input;
   const groups = context.facts.groups;
   const earned = facts.collateralApy?.value.history;
-  const collateral = earned === undefined ? undefined : dailySeries(earned);
+  const collateral = earned === undefined ? undefined : kept(market, 'collateral', earned);
   const collateralApyPct =
     facts.collateralApy && collateral
       ? windowMeans(collateral, Math.min(facts.collateralApy.asOfMs, context.nowMs))
       : {};
   explainCollateral(input, collateral, collateralApyPct, gaps);
 
-  const borrow = facts.borrowHistory && dailySeries(facts.borrowHistory.value.points);
+  const borrow = facts.borrowHistory && kept(market, 'borrow', facts.borrowHistory.value.points);
   if (!facts.borrowHistory || !borrow) {
     const missing = facts.borrowHistory
       ? gap('', 'TOO_SHORT', 'Its borrow history is empty.', facts.borrowHistory.asOfMs)
@@ -81,8 +98,8 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
 
 function carryMeans(
   input: Input,
-  collateral: DailySeries | undefined,
-  borrow: DailySeries,
+  collateral: Trailing | undefined,
+  borrow: Trailing,
   borrowEndMs: number,
   context: CompositionContext,
 ): HistoricalMeans | undefined {
@@ -100,7 +117,7 @@ function carryMeans(
   });
 }
 
-function explainCollateral(input: Input, series: DailySeries | undefined, means: WindowMeans, gaps: Gap[]): void {
+function explainCollateral(input: Input, series: Trailing | undefined, means: WindowMeans, gaps: Gap[]): void {
   const field = 'yieldSustainabilityPct';
   if (input.collateralApySource === 'none') {
     gaps.push(gap(field, 'NOT_APPLICABLE', 'The collateral has no yield of its own.'));
