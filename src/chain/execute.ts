@@ -1,7 +1,8 @@
-import { encodeFunctionData, numberToHex, size } from 'viem';
+import { encodeFunctionData, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { callAt } from './call.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
@@ -47,13 +48,6 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }) },
   ];
 
-  const send = (data: Hex, block: Hex, signal?: AbortSignal): Promise<Hex> =>
-    client
-      .request({ method: 'eth_call', params: [{ to: multicall3, data }, block] }, signal ? { signal } : {})
-      .catch((error: unknown) => {
-        throw toChainReadError(error, signal);
-      });
-
   return {
     latestBlock: async ({ signal } = {}) => {
       try {
@@ -62,12 +56,14 @@ export function createExecutor(deps: ExecutorDeps): Executor {
         throw toChainReadError(error, signal);
       }
     },
-    execute: async (calls, blockNumber, { signal } = {}) => {
+    execute: async (calls, blockNumber, options = {}) => {
       const chunks = await runInSlices(chunksOf([...frame, ...calls], maxCalldataBytes), slicing);
       // All encoded before the first is sent: what is sent in one turn is one request.
       const data = await runInSlices(eachStep(chunks, encodeAggregate), slicing);
-      signal?.throwIfAborted();
-      const answers = await Promise.allSettled(data.map((text) => send(text, numberToHex(blockNumber), signal)));
+      options.signal?.throwIfAborted();
+      const answers = await Promise.allSettled(
+        data.map((text) => callAt(client, { to: multicall3, data: text }, blockNumber, options)),
+      );
       const read = (answer: (typeof answers)[number], i: number): readonly CallResult[] => {
         const count = chunks[i]?.length ?? 0;
         try {

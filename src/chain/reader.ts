@@ -3,9 +3,9 @@ import type { LendingState, OraclePrice } from '../domain/facts.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
-import { ChainReadError } from './errors.ts';
 import { createExecutor } from './execute.ts';
-import { foldLendingState, foldStoredState, planBorrowRates, planStoredState } from './plans/lending-state.ts';
+import { createLens } from './lens.ts';
+import { foldLendingState, planLendingState } from './plans/lending-state.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
@@ -25,8 +25,8 @@ export interface RateReading {
 export interface ChainReader {
   readonly chainId: ChainId;
   /**
-   * Read the state of markets and their oracles' values, all at one block: 3 requests, and one more per 4 MB of calls beyond
-   * the first 4 of each round (some 3,000 markets).
+   * Read the state of markets and their oracles' values, all at one block. 2 requests for up to 50,000 markets, and one more
+   * for every further 50,000.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
@@ -37,38 +37,26 @@ export interface ChainReader {
 export interface ChainReaderDeps {
   readonly client: ChainClient;
   readonly chain: Pick<Chain, 'chainId' | 'contracts'>;
-  readonly maxCalldataBytes?: number;
+  /** Markets that one call reads; default 100. */
+  readonly marketsPerCall?: number;
   /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
   readonly slicing?: Slicing;
 }
 
 /** Create the reader of one chain. */
 export function createChainReader(deps: ChainReaderDeps): ChainReader {
-  const { client, chain, maxCalldataBytes, slicing = betweenEvents } = deps;
+  const { client, chain, marketsPerCall, slicing = betweenEvents } = deps;
   const { chainId, contracts } = chain;
-  const executor = createExecutor({
-    client,
-    chainId,
-    multicall3: contracts.multicall3,
-    slicing,
-    ...(maxCalldataBytes === undefined ? {} : { maxCalldataBytes }),
-  });
+  const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, slicing });
+  const askLens = createLens({ client, chainId, slicing });
   return {
     chainId,
     readLendingState: async (markets, options) => {
       const blockNumber = await executor.latestBlock(options);
-      const questions = await runInSlices(planStoredState(contracts.morphoBlue, markets), slicing);
-      const first = await executor.execute(questions, blockNumber, options);
-      const stored = await runInSlices(foldStoredState(markets, first.results, first.block), slicing);
-      const more = await runInSlices(planBorrowRates(stored.markets), slicing);
-      const second = await executor.execute(more, blockNumber, options);
-      // The same number with another time is another block: the chain was reorganized between the rounds.
-      if (second.block.timestamp !== first.block.timestamp) throw new ChainReadError('implausible');
-      return {
-        block: first.block,
-        lending: await runInSlices(foldLendingState(stored, second.results, first.block), slicing),
-        oracle: stored.oracle,
-      };
+      // All are written before the first is sent: what is sent in one turn is one request.
+      const questions = await runInSlices(planLendingState(contracts.morphoBlue, markets, marketsPerCall), slicing);
+      const { block, results } = await askLens(questions, blockNumber, options);
+      return { block, ...(await runInSlices(foldLendingState(questions, results, block), slicing)) };
     },
     readOnchainRates: async (tokens, options) => {
       const rated = tokens.filter(isRated);

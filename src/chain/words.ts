@@ -4,25 +4,20 @@ import type { Address, Hex } from '../shared/ids.ts';
 import type { Call } from './types.ts';
 
 /*
- * The ABI of what is asked for every market of a chain, word by word. A general encoder looks at the types of every
- * argument of every call again, which for ten thousand markets keeps everything else waiting for a second.
+ * The ABI of a multicall, word by word. A general encoder looks at the types of every argument of every call again, which
+ * for thousands of calls keeps everything else waiting.
  */
 
 const WORD_CHARS = 64;
 
 /** Write an unsigned number as one word. */
-export function wordOf(value: bigint | number): string {
+function wordOf(value: bigint | number): string {
   return value.toString(16).padStart(WORD_CHARS, '0');
 }
 
 /** Write an address as one word. */
-export function wordOfAddress(address: Address): string {
+function wordOfAddress(address: Address): string {
   return address.slice(2).toLowerCase().padStart(WORD_CHARS, '0');
-}
-
-/** Read the word at an index of return data. @throws RangeError when the data ends before it */
-export function wordAt(data: Hex, index: number): bigint {
-  return BigInt(`0x${wordTextAt(data, 2 + index * WORD_CHARS)}`);
 }
 
 function wordTextAt(data: string, at: number): string {

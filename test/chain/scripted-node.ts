@@ -10,8 +10,9 @@ import {
 } from 'viem';
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
 import type { Address } from '../../src/shared/ids.ts';
+import { createScriptedLens, isLens } from './scripted-lens.ts';
 
-/** One inner call of a multicall; the answer is return data or a revert. Throwing makes the node loud. */
+/** One inner call of a multicall or of the lens; the answer is return data or a revert. Throwing makes the node loud. */
 export type Contracts = (to: Address, data: Hex) => Hex | 'revert';
 
 export interface ScriptedNode {
@@ -29,6 +30,8 @@ export interface ScriptedNode {
   broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
   /** Calls that the node refuses with an error of its own, as one that runs out of gas. */
   refuses: (data: Hex) => boolean;
+  /** What becomes of an answer of the lens on its way. */
+  alters: (answer: Hex, asked: Hex) => Hex;
   /** Further methods that the node knows, and their results. */
   readonly methods: Map<string, (params: readonly unknown[]) => unknown>;
   close(): Promise<void>;
@@ -43,7 +46,7 @@ interface RpcRequest {
 const TIMESTAMP = toFunctionSelector('getCurrentBlockTimestamp()');
 const CHAIN_ID = toFunctionSelector('getChainId()');
 
-/** Start a JSON-RPC node on loopback that knows one multicall contract and whatever `contracts` answers. */
+/** Start a JSON-RPC node on loopback that knows one multicall contract, runs the lens, and whatever `contracts` answers. */
 export async function startScriptedNode(multicall3: Address, contracts: Contracts): Promise<ScriptedNode> {
   const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value]);
   const inner = (to: Address, data: Hex): Hex | 'revert' => {
@@ -52,14 +55,18 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     if (data === CHAIN_ID) return word(BigInt(node.chainId));
     throw new Error(`multicall3 ${data}`);
   };
+  const lens = createScriptedLens(contracts);
   const answer = ({ method, params }: RpcRequest): unknown => {
     if (method === 'eth_blockNumber') return numberToHex(node.blockNumber);
     const scripted = node.methods.get(method);
     if (scripted) return scripted(params ?? []);
     if (method !== 'eth_call') throw new Error(method);
-    const [call, block] = params as [{ to: Address; data: Hex }, string];
-    if (call.to.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
+    const [call, block] = params as [{ to?: Address; data: Hex }, string];
     node.blocks.add(block);
+    if (call.to === undefined && isLens(call.data)) {
+      return node.alters(lens(call.data, node.timestamp, node.chainId), call.data);
+    }
+    if (call.to?.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
     const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data: call.data });
     if (functionName !== 'aggregate3') throw new Error(functionName);
     const result = args[0].map(({ target, callData }) => {
@@ -109,6 +116,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     chainId: 1,
     broken: null,
     refuses: () => false,
+    alters: (answer) => answer,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
