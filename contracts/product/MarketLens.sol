@@ -18,7 +18,7 @@ pragma solidity 0.8.28;
 /// Whatever is asked can fail alone: the call never reverts. The first byte returned is zero, as is the time's, so that it
 /// is not refused as code that begins with 0xEF (EIP-3541).
 contract MarketLens {
-    // What became of a question. Zero: too little gas was left to ask, or for a refusal to mean anything.
+    // What became of a question. Zero: too little gas was left to ask it.
     uint256 private constant ANSWERED = 1;
     uint256 private constant REVERTED = 2;
     uint256 private constant MALFORMED = 3;
@@ -31,10 +31,10 @@ contract MarketLens {
 
     /// Morpho and its rate models are known code that takes some 15,000 at most.
     uint256 private constant STATE_GAS = 300_000;
-    /// An oracle is anybody's code. Those in use take up to some 300,000; ten that burn all of this leave enough for every
-    /// other of a hundred within the 50 million that nodes usually give a call.
+    /// An oracle is anybody's code. Most take 10,000 to 300,000, one that values a vault over thirty markets a million; and
+    /// ten that burn all of this leave enough for a hundred others within the 50 million that nodes usually give a call.
     uint256 private constant PRICE_GAS = 3_000_000;
-    /// Kept for returning: a byte costs 200, as code that is stored does; the rest is for finishing a row without questions.
+    /// Kept for returning: a byte costs 200, as code that is stored does; the rest is for finishing rows without questions.
     uint256 private constant RESERVE_PER_MARKET = 36_000;
     uint256 private constant RESERVE = 100_000;
 
@@ -56,19 +56,14 @@ contract MarketLens {
     /// Payable because a check for value is code, which is sent with every call.
     constructor() payable {
         assembly {
-            /// Ask with at most `most` gas, leaving what is kept. A refusal counts only where all of `most` was given.
-            function ask(to, most, question, size, answer, answerSize) -> status {
-                let left := gas()
-                if gt(left, mload(KEPT_GAS)) {
-                    let given := sub(left, mload(KEPT_GAS))
-                    let isAll := gt(given, most)
-                    if isAll { given := most }
-                    switch staticcall(given, to, question, size, answer, answerSize)
-                    case 0 { if isAll { status := REVERTED } }
-                    default {
-                        status := MALFORMED
-                        if eq(returndatasize(), answerSize) { status := ANSWERED }
-                    }
+            /// Ask with exactly so much gas, or not at all: an answer must not depend on what the node gives.
+            function ask(to, given, question, size, answer, answerSize) -> status {
+                if lt(gas(), add(given, mload(KEPT_GAS))) { leave }
+                switch staticcall(given, to, question, size, answer, answerSize)
+                case 0 { status := REVERTED }
+                default {
+                    status := MALFORMED
+                    if eq(returndatasize(), answerSize) { status := ANSWERED }
                 }
             }
 
