@@ -1,4 +1,4 @@
-import { encodeFunctionResult, type Hex } from 'viem';
+import { concatHex, encodeFunctionResult, getAbiItem, type Hex, pad, toFunctionSelector, zeroAddress } from 'viem';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
@@ -22,8 +22,15 @@ serve<object>(async () => {
   });
   const rate = encodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', result: 1_268_391_679n });
   const price = encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: 107n * 10n ** 34n });
-  const contracts = (to: string): Hex => {
-    if (to === morphoBlue) return state;
+  const [irm = zeroAddress] = irms;
+  const idToMarketParams = toFunctionSelector(getAbiItem({ abi: morphoBlueAbi, name: 'idToMarketParams' }));
+  /** An oracle of its own for each market: whatever its id ends in. */
+  const paramsOf = (question: Hex): Hex => {
+    const words: readonly Hex[] = [zeroAddress, zeroAddress, `0x${question.slice(-40)}`, irm as Hex, '0x'];
+    return concatHex(words.map((word) => pad(word)));
+  };
+  const contracts = (to: string, data: Hex): Hex => {
+    if (to === morphoBlue) return data.startsWith(idToMarketParams) ? paramsOf(data) : state;
     return irms.has(to) ? rate : price;
   };
   const node = await startScriptedNode(multicall3, contracts);
