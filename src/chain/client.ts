@@ -32,7 +32,7 @@ const RETRY_COUNT = 1;
 const BATCH_SIZE = 500;
 /** Below the 5 MB that geth takes as a request. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Some 1,300 bytes per market in one round: room for 50,000 markets. */
+/** Four times the 16 MB of a full batch that reads 50,000 markets. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Create the RPC client of each chain. Calls issued in the same tick leave as one batched HTTP request. */

@@ -20,10 +20,11 @@ export interface LendingReadings {
 }
 
 /**
- * Three limits, the first of which counts. Gas: with oracles of 60,000 each some 13 million, under the 16.7 million that a
- * transaction may take since Osaka (EIP-7825) and far under the 50 million that geth gives a call (`--rpc.gascap`), so that
- * there is room for oracles that burn theirs. What is returned counts as code, of at most 24,576 bytes (EIP-170): 153
- * markets. What is sent counts as creation code, of at most 49,152 bytes (EIP-3860): some 1,500 markets.
+ * Three limits, of which the first counts. Gas: a market takes 34,000 to read, its oracle usually some 60,000, its row 32,000 to
+ * return; with what the lens keeps for one more oracle a hundred fit into the 16.7 million of a transaction since Osaka
+ * (EIP-7825), and leave room for ten oracles that burn theirs in the 50 million that geth gives a call (`--rpc.gascap`).
+ * What is returned counts as code of at most 24,576 bytes (EIP-170), 153 markets; what is sent as creation code of at most
+ * 49,152 bytes (EIP-3860), 1,500 markets.
  */
 export const MARKETS_PER_CALL = 100;
 
