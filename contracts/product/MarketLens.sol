@@ -34,8 +34,9 @@ contract MarketLens {
     /// An oracle is anybody's code. Most take 10,000 to 300,000, one that values a vault over thirty markets a million; and
     /// ten that burn all of this leave enough for a hundred others within the 50 million that nodes usually give a call.
     uint256 private constant PRICE_GAS = 3_000_000;
-    /// Kept for returning: a byte costs 200, as code that is stored does; the rest is for finishing rows without questions.
-    uint256 private constant RESERVE_PER_MARKET = 36_000;
+    /// Kept for returning: a byte costs 200, as code that is stored does. The rest is for finishing rows without questions,
+    /// and for finding each oracle among those before it.
+    uint256 private constant RESERVE_PER_MARKET = 40_000;
     uint256 private constant RESERVE = 100_000;
 
     uint256 private constant ROW_BYTES = 160;

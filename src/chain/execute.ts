@@ -37,7 +37,7 @@ const MAX_CALLDATA_BYTES = 64 * 1024;
 const CALL_OVERHEAD_BYTES = 5 * 32;
 
 /**
- * Create the one executor of read plans: calls become `aggregate3` chunks, all chunks leave in one JSON-RPC batch, all at
+ * Create the executor of plans that are read by multicall: calls become `aggregate3` chunks, all chunks leave in one JSON-RPC batch, all at
  * one block. A call that reverts fails alone. The block's number comes from the node and not from the contract, because on
  * rollups `block.number` may be the parent chain's; its time, and the chain's id as a check, come with the first chunk.
  */

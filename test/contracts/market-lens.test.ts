@@ -126,6 +126,8 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
     const answered: number[] = [];
     for (let gas = 100_000n; gas < 6_000_000n; gas += 31_000n) {
       const answer = await call(world(), data, gas);
+      // Once it is enough for an answer, more is as well.
+      if (answer === null) expect(answered).toEqual([]);
       if (answer === null) continue;
       const block = { number: 1n, timestamp: decodeLensHeader(answer).timestamp };
       let count = 0;
@@ -161,6 +163,33 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
         if (gas === GETH_GAS) expect(decodeLensPrice(answer, i).ok).toBe(!burning.has(market.oracle));
       }
     }
+  });
+});
+
+describe('a full call', () => {
+  const world = useWorld(1);
+  const protocol = '0x00000000000000000000000000000000000a2a2a';
+  const ids = Array.from({ length: MARKETS_PER_CALL }, (_, i) => numberToHex(2 ** 40 + i, { size: 32 }) as MarketId);
+
+  test('behavior: with usual oracles, all different, is answered whole with the gas of a transaction, and in order with less', async () => {
+    const { client } = world();
+    const { deployedBytecode: oracle } = artifactOf(artifacts, 'UsualOracle');
+    await client.setCode({ address: protocol, bytecode: artifactOf(artifacts, 'AnyMarket').deployedBytecode });
+    for (const id of ids) await client.setCode({ address: `0x${id.slice(-40)}`, bytecode: oracle });
+    const data = encodeLens(protocol, ids);
+    let most = -1;
+    for (let gas = 2_000_000n; gas <= OSAKA_GAS; gas += 101_000n) {
+      const answer = await call(world(), data, gas);
+      if (answer === null) expect(most).toBe(-1);
+      if (answer === null) continue;
+      const block = { number: 1n, timestamp: decodeLensHeader(answer).timestamp };
+      const states = ids.filter((_, i) => decodeLensState(answer, i, block).ok).length;
+      const prices = ids.filter((_, i) => decodeLensPrice(answer, i).ok).length;
+      expect(states + prices).toBeGreaterThanOrEqual(most);
+      if (prices > 0) expect(states).toBe(ids.length);
+      most = states + prices;
+    }
+    expect(most).toBe(2 * ids.length);
   });
 });
 
