@@ -9,7 +9,7 @@ import {
   type FactGroups,
   type FreshnessBudgets,
 } from '../src/domain/facts.ts';
-import { Decimal } from '../src/shared/decimal.ts';
+import { Decimal, slim } from '../src/shared/decimal.ts';
 import type { Address, MarketId } from '../src/shared/ids.ts';
 import { packHistory } from '../src/shared/rate-history.ts';
 import type { Publications } from '../src/snapshot/types.ts';
@@ -52,7 +52,8 @@ export const PARAMS: Omit<ComposeParams, 'nowMs'> = {
 export function syntheticChain(markets: number): Chain {
   const chain = createCatalog(curatedChains).chain(1);
   const loops = chain?.markets.filter(({ kind }) => kind === 'loop') ?? [];
-  const hex = (n: number, digits: number) => `0x${n.toString(16).padStart(digits, '0')}`;
+  // Texts in one piece, as those of a catalog are.
+  const hex = (n: number, digits: number) => ['0x', n.toString(16).padStart(digits, '0')].join('');
   const made = Array.from({ length: markets }, (_, i) => {
     const like = loops[i % loops.length];
     if (!like) throw new Error('the catalog has no loop market');
@@ -101,7 +102,7 @@ export function syntheticFacts(chain: Chain): ChainFacts {
     groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
     groups.collateralApy.items.set(collateral.address, fact({ apyPct: new Decimal('6.123456'), history }));
     const slippagePct = { '100000': '0.04', '500000': '0.2', '1000000': '0.9', '5000000': '1.7' } as const;
-    const exact = Object.entries(slippagePct).map(([size, loss]) => [size, new Decimal(loss)] as const);
+    const exact = Object.entries(slippagePct).map(([size, loss]) => [size, slim(new Decimal(loss))] as const);
     groups.exitLiquidity.items.set(
       collateral.address,
       fact({ slippagePct: Object.fromEntries(exact) as unknown as FactGroups['exitLiquidity']['slippagePct'] }),

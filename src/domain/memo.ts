@@ -3,13 +3,24 @@
  * rows outlive many compositions; what follows from one of them alone is made with it.
  */
 export function oncePer<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const made = new WeakMap<K, { readonly value: V }>();
+  const made = new WeakMap<K, V>();
   return (key) => {
-    let entry = made.get(key);
-    if (!entry) {
-      entry = { value: make(key) };
-      made.set(key, entry);
-    }
-    return entry.value;
+    const known = made.get(key);
+    if (known !== undefined || made.has(key)) return known as V;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+/** The same for values that are not objects and of which there are few: what was made is kept for good. */
+export function oncePerValue<K extends string | number | bigint, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined || made.has(key)) return known as V;
+    const value = make(key);
+    made.set(key, value);
+    return value;
   };
 }

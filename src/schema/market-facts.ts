@@ -137,19 +137,19 @@ const WindowMeansRef = builder.objectRef<WindowMeans>('WindowMeans').implement({
       type: 'Decimal',
       nullable: true,
       description: 'Over 30 days.',
-      resolve: (means) => means[30] ?? null,
+      resolve: (means) => means.avg30d ?? null,
     }),
     avg60d: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Over 60 days.',
-      resolve: (means) => means[60] ?? null,
+      resolve: (means) => means.avg60d ?? null,
     }),
     avg90d: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Over 90 days.',
-      resolve: (means) => means[90] ?? null,
+      resolve: (means) => means.avg90d ?? null,
     }),
   }),
 });

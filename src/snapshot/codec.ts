@@ -6,7 +6,7 @@ import {
   type Failure,
   type GroupState,
 } from '../domain/facts.ts';
-import { Decimal } from '../shared/decimal.ts';
+import { Decimal, slim } from '../shared/decimal.ts';
 import { isRateHistory } from '../shared/rate-history.ts';
 
 /**
@@ -127,7 +127,7 @@ function untag(json: Json): unknown {
 
 function decimalOf(text: string): Decimal {
   if (!/^-?\d+(\.\d+)?$/.test(text)) throw new CodecError('The persisted facts carry a decimal that is not a number.');
-  return new Decimal(text);
+  return slim(new Decimal(text));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { Chain, Token } from '../catalog/types.ts';
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact, type FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
-import { Decimal, fromUnits, HUNDRED, toUnits } from '../shared/decimal.ts';
+import { Decimal, fromUnits, HUNDRED, slim, toUnits } from '../shared/decimal.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -69,7 +69,7 @@ export function createExitLiquidityWarmer(
         if (outUsd === undefined) return { reason: 'missing' };
         const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
         if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible' };
-        slippagePct[size] = lossPct;
+        slippagePct[size] = lossPct && slim(lossPct);
       } catch (error) {
         signal.throwIfAborted();
         return { reason: reasonOf(error), error };

@@ -52,9 +52,9 @@ describe('windowMeans', () => {
       NOW_MS,
     );
     expect(Object.entries(means).map(([days, mean]) => [days, formatPct(mean as Decimal)])).toEqual([
-      ['30', '6.00'],
-      ['60', '4.50'],
-      ['90', '3.00'],
+      ['avg30d', '6.00'],
+      ['avg60d', '4.50'],
+      ['avg90d', '3.00'],
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('windowMeans', () => {
           NOW_MS,
         ),
       ),
-    ).toEqual(['30']);
+    ).toEqual(['avg30d']);
     expect(
       windowMeans(
         series(10, () => '5'),
@@ -192,9 +192,9 @@ describe('historicalMeans', () => {
     const shown = Object.entries(means.leverageApyPct).map(([days, mean]) => [days, formatPct(mean as Decimal)]);
     // 30 days: 8 * 10.5 − (5 − 1) * 9.5; 60: 7 * 10.5 − (5 − 0.5) * 9.5; 90: 6.67 * 10.5 − (5 − 0.33) * 9.5.
     expect(shown).toEqual([
-      ['30', '46.00'],
-      ['60', '30.75'],
-      ['90', '25.67'],
+      ['avg30d', '46.00'],
+      ['avg60d', '30.75'],
+      ['avg90d', '25.67'],
     ]);
   });
 
@@ -206,9 +206,9 @@ describe('historicalMeans', () => {
       endMs: NOW_MS,
     };
     const short = historicalMeans({ ...input, collateral: series(95, () => '8'), borrow: series(40, () => '5') });
-    expect(Object.keys(short.leverageApyPct)).toEqual(['30']);
+    expect(Object.keys(short.leverageApyPct)).toEqual(['avg30d']);
     const perp = historicalMeans({ ...input, collateral: 'none', borrow: series(95, () => '5') });
-    expect(perp.leverageApyPct[90]?.toFixed()).toBe('-5');
+    expect(perp.leverageApyPct.avg90d?.toFixed()).toBe('-5');
   });
 });
 

@@ -1,7 +1,16 @@
-import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, slim, ZERO } from '../../shared/decimal.ts';
 import type { IncentiveCampaign, IncentiveHistory } from '../facts.ts';
 import { leverageApyPct } from '../leverage/leverage.ts';
-import { DAY_MS, meansOf, type StepPoint, stepAverage, type Trailing, type WindowMeans, windowMean } from './series.ts';
+import {
+  DAY_MS,
+  meanOver,
+  meansOf,
+  type StepPoint,
+  stepAverage,
+  type Trailing,
+  type WindowMeans,
+  windowMean,
+} from './series.ts';
 
 /** Days whose mean is the quarterly borrow APY. */
 const QUARTER_DAYS = 90;
@@ -67,17 +76,23 @@ export function historicalMeans(input: HistoricalLeverageInput): HistoricalMeans
   const { collateral, endMs } = input;
   const collateralApyPct = meansOf((days) => {
     const mean = collateral === 'none' ? ZERO : windowMean(collateral, endMs, days);
-    return mean?.plus(incentiveMean(input.collateralIncentive, endMs, days));
+    return mean && summed(mean, incentiveMean(input.collateralIncentive, endMs, days));
   });
-  const netBorrowApyPct = meansOf((days) =>
-    windowMean(input.borrow, endMs, days)?.minus(incentiveMean(input.borrowIncentive, endMs, days)),
-  );
+  const netBorrowApyPct = meansOf((days) => {
+    const mean = windowMean(input.borrow, endMs, days);
+    return mean && summed(mean, incentiveMean(input.borrowIncentive, endMs, days).negated());
+  });
   return {
     collateralApyPct,
     netBorrowApyPct,
     leverageApyPct: meansOf((days) => {
-      const [earned, paid] = [collateralApyPct[days], netBorrowApyPct[days]];
-      return earned && paid ? leverageApyPct(earned, paid, input.safeLeverage) : undefined;
+      const [earned, paid] = [meanOver(collateralApyPct, days), meanOver(netBorrowApyPct, days)];
+      return earned && paid ? slim(leverageApyPct(earned, paid, input.safeLeverage)) : undefined;
     }),
   };
+}
+
+/** Add up what is kept; most markets have no incentive, and the mean is then the same object. */
+function summed(mean: Decimal, incentive: Decimal): Decimal {
+  return incentive.isZero() ? mean : slim(mean.plus(incentive));
 }

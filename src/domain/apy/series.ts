@@ -1,4 +1,4 @@
-import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, slim, ZERO } from '../../shared/decimal.ts';
 import { firstMsOf, pointsOf, type RateHistory, type RatePoint } from '../../shared/rate-history.ts';
 import { type RunningSums, runningSums, sumBetween } from './running-sums.ts';
 
@@ -8,8 +8,17 @@ export const GRACE_DAYS = 3;
 export const WINDOWS_DAYS = [30, 60, 90] as const;
 export type WindowDays = (typeof WINDOWS_DAYS)[number];
 
+const WINDOW_NAMES = { 30: 'avg30d', 60: 'avg60d', 90: 'avg90d' } as const satisfies Record<WindowDays, string>;
+/** What the mean of a window is called. Not its number: V8 keeps room for every number below one that is a key. */
+export type WindowName = (typeof WINDOW_NAMES)[WindowDays];
+
 /** Means over the trailing windows, percent at full precision; a window that the history does not cover is absent. */
-export type WindowMeans = Readonly<Partial<Record<WindowDays, Decimal>>>;
+export type WindowMeans = Readonly<Partial<Record<WindowName, Decimal>>>;
+
+/** Look up the mean of one window. */
+export function meanOver(means: WindowMeans, days: WindowDays): Decimal | undefined {
+  return means[WINDOW_NAMES[days]];
+}
 
 /**
  * A history and its averages. Points are taken out of it when a window is asked for that ends on another UTC day than the one
@@ -76,7 +85,7 @@ export function windowMean(trailing: Trailing, endMs: number, days: WindowDays):
   const endDayMs = startOfDay(endMs);
   if (trailing.latest?.endDayMs !== endDayMs)
     trailing.latest = { endDayMs, means: meansAt(trailing.history, endDayMs) };
-  return trailing.latest.means[days];
+  return meanOver(trailing.latest.means, days);
 }
 
 function meansAt(history: RateHistory, endDayMs: number): WindowMeans {
@@ -84,7 +93,7 @@ function meansAt(history: RateHistory, endDayMs: number): WindowMeans {
   const to = firstAfter(dayMs, endDayMs);
   return meansOf((days) => {
     const from = firstAfter(dayMs, endDayMs - days * DAY_MS);
-    return to <= from ? undefined : sumBetween(sums, from, to).div(to - from);
+    return to <= from ? undefined : slim(sumBetween(sums, from, to).div(to - from));
   });
 }
 
@@ -95,10 +104,10 @@ export function windowMeans(trailing: Trailing, endMs: number): WindowMeans {
 
 /** Evaluate each window and leave the unknown ones out. */
 export function meansOf(mean: (days: WindowDays) => Decimal | undefined): WindowMeans {
-  const means: Partial<Record<WindowDays, Decimal>> = {};
+  const means: Partial<Record<WindowName, Decimal>> = {};
   for (const days of WINDOWS_DAYS) {
     const value = mean(days);
-    if (value) means[days] = value;
+    if (value) means[WINDOW_NAMES[days]] = value;
   }
   return means;
 }

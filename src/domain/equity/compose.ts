@@ -1,7 +1,7 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import { Decimal, formatPct, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { WindowMeans } from '../apy/series.ts';
-import { meansOf } from '../apy/series.ts';
+import { meanOver, meansOf } from '../apy/series.ts';
 import { gap } from '../freshness/gaps.ts';
 import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -139,7 +139,7 @@ function historicalNetApyPct(
   stockBorrowApy: WindowMeans | undefined,
 ): WindowMeans {
   return meansOf((days) => {
-    const [earned, paid] = [legApy?.[days], stockBorrowApy?.[days]];
+    const [earned, paid] = [legApy && meanOver(legApy, days), stockBorrowApy && meanOver(stockBorrowApy, days)];
     return earned && paid ? equityNetApyPct(targetPct, earned, paid) : undefined;
   });
 }

@@ -45,17 +45,20 @@ const MAX_EXACT = 2 ** 52;
 /**
  * Complete rungs with the leverage APY of these rates (percent), `C * L − B * (L − 1)`: the same as `leverageApyPct`, with
  * the same rounding. A chain has some ten thousand rungs, so they are worked out on the first nine decimals, as integers;
- * only where the digits cut off could decide about rounding (a few rungs in a million) all of them are used.
+ * only where the digits cut off could decide about rounding (a few rungs in a million) all of them are used. Two decimals
+ * rarely change from one block to the next: the entries of `before`, at the same rungs, that did not are used again, and
+ * `before` itself when none did.
  */
 export function ladderEntries(
   rungs: readonly Rung[],
   collateralApyPct: Decimal,
   netBorrowApyPct: Decimal,
+  before?: readonly LadderEntry[],
 ): readonly LadderEntry[] {
   const collateral = cutToInteger(collateralApyPct, FIRST_PLACES) ?? Number.NaN;
   const borrow = cutToInteger(netBorrowApyPct, FIRST_PLACES) ?? Number.NaN;
   const limit = MAX_EXACT / (Math.abs(collateral) + Math.abs(borrow));
-  const before = latestOfRungs.get(rungs);
+  let changed = before?.length !== rungs.length;
   const entries = rungs.map(({ leverage, ltvPct, leverageTenths: tenths }, i) => {
     const apy = collateral * tenths - borrow * (tenths - 10);
     const halfUp = Math.abs(apy) + HUNDREDTH / 2;
@@ -68,14 +71,12 @@ export function ladderEntries(
       ? hundredths(apy < 0 ? -rounded : rounded)
       : formatPct(leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(leverage)));
     const same = before?.[i];
-    return same?.leverageApyPct === shown ? same : { leverage, ltvPct, leverageApyPct: shown };
+    if (same?.leverageApyPct === shown) return same;
+    changed = true;
+    return { leverage, ltvPct, leverageApyPct: shown };
   });
-  latestOfRungs.set(rungs, entries);
-  return entries;
+  return before === undefined || changed ? entries : before;
 }
-
-/** Two decimals rarely change from one block to the next: the entries that did not are the same objects again. */
-const latestOfRungs = new WeakMap<readonly Rung[], readonly LadderEntry[]>();
 
 function hundredths(count: number): string {
   const magnitude = Math.abs(count);

@@ -87,12 +87,14 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
       exitLiquidity: stampOf(facts.exitLiquidity ?? lendingState, context.budgets.exitLiquidity),
     },
-    gaps,
+    gaps: [],
   };
   if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
   if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
   addPrices(composed, context, gaps);
   gaps.push(...historyGaps);
+  // A copy has no room left over, which for lists that grew is more than what is in them.
+  composed.gaps = gaps.slice();
   return { composed };
 }
 

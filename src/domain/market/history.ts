@@ -2,7 +2,7 @@ import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { type HistoricalMeans, historicalMeans, incentiveRecord, quarterlyBorrowApyPct } from '../apy/history.ts';
-import { type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
+import { meanOver, type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
@@ -137,7 +137,7 @@ function explainCarry(carry: HistoricalMeans | undefined, input: Input, gaps: Ga
 
 function explainWindows(field: string, means: WindowMeans, gaps: Gap[]): void {
   const reason: GapReason = 'TOO_SHORT';
-  const missing = WINDOWS_DAYS.filter((days) => !means[days]);
+  const missing = WINDOWS_DAYS.filter((days) => !meanOver(means, days));
   if (missing.length === WINDOWS_DAYS.length) {
     gaps.push(gap(field, reason, 'The history is shorter than every window.'));
     return;

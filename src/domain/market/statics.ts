@@ -1,10 +1,11 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type LtvLimits, ltvLimits } from '../leverage/limits.ts';
-import { oncePer } from '../memo.ts';
+import { oncePer, oncePerValue } from '../memo.ts';
 
-/** Look up the LTV limits of a catalog market. */
-export const limitsOf: (market: Market) => LtvLimits = oncePer((market) => ltvLimits(market.lltv));
+/** Look up the LTV limits of a catalog market. The protocol allows a handful of liquidation LTVs, so markets share them. */
+export const limitsOf = ({ lltv }: Pick<Market, 'lltv'>): LtvLimits => limitsOfLltv(lltv);
+const limitsOfLltv: (lltv: bigint) => LtvLimits = oncePerValue(ltvLimits);
 
 /**
  * Tell which tokens of a chain are stablecoins held at one dollar, whose price must lie in 0.9–1.1 to be believed:

@@ -2,7 +2,7 @@ import { formatPct } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { ladderEntries } from '../leverage/ladder.ts';
+import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, foundNoRoute } from './exit.ts';
@@ -16,7 +16,7 @@ import {
   type StrategyDraft,
   wadPct,
 } from './parts.ts';
-import { staticsOf } from './statics.ts';
+import { type MarketStatics, staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
 
@@ -42,8 +42,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const sweep = composed.facts.exitLiquidity;
   const gaps: Gap[] = statics.gaps.concat(composed.gaps);
   const { effectiveCollateralApyPct, borrowIncentive } = composed;
-  const ladder = ladderEntries(statics.rungsAndSafe, effectiveCollateralApyPct, composed.netBorrowApyPct);
-  const safe = ladder[ladder.length - 1] as LadderEntry;
+  const ladders = laddersOf(composed, statics);
   const id = market.id as string as StrategyId;
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
@@ -61,10 +60,10 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     collateralApySource: composed.collateralApySource,
     borrowApyPct: formatPct(composed.borrowApyPct),
     netBorrowApyPct: formatPct(composed.netBorrowApyPct),
-    maxLeverage: (ladder[ladder.length - 2] ?? safe).leverage,
+    maxLeverage: (ladders.leverageLadder.at(-1) ?? ladders.defaultLeverage).leverage,
     utilizationPct: wadPct(composed.utilization),
-    leverageLadder: ladder.slice(0, -1),
-    defaultLeverage: safe,
+    leverageLadder: ladders.leverageLadder,
+    defaultLeverage: ladders.defaultLeverage,
     ltvPct: statics.ltvPct,
     oracle: statics.oracle,
     exitLiquidity: exitLiquidityOf(sweep),
@@ -81,7 +80,8 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
       },
       params.listing,
     ),
-    gaps,
+    // A copy has no room left over, which for lists that grew is more than what is in them.
+    gaps: gaps.slice(),
   };
   addMarketFields(strategy, composed);
   addAverages(strategy, composed.history.collateralApyPct, composed.history.carry?.leverageApyPct);
@@ -89,6 +89,23 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   if (spiralHints) strategy.spiralHints = spiralHints;
   if (links) strategy.links = links;
   return strategy;
+}
+
+type Ladders = Pick<Strategy, 'leverageLadder' | 'defaultLeverage'>;
+
+/** Two decimals rarely change from one block to the next: rungs that did not are the same objects again. */
+const latestLadders = new WeakMap<MarketStatics, Ladders>();
+
+function laddersOf({ effectiveCollateralApyPct, netBorrowApyPct }: ComposedMarket, statics: MarketStatics): Ladders {
+  const before = latestLadders.get(statics);
+  const entries = (rungs: readonly Rung[], known: readonly LadderEntry[] | undefined) =>
+    ladderEntries(rungs, effectiveCollateralApyPct, netBorrowApyPct, known);
+  const ladders = {
+    leverageLadder: entries(statics.rungs, before?.leverageLadder),
+    defaultLeverage: entries([statics.safeRung], before && [before.defaultLeverage])[0] as LadderEntry,
+  };
+  latestLadders.set(statics, ladders);
+  return ladders;
 }
 
 /** The hints of a sweep are the same object for as long as the sweep is. */

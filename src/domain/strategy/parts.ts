@@ -1,6 +1,6 @@
 import type { Market } from '../../catalog/types.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
-import { WINDOWS_DAYS, type WindowMeans } from '../apy/series.ts';
+import type { WindowMeans, WindowName } from '../apy/series.ts';
 import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -115,12 +115,8 @@ export function addAverages(
 
 /** Show trailing means; `undefined` when no window is covered. */
 const averagesOf: (means: WindowMeans) => TrailingAverages | undefined = oncePer((means) => {
-  const shown: Record<string, string> = {};
-  for (const days of WINDOWS_DAYS) {
-    const mean = means[days];
-    if (mean) shown[`avg${days}d`] = formatPct(mean);
-  }
-  return Object.keys(shown).length === 0 ? undefined : shown;
+  const shown = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
+  return shown.length === 0 ? undefined : (Object.fromEntries(shown) as Record<WindowName, string>);
 });
 
 /** One hundredth of a percent in WAD. */
@@ -148,13 +144,18 @@ export function linksOf(
   if (marketUrlTemplate === undefined) gaps.push(NO_MARKET_PAGE);
   gaps.push(NO_YIELD_PAGE);
   if (appUrl === undefined && marketUrlTemplate === undefined) return undefined;
-  const app = appUrl && `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
+  const app = appUrl && flat(appUrl, '/strategies/', id, '?chainId=', String(market.chainId));
   const page = marketUrlTemplate?.replaceAll('{chainId}', String(market.chainId)).replaceAll('{marketId}', market.id);
   const before = latestLinks.get(market);
   if (before && before.app === app && before.market === page) return before;
   const links = { ...(app === undefined ? {} : { app }), ...(page === undefined ? {} : { market: page }) };
   latestLinks.set(market, links);
   return links;
+}
+
+/** Join a text that is kept: one that is added up stays the pieces of which it was made. */
+function flat(...parts: readonly string[]): string {
+  return parts.join('');
 }
 
 /** The pages of a market stay where they are: its links are the same object again. */

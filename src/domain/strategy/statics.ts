@@ -3,8 +3,9 @@ import { formatPct } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
+import type { LtvLimits } from '../leverage/limits.ts';
 import { limitsOf } from '../market/statics.ts';
-import { oncePer } from '../memo.ts';
+import { oncePer, oncePerValue } from '../memo.ts';
 import type { Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
 
 /** The part of a strategy that follows from the catalog alone. */
@@ -13,8 +14,10 @@ export interface MarketStatics {
   readonly loan: StrategyLoan;
   readonly ltvPct: Strategy['ltvPct'];
   readonly oracle: Strategy['oracle'];
-  /** Every rung of the ladder, and after them the one at the safe LTV. */
-  readonly rungsAndSafe: readonly Rung[];
+  /** Of the ladder. Markets with the same limits share them. */
+  readonly rungs: readonly Rung[];
+  /** The one at the safe LTV. */
+  readonly safeRung: Rung;
   readonly gaps: readonly Gap[];
 }
 
@@ -27,20 +30,26 @@ export function loanToken(token: Token): StrategyLoan {
 }
 
 function describe(market: Market): MarketStatics {
-  const { liquidationLtvPct, maxLtvPct, safeLtvPct } = limitsOf(market);
   return {
     collateral: describeCollateral(market.collateral),
     loan: loanToken(market.loan),
+    ...shownLimits(limitsOf(market)),
+    oracle: { address: market.oracle, ...(market.oracleType ? { type: market.oracleType } : {}) },
+    gaps: staticGaps(market),
+  };
+}
+
+const shownLimits: (limits: LtvLimits) => Pick<MarketStatics, 'ltvPct' | 'rungs' | 'safeRung'> = oncePer(
+  ({ liquidationLtvPct, maxLtvPct, safeLtvPct }) => ({
     ltvPct: {
       liquidation: formatPct(liquidationLtvPct),
       max: formatPct(maxLtvPct),
       safe: formatPct(safeLtvPct),
     },
-    oracle: { address: market.oracle, ...(market.oracleType ? { type: market.oracleType } : {}) },
-    rungsAndSafe: [...ladderRungs(maxLtvPct), rungAtLtv(safeLtvPct)],
-    gaps: staticGaps(market),
-  };
-}
+    rungs: ladderRungs(maxLtvPct),
+    safeRung: rungAtLtv(safeLtvPct),
+  }),
+);
 
 function describeCollateral(token: Token): StrategyCollateral {
   const { project, yieldSource, description, maturity, underlying } = token;
@@ -60,31 +69,37 @@ function describeCollateral(token: Token): StrategyCollateral {
   };
 }
 
+// Said of many markets, so each is one object.
+const notCurated: (field: string) => Gap = oncePerValue((field) =>
+  gap(field, 'NOT_MEASURED', 'The curators have not established it.'),
+);
+const OWN_MARKET = gap('curator', 'NOT_APPLICABLE', "The market is the service's own, not a partner's.");
+const NO_YIELD = gap('collateral.yieldSource', 'NOT_APPLICABLE', 'The collateral has no yield of its own.');
+const NO_MATURITY = ['collateral.maturity', 'collateral.maturityDate', 'collateral.maturityDaysLeft'].map((field) =>
+  gap(field, 'NOT_APPLICABLE', 'The token does not mature.'),
+);
+const NO_UNDERLYING = gap('collateral.underlying', 'NOT_APPLICABLE', 'The token is not a principal token.');
+const NO_POINTS = gap('pointsIncentive', 'NONE', 'There is no points program.');
+
 function staticGaps(market: Market): readonly Gap[] {
   const { collateral } = market;
   const gaps: Gap[] = [];
-  const uncurated = (field: string) => gaps.push(gap(field, 'NOT_MEASURED', 'The curators have not established it.'));
-  if (market.curator === undefined) {
-    gaps.push(gap('curator', 'NOT_APPLICABLE', "The market is the service's own, not a partner's."));
-  }
+  const uncurated = (field: string) => gaps.push(notCurated(field));
+  if (market.curator === undefined) gaps.push(OWN_MARKET);
   if (collateral.project === undefined) uncurated('collateral.project');
   if (collateral.yieldSource === undefined) {
     if (collateral.apySource === 'none') {
-      gaps.push(gap('collateral.yieldSource', 'NOT_APPLICABLE', 'The collateral has no yield of its own.'));
+      gaps.push(NO_YIELD);
     } else uncurated('collateral.yieldSource');
   }
   if (collateral.description === undefined) uncurated('collateral.description');
-  if (collateral.maturity === undefined) {
-    for (const field of ['maturity', 'maturityDate', 'maturityDaysLeft']) {
-      gaps.push(gap(`collateral.${field}`, 'NOT_APPLICABLE', 'The token does not mature.'));
-    }
-  }
+  if (collateral.maturity === undefined) gaps.push(...NO_MATURITY);
   if (collateral.underlying === undefined) {
     if (collateral.isPt) uncurated('collateral.underlying');
-    else gaps.push(gap('collateral.underlying', 'NOT_APPLICABLE', 'The token is not a principal token.'));
+    else gaps.push(NO_UNDERLYING);
   }
   if (collateral.points === undefined) uncurated('pointsIncentive');
-  if (collateral.points === null) gaps.push(gap('pointsIncentive', 'NONE', 'There is no points program.'));
+  if (collateral.points === null) gaps.push(NO_POINTS);
   if (market.oracleType === undefined) uncurated('oracle.type');
   return gaps;
 }
