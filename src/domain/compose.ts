@@ -1,5 +1,6 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { MarketId } from '../shared/ids.ts';
+import { runAtOnce } from '../shared/slices.ts';
 import { DAY_MS } from './apy/series.ts';
 import { composeEquityStrategy } from './equity/compose.ts';
 import type { ChainFacts, FreshnessBudgets } from './facts.ts';
@@ -17,26 +18,19 @@ export interface ComposeParams extends LinkTemplates {
   readonly listing: ListingRules;
 }
 
-/** Markets per step: below a millisecond, and within some ten when hourly histories are read for the first time. */
-const DEFAULT_CHUNK = 8;
-
 /** Compose everything of a chain from one version of its facts, at one moment. Linear in the number of markets. */
 export function composeChain(chain: Chain, facts: ChainFacts, params: ComposeParams): ComposedChain {
-  const steps = composeChainSteps(chain, facts, params, Number.POSITIVE_INFINITY);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  return runAtOnce(composeChainSteps(chain, facts, params));
 }
 
 /**
- * Compose a chain in steps of `chunk` markets, so that the caller can let other work run between them. Each step yields how
+ * Compose a chain market by market, so that the caller can let other work run between them. Each step yields how
  * many markets are done; the generator returns what `composeChain` returns.
  */
 export function* composeChainSteps(
   chain: Chain,
   facts: ChainFacts,
   params: ComposeParams,
-  chunk: number = DEFAULT_CHUNK,
 ): Generator<number, ComposedChain, void> {
   const context = compositionContext(chain, facts, params.budgets, params.nowMs);
   const strategyParams: StrategyParams = { nowMs: params.nowMs, listing: params.listing, links: params };
@@ -57,7 +51,7 @@ export function* composeChainSteps(
     }
     recomposeAtMs = Math.min(recomposeAtMs, nextBoundaryMs(market, facts, params));
     done += 1;
-    if (done % chunk === 0) yield done;
+    yield done;
   }
   for (const vault of chain.equityVaults) {
     const stock = byId.get(vault.stockMarket.id);

@@ -4,7 +4,7 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import { betweenEvents, runAtOnce, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 export interface CompositionDeps {
@@ -51,11 +51,9 @@ export function createComposition(deps: CompositionDeps): Composition {
     return clock.now() < (composed.recomposeAtMs ?? Number.POSITIVE_INFINITY) ? composed : undefined;
   };
   const composeNow = (chainId: ChainId): ComposedChain => {
-    const making = steps(snapshot.facts(chainId));
-    let step = making.next();
-    while (!step.done) step = making.next();
-    kept.set(chainId, step.value);
-    return step.value;
+    const made = runAtOnce(steps(snapshot.facts(chainId)));
+    kept.set(chainId, made);
+    return made;
   };
   const catchUp = async (chainId: ChainId): Promise<void> => {
     for (;;) {

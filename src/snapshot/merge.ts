@@ -43,8 +43,8 @@ export function* mergeGroup<T>(
   state: GroupState<T>,
   publication: Publication<T>,
 ): Generator<void, GroupState<T>, void> {
-  const items = new Map(state.items);
-  const failures = new Map(state.failures);
+  const items = yield* copied(state.items);
+  const failures = yield* copied(state.failures);
   for (const [key, { reason, source }] of publication.failures) {
     if (publication.items.has(key)) continue;
     failures.set(key, { reason, source, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
@@ -65,6 +65,15 @@ export function* mergeGroup<T>(
     lastAttemptMs: latest(state.lastAttemptMs, publication.attemptedAtMs),
     lastSuccessMs: succeeded ? latest(state.lastSuccessMs, publication.attemptedAtMs) : state.lastSuccessMs,
   };
+}
+
+function* copied<V>(map: ReadonlyMap<string, V>): Generator<void, Map<string, V>, void> {
+  const copy = new Map<string, V>();
+  for (const [key, value] of map) {
+    copy.set(key, value);
+    yield;
+  }
+  return copy;
 }
 
 /**

@@ -34,6 +34,8 @@ export function createLendingStateWarmer(
 ): Warmer {
   const { snapshot, logger, slicing = betweenEvents } = deps;
   const { chainId, markets } = chain;
+  const marketIds = markets.map(({ id }) => id);
+  const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
   let samplesKept = true;
 
   const record = async (samples: readonly BorrowRateSample[]): Promise<void> => {
@@ -63,25 +65,19 @@ export function createLendingStateWarmer(
         measureGroup(deps, {
           ...common,
           group: 'oracle',
-          keys: [...new Set(markets.map((market) => market.oracle))],
+          keys: oracles,
           ask: async () => atBlock(await reading, (read) => read.oracle),
         }),
         measureGroup(deps, {
           ...common,
           group: 'lendingState',
-          keys: markets.map((market) => market.id),
+          keys: marketIds,
           ask: async () => atBlock(await reading, (read) => read.lending),
         }),
       ]);
       await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
       const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
-      const states = [...(await reading).lending.values];
-      await record(
-        await runInSlices(
-          eachStep(states, ([marketId, state]) => sampleOf(marketId, state)),
-          slicing,
-        ),
-      );
+      await record(await runInSlices(eachStep((await reading).lending.values, sampleOf), slicing));
       return sumReports(reports);
     },
   };
@@ -92,7 +88,7 @@ export function createLendingStateWarmer(
 }
 
 /** Make the history sample of one measured state, accrued to its block. */
-export function sampleOf(marketId: MarketId, state: LendingState): BorrowRateSample {
+export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
   const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
   const supply = new Decimal(totalSupplyAssets.toString());
   return {
