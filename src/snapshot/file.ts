@@ -43,8 +43,11 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   let failing = false;
   let writing: Promise<void> = Promise.resolve();
 
-  /** The pieces of the body; a group that did not change since it was last written is not encoded again. */
-  const bodyParts = function* (all: readonly ChainFacts[]): Generator<string, void, void> {
+  /**
+   * The pieces of the body, `undefined` where work can pause before there is one; a group that did not change since it was
+   * last written is not encoded again.
+   */
+  const bodyParts = function* (all: readonly ChainFacts[]): Pieces {
     for (const [n, { chainId, version, publishedMs, groups }] of all.entries()) {
       const head = encode({ chainId, version, publishedMs }).slice(0, -1);
       yield `${n === 0 ? '[' : ','}${head},"groups":`;
@@ -56,12 +59,12 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     }
     yield all.length === 0 ? '[]' : ']';
   };
-  const partsOf = function* (group: FactGroup, state: GroupState<unknown>): Generator<string, void, void> {
+  const partsOf = function* (group: FactGroup, state: GroupState<unknown>): Pieces {
     const known = encoded.get(state);
     if (known) return yield* known;
     const parts: string[] = [];
     for (const part of joined(encodeGroupParts(group, state))) {
-      parts.push(part);
+      if (part !== undefined) parts.push(part);
       yield part;
     }
     encoded.set(state, parts);
@@ -196,25 +199,29 @@ async function writeParts(file: FileHandle, parts: readonly string[], { now, pau
   }
 }
 
-/** Join pieces into larger ones, each of which is still a small piece of work. */
-function* joined(pieces: Iterable<string>): Generator<string, void, void> {
+type Pieces = Generator<string | undefined, void, void>;
+
+/** Join pieces into larger ones, each of which is still a small piece of work to write. */
+function* joined(pieces: Iterable<string>): Pieces {
   let text = '';
   for (const piece of pieces) {
     text += piece;
-    if (text.length < PART_CHARS) continue;
-    yield text;
-    text = '';
+    const full = text.length >= PART_CHARS;
+    yield full ? text : undefined;
+    if (full) text = '';
   }
   if (text !== '') yield text;
 }
 
 /** Gather pieces and their checksum, step by step. */
-function* hashing(pieces: Iterable<string>): Generator<void, { parts: readonly string[]; sha256: string }, void> {
+function* hashing(pieces: Pieces): Generator<void, { parts: readonly string[]; sha256: string }, void> {
   const hash = createHash('sha256');
   const parts: string[] = [];
   for (const piece of pieces) {
-    hash.update(piece);
-    parts.push(piece);
+    if (piece !== undefined) {
+      hash.update(piece);
+      parts.push(piece);
+    }
     yield;
   }
   return { parts, sha256: hash.digest('hex') };

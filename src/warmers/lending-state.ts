@@ -6,7 +6,7 @@ import { borrowApyPctFromRate } from '../domain/apy/rates.ts';
 import type { ChainFacts, LendingState } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
 import type { Clock } from '../shared/clock.ts';
-import { Decimal, ZERO } from '../shared/decimal.ts';
+import { ratio, shifted, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
@@ -90,13 +90,12 @@ export function createLendingStateWarmer(
 /** Make the history sample of one measured state, accrued to its block. */
 export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
   const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
-  const supply = new Decimal(totalSupplyAssets.toString());
   return {
     marketId,
     atMs: Number(state.blockTimestamp) * 1_000,
-    borrowApy: borrowApyPctFromRate(state.borrowRate).shiftedBy(-2),
+    borrowApy: shifted(borrowApyPctFromRate(state.borrowRate), -2),
     // A market that nobody supplies is not used at all: the protocol's own convention.
-    utilization: supply.isZero() ? ZERO : new Decimal(totalBorrowAssets.toString()).div(supply),
+    utilization: totalSupplyAssets === 0n ? ZERO : ratio(totalBorrowAssets, totalSupplyAssets),
     supplyAssets: totalSupplyAssets,
     borrowAssets: totalBorrowAssets,
     liquidityAssets: totalSupplyAssets - totalBorrowAssets,
