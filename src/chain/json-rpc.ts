@@ -1,5 +1,5 @@
 import { HttpRequestError } from 'viem';
-import { eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { eachStep, letOthersRun, runInSlices, type Slicing } from '../shared/slices.ts';
 import { createJsonElements } from './json-elements.ts';
 
 export interface RpcCall {
@@ -49,7 +49,7 @@ export function createJsonRpc({ url: given, fetch: send, maxResponseBytes, slici
       }
       for (const text of cutter.push(decoder.decode(value, { stream: true }))) elements.push(JSON.parse(text));
       if (slicing.now() - sinceMs < slicing.sliceMs) continue;
-      await slicing.pause();
+      await letOthersRun(slicing);
       sinceMs = slicing.now();
     }
     cutter.end();

@@ -4,7 +4,7 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { betweenEvents, runAtOnce, runInSlices, type Slicing } from '../shared/slices.ts';
+import { betweenEvents, letOthersRun, runAtOnce, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 export interface CompositionDeps {
@@ -57,7 +57,7 @@ export function createComposition(deps: CompositionDeps): Composition {
   };
   const catchUp = async (chainId: ChainId): Promise<void> => {
     for (;;) {
-      await slicing.pause();
+      await letOthersRun(slicing);
       if (current(chainId)) return;
       const made = await runInSlices(steps(snapshot.facts(chainId)), slicing);
       // Somebody who asked for a small chain may have been faster: what was handed out stays the same object.

@@ -5,7 +5,7 @@ import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '.
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import { betweenEvents, letOthersRun, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
 import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
@@ -183,7 +183,8 @@ async function writeAtomically(path: string, parts: readonly string[], slicing: 
  * Write parts through one buffer. A buffer for each would be the size of the file outside the heap, and their amount is what
  * makes the collector work at once instead of in pieces.
  */
-async function writeParts(file: FileHandle, parts: readonly string[], { now, pause, sliceMs }: Slicing): Promise<void> {
+async function writeParts(file: FileHandle, parts: readonly string[], slicing: Slicing): Promise<void> {
+  const { now, sliceMs } = slicing;
   const encoder = new TextEncoder();
   const room = new Uint8Array(ROOM_BYTES);
   let sinceMs = now();
@@ -193,7 +194,7 @@ async function writeParts(file: FileHandle, parts: readonly string[], { now, pau
       await file.appendFile(room.subarray(0, written));
       from += read;
       if (now() - sinceMs < sliceMs) continue;
-      await pause();
+      await letOthersRun(slicing);
       sinceMs = now();
     }
   }
