@@ -4,9 +4,18 @@ import { composeChain } from '../../src/domain/compose.ts';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
 import { createComposition } from '../../src/services/composition.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { betweenEvents, runInSlices } from '../../src/shared/slices.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import { serve } from '../serve.ts';
-import { NOW_MS, PARAMS, publicationsOf, refreshedFacts, syntheticChain, syntheticFacts } from '../synthetic.ts';
+import {
+  NOW_MS,
+  PARAMS,
+  publicationsOf,
+  refreshedFacts,
+  refreshedSteps,
+  syntheticChain,
+  syntheticFacts,
+} from '../synthetic.ts';
 
 export interface ComposeResult {
   readonly markets: number;
@@ -56,7 +65,8 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
   const refreshes: number[] = [];
   const delays: number[] = [];
   for (let round = 0; round < DELAY_ROUNDS; round += 1) {
-    const refreshed = publicationsOf(refreshedFacts(facts, round + 1), ['lendingState', 'oracle']);
+    const next = await runInSlices(refreshedSteps(facts, round + 1), betweenEvents);
+    const refreshed = publicationsOf(next, ['lendingState', 'oracle']);
     await pause(20);
     const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
     delay.enable();

@@ -73,12 +73,10 @@ export function decode(text: string): unknown {
   return untag(json as Json);
 }
 
-/** Write one group's state. */
-export function encodeGroup(group: FactGroup, state: GroupState<unknown>): string {
-  return encode({ v: CODEC_VERSION, group, ...state });
-}
-
-/** Write one group's state item by item: the pieces make the text of `encodeGroup`, and work can pause between them. */
+/**
+ * Write one group's state item by item, so that work can pause between them. The pieces make one JSON text, with every item
+ * on a line of its own: who reads it can pause between lines.
+ */
 export function* encodeGroupParts(
   group: FactGroup,
   { items, failures, ...times }: GroupState<unknown>,
@@ -94,15 +92,59 @@ function* encodeMapParts(map: ReadonlyMap<string, unknown>): Generator<string, v
   yield '{"$map":[';
   let separator = '';
   for (const [key, item] of map) {
-    yield `${separator}[${encode(key)},${encode(item)}]`;
+    yield `${separator}\n[${encode(key)},${encode(item)}]`;
     separator = ',';
   }
-  yield ']}';
+  yield '\n]}';
 }
 
-/** Read one group's state and check its frame. @throws CodecError naming what is wrong. */
-export function decodeGroup<G extends FactGroup>(group: G, text: string): GroupState<FactGroups[G]> {
-  return asGroup(group, decode(text));
+/**
+ * Read what `encodeGroupParts` wrote, item by item, and check it. A text without lines is read as well, in one piece.
+ * @throws CodecError naming what is wrong
+ */
+export function* decodeGroup<G extends FactGroup>(
+  group: G,
+  text: string,
+): Generator<void, GroupState<FactGroups[G]>, void> {
+  /** What is left without the items: two empty maps among the rest. */
+  let frame = '';
+  const maps: [string, unknown][][] = [];
+  for (const line of linesOf(text)) {
+    if (line.startsWith(ITEM)) maps.at(-1)?.push(entryOf(line));
+    else {
+      frame += line;
+      maps.push([]);
+    }
+    yield;
+  }
+  const state = asGroup(group, decode(frame));
+  const [items = [], failures = []] = maps;
+  for (const [key, fact] of items) {
+    if (!isItem(group, [key, fact])) throw incomplete(group);
+    (state.items as Map<string, unknown>).set(key, fact);
+    yield;
+  }
+  for (const [key, failure] of failures) {
+    if (!isFailed([key, failure])) throw incomplete(group);
+    (state.failures as Map<string, unknown>).set(key, failure);
+    yield;
+  }
+  return state;
+}
+
+const ITEM = '[';
+
+function* linesOf(text: string): Generator<string, void, void> {
+  for (let from = 0; from <= text.length; ) {
+    const found = text.indexOf('\n', from);
+    const end = found === -1 ? text.length : found;
+    yield text.slice(from, end);
+    from = end + 1;
+  }
+}
+
+function entryOf(line: string): [string, unknown] {
+  return decode(line.endsWith(',') ? line.slice(0, -1) : line) as [string, unknown];
 }
 
 /** Check the frame of a decoded group. @throws CodecError naming what is wrong. */
@@ -116,10 +158,22 @@ export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupSta
     failures instanceof Map &&
     isTime(lastAttemptMs) &&
     isTime(lastSuccessMs) &&
-    [...items].every(([key, fact]) => typeof key === 'string' && isFact(fact) && hasHistory(group, fact.value)) &&
-    [...failures].every(([key, failure]) => typeof key === 'string' && isFailure(failure));
-  if (!framed) throw new CodecError(`The persisted "${group}" facts are incomplete.`);
+    [...items].every((entry) => isItem(group, entry)) &&
+    [...failures].every(isFailed);
+  if (!framed) throw incomplete(group);
   return { items, failures, lastAttemptMs, lastSuccessMs };
+}
+
+function isItem(group: FactGroup, [key, fact]: readonly [unknown, unknown]): boolean {
+  return typeof key === 'string' && isFact(fact) && hasHistory(group, fact.value);
+}
+
+function isFailed([key, failure]: readonly [unknown, unknown]): boolean {
+  return typeof key === 'string' && isFailure(failure);
+}
+
+function incomplete(group: FactGroup): CodecError {
+  return new CodecError(`The persisted "${group}" facts are incomplete.`);
 }
 
 function untag(json: Json): unknown {

@@ -132,7 +132,9 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
 
 /** Parse the whole file before anything is used. @throws CodecError when it is cut, changed, or of another version. */
 function parse(text: string): readonly ChainFacts[] {
-  const [head = '', body = ''] = text.split('\n', 2);
+  const headEnd = text.indexOf('\n');
+  const head = text.slice(0, Math.max(headEnd, 0));
+  const body = text.slice(headEnd + 1).replace(/\n$/, '');
   const header = decode(head);
   if (!isRecord(header) || header.v !== CODEC_VERSION) {
     throw new CodecError(`The snapshot file is of another version than ${CODEC_VERSION}.`);

@@ -100,17 +100,26 @@ export function uniteGroups<T>(a: GroupState<T>, b: GroupState<T>): GroupState<T
   };
 }
 
-/** Drop the items and failures whose key `keep` refuses. Returns the same object when there is none. */
-export function retain(facts: ChainFacts, keep: KeepItem): ChainFacts {
-  const changed = FACT_GROUPS.filter((group) => {
+/** Drop the items and failures, of some groups or of all, whose key `keep` refuses. Returns the same object when there is none. */
+export function retain(
+  facts: ChainFacts,
+  keep: KeepItem,
+  among: readonly FactGroup[] = FACT_GROUPS,
+): ChainFacts {
+  const changed = among.filter((group) => {
     const { items, failures } = facts.groups[group];
-    return [...items.keys(), ...failures.keys()].some((key) => !keep(group, key));
+    return refusesAny(items, group, keep) || refusesAny(failures, group, keep);
   });
   if (changed.length === 0) return facts;
   const groups = Object.fromEntries(
     changed.map((group) => [group, retainGroup<unknown>(facts.groups[group], (key) => keep(group, key))]),
   );
   return withGroups(facts, groups, facts.version, facts.publishedMs);
+}
+
+function refusesAny(map: ReadonlyMap<string, unknown>, group: FactGroup, keep: KeepItem): boolean {
+  for (const key of map.keys()) if (!keep(group, key)) return true;
+  return false;
 }
 
 /** Drop the items and failures of one group whose key `keep` refuses. */

@@ -22,7 +22,7 @@ export interface RedisSnapshotDeps {
   readonly prefix?: string;
   /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
   readonly restoreWaitMs?: number;
-  /** How merging and encoding are done in pieces; default: between other work of the event loop. */
+  /** How merging, encoding and decoding are done in pieces; default: between other work of the event loop. */
   readonly slicing?: Slicing;
 }
 
@@ -66,19 +66,19 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const changed = groupsOf(groups);
     if (changed.length === 0) return known;
     const merged = withGroups(known, groups, Math.max(version, known.version + 1), publishedMs);
-    const next = retain(merged, keep(chainId));
+    const next = retain(merged, keep(chainId), changed);
     local.set(next, changed);
     return next;
   };
 
-  const read = <G extends FactGroup>(
+  const read = async (
     chainId: ChainId,
-    group: G,
+    group: FactGroup,
     { payload }: RemoteGroup,
-  ): GroupState<unknown> | null => {
+  ): Promise<GroupState<unknown> | null> => {
     if (payload === null) return null;
     try {
-      return decodeGroup(group, payload);
+      return await runInSlices(decodeGroup(group, payload), slicing);
     } catch (error) {
       logger.warn({ chainId, group, error }, 'shared facts cannot be read');
       return null;
@@ -92,7 +92,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const changed: Groups = { ...own };
     for (const [group, found] of groups) {
       revisions.set(id(chainId, group), found.revision);
-      const theirs = read(chainId, group, found);
+      const theirs = await read(chainId, group, found);
       if (theirs === null) continue;
       changed[group] = unshared.has(id(chainId, group)) ? uniteGroups(theirs, state(chainId, group)) : theirs;
     }
@@ -127,7 +127,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           const found = await remote.group(chainId, group);
           if (found.revision === expected) continue;
           revisions.set(id(chainId, group), found.revision);
-          const theirs = read(chainId, group, found);
+          const theirs = await read(chainId, group, found);
           if (theirs) next[group] = uniteGroups(theirs, next[group] as GroupState<unknown>);
         }
       }

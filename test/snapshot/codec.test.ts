@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyGroup } from '../../src/domain/facts.ts';
+import { emptyGroup, type FactGroup, type GroupState } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
 import { runAtOnce } from '../../src/shared/slices.ts';
-import { CodecError, decode, decodeGroup, encode, encodeGroup, encodeGroupParts } from '../../src/snapshot/codec.ts';
+import { CODEC_VERSION, CodecError, decode, decodeGroup, encode, encodeGroupParts } from '../../src/snapshot/codec.ts';
 import { mergeGroup } from '../../src/snapshot/merge.ts';
 import { price, publication } from './facts.ts';
 
@@ -27,8 +27,11 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
+const textOf = (group: FactGroup, state: GroupState<unknown>) => [...encodeGroupParts(group, state)].join('');
+const read = (group: FactGroup, text: string) => runAtOnce(decodeGroup(group, text));
+
 describe('encodeGroupParts', () => {
-  test('behavior: the pieces make what encodeGroup writes', () => {
+  test('behavior: the pieces make one text, an item a line; what it says is read line by line and in one piece', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), value), { maxLength: 4 }), (pairs) => {
         const items = pairs.map(([key, item]) => [key, { value: item, asOfMs: 10, source: 'test' }] as const);
@@ -36,7 +39,11 @@ describe('encodeGroupParts', () => {
           ([key]) => [key, { reason: 'timeout' as const, source: 'test', sinceMs: 5 }] as const,
         );
         const state = { ...emptyGroup(), items: new Map(items), failures: new Map(failures), lastAttemptMs: 10 };
-        expect([...encodeGroupParts('price', state)].join('')).toBe(encodeGroup('price', state));
+        const text = textOf('price', state);
+        expect(text.split('\n')).toHaveLength(3 + state.items.size + state.failures.size);
+        expect(decode(text)).toEqual({ v: CODEC_VERSION, group: 'price', ...state });
+        expect(read('price', text)).toEqual(state);
+        expect(read('price', text.replaceAll('\n', ''))).toEqual(state);
       }),
     );
   });
@@ -69,20 +76,22 @@ describe('decodeGroup', () => {
   const state = runAtOnce(mergeGroup(emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' })));
 
   test('default', () => {
-    expect(decodeGroup('price', encodeGroup('price', state))).toEqual(state);
+    expect(read('price', textOf('price', state))).toEqual(state);
   });
 
   test.each([
-    ['cut text', encodeGroup('price', state).slice(0, -9)],
-    ['another group', encodeGroup('oracle', state)],
-    ['another version', encodeGroup('price', state).replace('"v":2', '"v":999')],
-    ['an unknown tag', encodeGroup('price', state).replace('$decimal', '$float')],
-    ['a decimal that is none', encodeGroup('price', state).replace('1.25', 'much')],
-    ['an unknown failure reason', encodeGroup('price', state).replace('timeout', 'sunspots')],
+    ['cut text', textOf('price', state).slice(0, -9)],
+    ['another group', textOf('oracle', state)],
+    ['another version', textOf('price', state).replace('"v":2', '"v":999')],
+    ['an unknown tag', textOf('price', state).replace('$decimal', '$float')],
+    ['a decimal that is none', textOf('price', state).replace('1.25', 'much')],
+    ['an unknown failure reason', textOf('price', state).replace('timeout', 'sunspots')],
+    ['an item that is none', textOf('price', state).replace('"asOfMs"', '"asOf"')],
+    ['a line that is no entry', textOf('price', state).replace('[\n["a"', '[\n[["a"]')],
     ['no items', '{"v":2,"group":"price"}'],
     ['not an object', '7'],
   ])('error: CodecError for %s', (_what, text) => {
-    expect(() => decodeGroup('price', text)).toThrow(CodecError);
+    expect(() => read('price', text)).toThrow(CodecError);
   });
 
   test.each([
@@ -90,10 +99,10 @@ describe('decodeGroup', () => {
     ['borrowHistory', { points: packHistory([{ atMs: 1, ratePct: new Decimal('2.5') }]) }],
   ] as const)('error: CodecError for a damaged history of %s', (group, fact) => {
     const known = { ...emptyGroup<unknown>(), items: new Map([['a', { value: fact, asOfMs: 5, source: 'test' }]]) };
-    const text = encodeGroup(group, known);
-    expect(decodeGroup(group, text)).toEqual(known);
+    const text = textOf(group, known);
+    expect(read(group, text)).toEqual(known);
     for (const damage of ['1:', '1:much', '1;2.5']) {
-      expect(() => decodeGroup(group, text.replace('1:2.5', damage))).toThrow(CodecError);
+      expect(() => read(group, text.replace('1:2.5', damage))).toThrow(CodecError);
     }
   });
 });
