@@ -22,6 +22,9 @@ export interface JsonRpcDeps {
 /** Sends calls in one HTTP request and gives the answers in their order. @throws HttpRequestError, and the signal's reason */
 export type SendRpc = (calls: readonly RpcCall[], signal?: AbortSignal) => Promise<readonly RpcAnswer[]>;
 
+/** An answer comes in pieces of 64 kB, of which several objects are made. */
+const PIECE_BYTES = 16_384;
+
 /**
  * Create the door to one JSON-RPC node. A round of reads is megabytes in both directions: they are written, and read while
  * they arrive, call by call in slices of time, so that nothing else waits for them.
@@ -47,10 +50,13 @@ export function createJsonRpc({ url: given, fetch: send, maxResponseBytes, slici
         await reader?.cancel();
         throw failure(response, `The answer is larger than ${maxResponseBytes} bytes.`);
       }
-      for (const text of cutter.push(decoder.decode(value, { stream: true }))) elements.push(JSON.parse(text));
-      if (slicing.now() - sinceMs < slicing.sliceMs) continue;
-      await letOthersRun(slicing);
-      sinceMs = slicing.now();
+      for (let from = 0; from < value.byteLength; from += PIECE_BYTES) {
+        const piece = decoder.decode(value.subarray(from, from + PIECE_BYTES), { stream: true });
+        for (const text of cutter.push(piece)) elements.push(JSON.parse(text));
+        if (slicing.now() - sinceMs < slicing.sliceMs) continue;
+        await letOthersRun(slicing);
+        sinceMs = slicing.now();
+      }
     }
     cutter.end();
     return elements;

@@ -101,11 +101,7 @@ export function uniteGroups<T>(a: GroupState<T>, b: GroupState<T>): GroupState<T
 }
 
 /** Drop the items and failures, of some groups or of all, whose key `keep` refuses. Returns the same object when there is none. */
-export function retain(
-  facts: ChainFacts,
-  keep: KeepItem,
-  among: readonly FactGroup[] = FACT_GROUPS,
-): ChainFacts {
+export function retain(facts: ChainFacts, keep: KeepItem, among: readonly FactGroup[] = FACT_GROUPS): ChainFacts {
   const changed = among.filter((group) => {
     const { items, failures } = facts.groups[group];
     return refusesAny(items, group, keep) || refusesAny(failures, group, keep);
