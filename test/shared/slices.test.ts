@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eachStep, runAtOnce, runInSlices } from '../../src/shared/slices.ts';
+import { eachStep, letOthersRun, runAtOnce, runInSlices } from '../../src/shared/slices.ts';
 import { countedSlicing } from './counted-slicing.ts';
 
 describe('runInSlices', () => {
@@ -20,6 +20,27 @@ describe('runInSlices', () => {
       return n;
     });
     await expect(runInSlices(failing, countedSlicing())).rejects.toBeInstanceOf(RangeError);
+  });
+});
+
+describe('letOthersRun', () => {
+  const pausesOf = async (tookMs: number) => {
+    let nowMs = 0;
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+      nowMs += tookMs;
+    };
+    await letOthersRun({ now: () => nowMs, sliceMs: 3, pause });
+    return pauses;
+  };
+
+  test('default: one pause', async () => {
+    expect(await pausesOf(3)).toBe(1);
+  });
+
+  test('behavior: one more, and no more than that, after a pause that was longer than a slice', async () => {
+    expect(await pausesOf(30)).toBe(2);
   });
 });
 
