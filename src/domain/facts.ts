@@ -21,7 +21,7 @@ export interface LendingState {
   readonly fee: bigint;
   /** Rate at target utilization of the adaptive-curve IRM, per second in WAD. */
   readonly rateAtTarget: bigint;
-  /** `borrowRateView` of the market's IRM at this block, per second in WAD. */
+  /** `borrowRateView` of the market's IRM at this block, per second in WAD: its mean since the last accrual. */
   readonly borrowRate: bigint;
   readonly blockNumber: bigint;
   /** Unix seconds. */

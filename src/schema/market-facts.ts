@@ -52,7 +52,7 @@ export const LendingStateRef = builder.objectRef<Fact<LendingState>>('LendingSta
     }),
     borrowRate: t.field({
       type: 'BigInteger',
-      description: 'Borrow rate of the interest-rate model at this block, per second in WAD.',
+      description: '`borrowRateView` of the interest-rate model at this block, per second in WAD: its mean since the last accrual, with which debt accrues. The rate paid now is `borrowApyPct`.',
       resolve: ({ value }) => value.borrowRate,
     }),
     blockNumber: t.field({

@@ -115,7 +115,8 @@ MarketRef.implement({
     utilization: t.expose('utilization', { type: 'BigInteger', description: 'Owed / supplied in WAD.' }),
     borrowApyPct: t.expose('borrowApyPct', {
       type: 'Decimal',
-      description: 'Percent per year, compounded continuously.',
+      description:
+        'Percent per year, compounded continuously: what is paid at the block of `state`, not the mean since the last accrual.',
     }),
     borrowIncentive: t.expose('borrowIncentive', {
       type: RunningIncentiveRef,

@@ -2,7 +2,7 @@ import type { Chain } from '../catalog/types.ts';
 import { CHAIN_SOURCE, ChainReadError } from '../chain/errors.ts';
 import type { ChainReader, LendingReading } from '../chain/reader.ts';
 import type { BlockRef } from '../chain/types.ts';
-import { borrowApyPctFromRate } from '../domain/apy/rates.ts';
+import { borrowApyPctFromRate, borrowRateNow } from '../domain/apy/rates.ts';
 import type { ChainFacts, LendingState } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -93,7 +93,7 @@ export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): 
   return {
     marketId,
     atMs: Number(state.blockTimestamp) * 1_000,
-    borrowApy: shifted(borrowApyPctFromRate(state.borrowRate), -2),
+    borrowApy: shifted(borrowApyPctFromRate(borrowRateNow(state)), -2),
     // A market that nobody supplies is not used at all: the protocol's own convention.
     utilization: totalSupplyAssets === 0n ? ZERO : ratio(totalBorrowAssets, totalSupplyAssets),
     supplyAssets: totalSupplyAssets,

@@ -1,9 +1,10 @@
-import { MarketUtils } from '@morpho-org/blue-sdk';
+import { AdaptiveCurveIrmLib, MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
-import { apyPctFromRayRate, borrowApyPctFromRate } from '../../src/domain/apy/rates.ts';
+import { apyPctFromRayRate, borrowApyPctFromRate, borrowRateNow } from '../../src/domain/apy/rates.ts';
 import { stepAverage, type Trailing, trailingOf, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
+import type { LendingState } from '../../src/domain/facts.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
 import { DAY, daily, NOW_MS } from './world.ts';
@@ -20,6 +21,49 @@ describe('borrowApyPctFromRate', () => {
     expect(borrowApyPctFromRate(rate).toNumber()).toBeCloseTo(MarketUtils.rateToApy(rate) * 100, 12);
     expect(formatPct(borrowApyPctFromRate(rate))).toBe('4.08');
     expect(borrowApyPctFromRate(0n).isZero()).toBe(true);
+  });
+});
+
+describe('borrowRateNow', () => {
+  const WAD = 10n ** 18n;
+  const stateOf = (borrowed: bigint, rateAtTarget: bigint, elapsed: bigint): LendingState => ({
+    totalSupplyAssets: WAD,
+    totalSupplyShares: WAD,
+    totalBorrowAssets: borrowed,
+    totalBorrowShares: borrowed,
+    lastUpdate: 1_700_000_000n,
+    fee: 0n,
+    rateAtTarget,
+    borrowRate: AdaptiveCurveIrmLib.getBorrowRate(borrowed, rateAtTarget, elapsed).avgBorrowRate,
+    blockNumber: 1n,
+    blockTimestamp: 1_700_000_000n + elapsed,
+  });
+
+  test('default: the end of the stretch since the last accrual, not its mean', () => {
+    const idle = stateOf((95n * WAD) / 100n, 1_268_391_679n, 30n * 86_400n);
+    expect(formatPct(borrowApyPctFromRate(idle.borrowRate))).toBe('43.21');
+    expect(formatPct(borrowApyPctFromRate(borrowRateNow(idle)))).toBe('118.26');
+  });
+
+  test('behavior: equals the SDK in any state of the curve', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: WAD }),
+        fc.bigInt({ min: 31_709_791n, max: 10n ** 11n }),
+        fc.bigInt({ min: 0n, max: 365n * 86_400n }),
+        (borrowed, rateAtTarget, elapsed) => {
+          const state = stateOf(borrowed, rateAtTarget, elapsed);
+          expect(borrowRateNow(state)).toBe(
+            AdaptiveCurveIrmLib.getBorrowRate(borrowed, rateAtTarget, elapsed).endBorrowRate,
+          );
+        },
+      ),
+    );
+  });
+
+  test('behavior: a rate model of another shape is taken at its word', () => {
+    const state = { ...stateOf(WAD / 2n, 1_268_391_679n, 86_400n), borrowRate: 777n };
+    expect(borrowRateNow(state)).toBe(777n);
   });
 });
 

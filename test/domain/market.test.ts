@@ -42,7 +42,7 @@ describe('composeMarket', () => {
           liquidityAssets: accrued.liquidity,
           utilization: accrued.utilization,
         });
-        expect(composed?.borrowApyPct.shiftedBy(-2).toNumber()).toBe(sdk.getAvgBorrowApy(blockTimestamp));
+        expect(composed?.borrowApyPct.shiftedBy(-2).toNumber()).toBe(sdk.getBorrowApy(blockTimestamp));
       }
     }
   });

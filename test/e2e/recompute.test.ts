@@ -75,7 +75,7 @@ async function onChain(market: Market) {
   });
   return {
     market: stored.accrueInterest(timestamp),
-    borrowApy: new Exact(stored.getAvgBorrowApy(timestamp)).times(100),
+    borrowApy: new Exact(stored.getBorrowApy(timestamp)).times(100),
   };
 }
 

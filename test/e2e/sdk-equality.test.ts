@@ -53,7 +53,7 @@ async function expectEqual(chainId: number): Promise<void> {
       totalBorrowShares: String(accrued.totalBorrowShares),
       liquidityAssets: String(accrued.liquidity),
       utilization: String(accrued.utilization),
-      borrowApyPct: new BigNumber(stored.getAvgBorrowApy(timestamp)).shiftedBy(2).toFixed(),
+      borrowApyPct: new BigNumber(stored.getBorrowApy(timestamp)).shiftedBy(2).toFixed(),
     });
   }
 }

@@ -1,5 +1,6 @@
-import { MarketUtils } from '@morpho-org/blue-sdk';
+import { AdaptiveCurveIrmLib, MarketUtils } from '@morpho-org/blue-sdk';
 import { Decimal, shifted, slim } from '../../shared/decimal.ts';
+import type { LendingState } from '../facts.ts';
 
 const SECONDS_PER_YEAR = 31_536_000n;
 const RAY_DIGITS = 27;
@@ -9,6 +10,22 @@ const POWER_DIGITS = 60;
 /** Turn a borrow rate per second in WAD into the APY in percent, with the protocol's own SDK: `exp(rate * year) − 1`. */
 export function borrowApyPctFromRate(ratePerSecond: bigint): Decimal {
   return slim(shifted(new Decimal(MarketUtils.rateToApy(ratePerSecond)), 2));
+}
+
+/** The SDK's mean may differ from the contract's by this part of it and still be of the same curve. */
+const CURVE_TOLERANCE = 1_000_000n;
+
+/**
+ * Tell the borrow rate that is paid at the block of a state, per second in WAD. The adaptive curve moves its rate for as long as
+ * nobody touches the market, and `borrowRate` is its mean since the last accrual: the rate paid now is the end of that
+ * stretch, by the protocol's SDK. A rate model whose mean is not that curve's has no other rate than the one it tells.
+ */
+export function borrowRateNow(state: LendingState): bigint {
+  const elapsed = state.blockTimestamp > state.lastUpdate ? state.blockTimestamp - state.lastUpdate : 0n;
+  const utilization = MarketUtils.getUtilization(state);
+  const { avgBorrowRate, endBorrowRate } = AdaptiveCurveIrmLib.getBorrowRate(utilization, state.rateAtTarget, elapsed);
+  const apart = avgBorrowRate > state.borrowRate ? avgBorrowRate - state.borrowRate : state.borrowRate - avgBorrowRate;
+  return apart * CURVE_TOLERANCE <= state.borrowRate ? endBorrowRate : state.borrowRate;
 }
 
 /**

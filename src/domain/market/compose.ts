@@ -2,7 +2,7 @@ import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
-import { borrowApyPctFromRate } from '../apy/rates.ts';
+import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
 import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { stampOf } from '../freshness/stamp.ts';
@@ -50,7 +50,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   const facts = factsOf(market, lendingState, oracle, collateralApy, context);
   const totals = accrue(lendingState.value);
   const liquidityAssets = floorAtZero(totals.totalSupplyAssets - totals.totalBorrowAssets);
-  const borrowApyPct = borrowApyPctFromRate(lendingState.value.borrowRate);
+  const borrowApyPct = borrowApyPctFromRate(borrowRateNow(lendingState.value));
   const borrowIncentive = runningIncentive(facts.incentives?.value.borrow, context.nowMs);
   const collateralIncentive = runningIncentive(facts.incentives?.value.collateral, context.nowMs);
   explainIncentive('borrowIncentive', borrowIncentive, market, context, gaps);

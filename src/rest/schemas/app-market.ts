@@ -91,7 +91,7 @@ export const appMarketSchema = z
         lastUpdate: dateTime('Last accrual on chain.'),
         fee: bigint('Protocol fee in WAD.'),
         rateAtTarget: bigint('Rate at target utilization, per second in WAD.'),
-        borrowRate: bigint('Borrow rate, per second in WAD.'),
+        borrowRate: bigint('Mean borrow rate since the last accrual, per second in WAD: what debt accrues with.'),
         blockNumber: bigint('Block of the reading.'),
         asOf: dateTime('Time of that block.'),
       })
@@ -102,7 +102,7 @@ export const appMarketSchema = z
     totalBorrowShares: bigint('Accrued to the block.'),
     liquidityAssets: bigint('What can be borrowed at once, loan base units.'),
     utilization: bigint('Borrowed share of the supply in WAD.'),
-    borrowApyPct: bn('Borrow APY, percent.'),
+    borrowApyPct: bn('Borrow APY that is paid at the block, percent.'),
     netBorrowApyPct: bn('Borrow APY less the borrow incentive, percent.'),
     collateralApyPct: bn('APY of the collateral, percent; 0 when its source is none.'),
     collateralApySource: z.enum(APY_SOURCES).describe('Where the APY of the collateral comes from.'),
