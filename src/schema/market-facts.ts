@@ -52,7 +52,8 @@ export const LendingStateRef = builder.objectRef<Fact<LendingState>>('LendingSta
     }),
     borrowRate: t.field({
       type: 'BigInteger',
-      description: '`borrowRateView` of the interest-rate model at this block, per second in WAD: its mean since the last accrual, with which debt accrues. The rate paid now is `borrowApyPct`.',
+      description:
+        '`borrowRateView` of the interest-rate model at this block, per second in WAD: its mean since the last accrual, with which debt accrues. The rate paid now is `borrowApyPct`.',
       resolve: ({ value }) => value.borrowRate,
     }),
     blockNumber: t.field({

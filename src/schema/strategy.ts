@@ -91,7 +91,10 @@ StrategyRef.implement({
       nullable: true,
       description: 'Off-chain points on the collateral; `null` = see `gaps`.',
     }),
-    borrowApyPct: t.expose('borrowApyPct', { type: 'Decimal', description: 'Borrow APY that is paid now, percent with 2 places.' }),
+    borrowApyPct: t.expose('borrowApyPct', {
+      type: 'Decimal',
+      description: 'Borrow APY that is paid now, percent with 2 places.',
+    }),
     quarterlyBorrowApyPct: t.expose('quarterlyBorrowApyPct', {
       type: 'Decimal',
       nullable: true,
