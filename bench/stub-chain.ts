@@ -122,6 +122,7 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
       const amountOut = (fair * 999n) / 1_000n;
       return later({
         source: source as SwapQuotePort['source'],
+        feeBps: 0,
         router,
         amountIn,
         amountOut,

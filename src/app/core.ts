@@ -1,5 +1,6 @@
 import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
 import { createChainClients } from '../chain/client.ts';
+import { createGasPrices } from '../chain/gas-price.ts';
 import { createDatabase, type Database } from '../database/client.ts';
 import { createSampleRepository } from '../database/samples.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
@@ -83,6 +84,7 @@ export function createCore(deps: AppDeps): Core {
     clock,
     logger,
     random: deps.random,
+    gasPriceOf: createGasPrices(buildChains),
     ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });

@@ -148,6 +148,7 @@ export const FAILURE_REASONS = [
   'unreachable',
   'timeout',
   'rate_limited',
+  'overloaded',
   'rejected',
   'server_error',
   'malformed',

@@ -30,6 +30,7 @@ const REASON_DESCRIPTIONS: Record<FailureReason, string> = {
   unreachable: 'The source could not be reached.',
   timeout: 'It did not answer in time.',
   rate_limited: 'It refused for too many requests.',
+  overloaded: 'It said that it has too much to do; the same request may pass a moment later.',
   rejected: 'It refused the request.',
   server_error: 'It failed.',
   malformed: 'Its answer could not be read.',

@@ -6,7 +6,7 @@ import type { BreakerLimits } from './config.ts';
 import { UpstreamError } from './errors.ts';
 
 /** What says that the provider itself is unwell. A refusal or a strange row says nothing about the next request. */
-const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error']);
+const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error', 'overloaded']);
 
 /** Fail at once while the provider is known to be down; after the cool-down one call tries, and the others wait for it. */
 export function createGate(limits: BreakerLimits, clock: Clock, logger: Logger) {

@@ -34,6 +34,8 @@ export interface HttpDeps extends AdapterDeps {
   readonly publicName: string;
   /** Shared by the doors of one provider; absent: one of its own. */
   readonly budget?: Budget;
+  /** How often a request is repeated that the provider refuses as overloaded. Default: as often as any other. */
+  readonly overloadRetries?: number;
   /** Keys. Sent with every request, logged never. */
   readonly secrets?: {
     readonly headers?: Readonly<Record<string, string>>;
@@ -50,6 +52,10 @@ export interface HttpRequest {
   readonly post?: unknown;
   /** Statuses that mean "there is no such thing" here: the answer is `ABSENT` instead of an error. */
   readonly absentOn?: readonly number[];
+  /** Statuses that this provider uses for "too much to do right now". */
+  readonly overloadedOn?: readonly number[];
+  /** Read a refusal that came with a success status, from the provider's own code in the body; `undefined` = none. */
+  readonly refusalIn?: (body: unknown) => FailureReason | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -72,7 +78,13 @@ export interface Http {
 
 /** Two more tries: a hiccup is bridged, an outage is left to the warmer's own backoff. */
 const RETRIES = 2;
+/**
+ * For a swap quote that a person waits for: an overloaded venue refuses most requests and serves the same one a second later.
+ * The caller's own deadline ends it earlier.
+ */
+export const QUOTE_OVERLOAD_RETRIES = 8;
 const BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 500;
 /** A provider that asks for more patience than this is told to the caller instead. */
 const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
@@ -89,7 +101,7 @@ const BREAKER = { failures: 8, coolDownMs: 10_000 };
  * that timeout cannot be told from the caller's abort.
  */
 export function createHttp(deps: HttpDeps): Http {
-  const { config, clock, provider } = deps;
+  const { config, clock, provider, overloadRetries = RETRIES } = deps;
   const sleep = deps.sleep ?? systemSleep;
   const random = deps.random ?? Math.random;
   const logger = deps.logger.child({ provider });
@@ -152,14 +164,15 @@ export function createHttp(deps: HttpDeps): Http {
       const outcome = await attempt(request, url);
       const reason = verdict(outcome, request);
       if (reason === 'ok' || reason === 'absent') noteAnswer(request.path);
-      if (outcome.kind === 'json') return outcome.body;
-      if (reason === 'ok' || reason === 'absent') return ABSENT;
+      if (reason === 'absent') return ABSENT;
+      if (reason === 'ok') return outcome.kind === 'json' ? outcome.body : ABSENT;
       const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
-      if (tries >= RETRIES || !isWorthRetrying(reason, retryAfterSec)) {
+      const retries = reason === 'overloaded' ? overloadRetries : RETRIES;
+      if (tries >= retries || !isWorthRetrying(reason, retryAfterSec)) {
         noteFailure(request.path, reason);
         throw error(reason, retryAfterSec);
       }
-      const backoffMs = BACKOFF_MS * 2 ** tries * (0.5 + random() / 2);
+      const backoffMs = Math.min(BACKOFF_MS * 2 ** tries, MAX_BACKOFF_MS) * (0.5 + random() / 2);
       await sleep(Math.max(backoffMs, (retryAfterSec ?? 0) * 1000), request.signal);
     }
   }
@@ -200,9 +213,10 @@ export function createProviderBudget(
 }
 
 function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | FailureReason {
-  if (outcome.kind === 'json') return 'ok';
+  if (outcome.kind === 'json') return request.refusalIn?.(outcome.body) ?? 'ok';
   if (outcome.kind === 'fault') return outcome.reason;
   if (request.absentOn?.includes(outcome.status) === true) return 'absent';
+  if (request.overloadedOn?.includes(outcome.status) === true) return 'overloaded';
   if (outcome.status === 429) return 'rate_limited';
   if (outcome.status === 408) return 'timeout';
   return outcome.status >= 500 ? 'server_error' : 'rejected';
@@ -212,7 +226,7 @@ function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent
 function isWorthRetrying(reason: FailureReason, retryAfterSec: number | undefined): boolean {
   if (retryAfterSec !== undefined && retryAfterSec > MAX_RETRY_AFTER_SEC) return false;
   if (reason === 'rate_limited') return retryAfterSec !== undefined;
-  return reason === 'unreachable' || reason === 'server_error';
+  return reason === 'unreachable' || reason === 'server_error' || reason === 'overloaded';
 }
 
 function buildUrl(baseUrl: string, request: HttpRequest, secretQuery: Readonly<Record<string, string>> = {}): string {

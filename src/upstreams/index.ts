@@ -9,7 +9,7 @@ import type { AdapterDeps, UpstreamCall } from './http.ts';
 import { createKyberswap } from './kyberswap/client.ts';
 import { createMerkl } from './merkl/client.ts';
 import { createMorphoApi } from './morpho-api/client.ts';
-import { createOpenocean } from './openocean/client.ts';
+import { createOpenocean, type GasPriceOf } from './openocean/client.ts';
 import { createPendle } from './pendle/client.ts';
 import { createRoyco } from './royco/client.ts';
 import type { Sleep } from './sleep.ts';
@@ -56,10 +56,12 @@ export interface UpstreamsDeps {
   readonly random?: () => number;
   readonly sleep?: Sleep;
   readonly onCall?: (call: UpstreamCall) => void;
+  /** What the second aggregator is told to weigh routes by; without it a fixed price. */
+  readonly gasPriceOf?: GasPriceOf;
 }
 
 /** Build the adapters of all providers. Nothing is sent until a port is called. */
-export function createUpstreams({ config, ...shared }: UpstreamsDeps): Upstreams {
+export function createUpstreams({ config, gasPriceOf, ...shared }: UpstreamsDeps): Upstreams {
   const deps = (name: ProviderName): AdapterDeps => ({ ...shared, config: config[name] });
   const pendle = createPendle(deps('pendle'));
   const coingecko = createCoingecko(deps('coingecko'));
@@ -75,6 +77,10 @@ export function createUpstreams({ config, ...shared }: UpstreamsDeps): Upstreams
     ohlcv: createGeckoterminal(deps('geckoterminal')),
     indexer: createMorphoApi(deps('morphoApi')),
     routes: kyberswap.routes,
-    quotes: [kyberswap.quotes, createOpenocean(deps('openocean')), pendle.quotes],
+    quotes: [
+      kyberswap.quotes,
+      createOpenocean({ ...deps('openocean'), ...(gasPriceOf === undefined ? {} : { gasPriceOf }) }),
+      pendle.quotes,
+    ],
   };
 }

@@ -38,6 +38,8 @@ export interface RawSwap {
   /** What the venue echoes of the request; checked where it is given. */
   readonly amountIn?: unknown;
   readonly value?: unknown;
+  /** Referral fee that the venue takes, basis points; default: what was asked for. */
+  readonly feeBps?: number;
 }
 
 /**
@@ -63,11 +65,17 @@ export function checkSwap(
     source,
     amountIn: request.amountIn,
     amountOut: amountOut.value,
+    feeBps: raw.feeBps ?? feeBpsOf(request),
     router: router.value,
     calldata: raw.data as Hex,
     value,
     expiresAtMs,
   };
+}
+
+/** The fee that a request asks for; none without somebody to receive it. */
+export function feeBpsOf({ feeBps, feeReceiver }: Pick<SwapRequest, 'feeBps' | 'feeReceiver'>): number {
+  return feeReceiver === undefined ? 0 : feeBps;
 }
 
 function isAllowedRouter(chain: Chain, source: SwapSource, router: Address): boolean {

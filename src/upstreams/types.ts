@@ -94,6 +94,8 @@ export interface SwapQuote {
   readonly amountIn: bigint;
   /** Expected output after the fee, base units of `tokenOut`. */
   readonly amountOut: bigint;
+  /** Referral fee inside the quote, basis points of the input, a share that the venue keeps of it included. */
+  readonly feeBps: number;
   readonly router: Address;
   readonly calldata: Hex;
   /** Native value that the call must carry; 0 for ERC-20 input. */

@@ -148,7 +148,12 @@ describe('swap quotes execute on the chain', () => {
     const [usdc, sUsde, pt] = [up.token('USDC'), up.token('sUSDe'), up.token('PT-sUSDe')];
     const amountIn = parseUnits('10000', 6);
     const who = trader('with a fee');
-    const referralFee = { receiver: FEE_RECEIVER, feeBps: 25 };
+    const viaAggregator = {
+      aggregators: ['kyberswap'],
+      kyberSwapParams: {
+        routes: { chargeFeeBy: 'currency_in', feeAmount: '25', feeReceiver: FEE_RECEIVER, isInBps: true },
+      },
+    };
     const quotes: [Quote, Token][] = [
       [
         await kyber(
@@ -161,7 +166,7 @@ describe('swap quotes execute on the chain', () => {
         sUsde,
       ],
       [await openocean(usdc, sUsde, amountIn, who, `&referrer=${FEE_RECEIVER}&referrerFee=0.25`), sUsde],
-      [await pendle(usdc, pt, amountIn, who, { referralFee }), pt],
+      [await pendle(usdc, pt, amountIn, who, viaAggregator), pt],
     ];
     for (const [quote, tokenOut] of quotes) {
       const before = await balance(chains.on(1), usdc, FEE_RECEIVER);

@@ -49,6 +49,7 @@ export function swapOf(
       source: 'AggregatorOne',
       amountIn,
       amountOut,
+      feeBps: 0,
       router: routerOf,
       calldata,
       value: 0n,

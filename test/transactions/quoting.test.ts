@@ -18,7 +18,7 @@ const [USDC, SUSDE] = ['USDC', 'sUSDe'].map(
 const routerOf = (source: SwapQuote['source']) => chain.swapRouters[source]?.[0] as Address;
 
 function quoteOf(source: SwapQuote['source'], amountOut: bigint, router = routerOf(source)): SwapQuote {
-  return { source, amountIn: 100n, amountOut, router, calldata: '0x12345678', value: 0n, expiresAtMs: 0 };
+  return { source, amountIn: 100n, amountOut, feeBps: 0, router, calldata: '0x12345678', value: 0n, expiresAtMs: 0 };
 }
 
 type Answer = SwapQuote | null | Error | 'hangs';

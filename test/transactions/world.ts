@@ -47,6 +47,7 @@ export const quoteFor = (chain: Chain, amountIn: bigint, fair: bigint): fc.Arbit
       ...venue,
       amountIn,
       amountOut: (fair * (1_000_000n - lossE6)) / 1_000_000n,
+      feeBps: 0,
       calldata,
       value: 0n,
       expiresAtMs: 60_000,

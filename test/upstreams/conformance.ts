@@ -33,6 +33,8 @@ export interface AdapterCase {
     deps: AdapterDeps,
   ) => (signal?: AbortSignal) => Promise<Batch<unknown> | { readonly value: unknown }>;
   readonly routes: Routes;
+  /** Where status 503 says "overloaded": how often the same request is sent. Elsewhere it is a failure of the server. */
+  readonly overloadTries?: number;
   /** The answer to every request is 404. */
   readonly absent: Expectation;
   readonly variants: Readonly<
@@ -75,7 +77,6 @@ const FAULTS: readonly {
     retryAfterSec: 120,
   },
   { name: '500', fault: { status: 500 }, reason: 'server_error', tries: 3 },
-  { name: '503', fault: { status: 503 }, reason: 'server_error', tries: 3 },
   { name: 'a redirect', fault: { status: 302, headers: { location: '/elsewhere' } }, reason: 'rejected', tries: 1 },
 ];
 
@@ -131,6 +132,13 @@ export function describeAdapter(spec: AdapterCase): void {
       expect(deps.calls.every((call) => call.outcome === reason)).toBe(true);
       const shown = inspect(error, { depth: 10, showHidden: true });
       for (const secret of [API_KEY, BODY_MARK, provider.url]) expect(shown).not.toContain(secret);
+    });
+
+    it('error: UpstreamError on 503', async () => {
+      provider.fault({ status: 503 });
+      const reason = spec.overloadTries === undefined ? 'server_error' : 'overloaded';
+      await expect(ask()).rejects.toMatchObject({ reason, provider: spec.publicName });
+      expect(mostPerUrl(provider)).toBe(spec.overloadTries ?? 3);
     });
 
     it('behavior: one hiccup is bridged', async () => {

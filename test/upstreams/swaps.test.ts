@@ -88,6 +88,27 @@ describe('createKyberswap', () => {
     expect(await routes.route(swapRequest)).toBeNull();
   });
 
+  it('behavior: an overloaded venue is asked again until it answers, in either step', async () => {
+    respond();
+    const { quotes } = createKyberswap(deps);
+    provider.fault({ status: 503 }, (_, index) => index < 5 || (index > 5 && index < 9));
+    expect(await quotes.quote(swapRequest)).toMatchObject({ source: 'AggregatorOne' });
+    expect(provider.requests).toHaveLength(10);
+  });
+
+  it('behavior: code 50301 in an answer with status 200 counts as overloaded, and is asked again', async () => {
+    respond({ code: 50_301, message: 'service overloaded' });
+    await expect(createKyberswap(deps).quotes.quote(swapRequest)).rejects.toMatchObject({ reason: 'overloaded' });
+    expect(provider.requests).toHaveLength(9);
+  });
+
+  it('behavior: a sweep that nobody waits for is asked three times at most', async () => {
+    respond();
+    provider.fault({ status: 503 });
+    await expect(createKyberswap(deps).routes.route(swapRequest)).rejects.toMatchObject({ reason: 'overloaded' });
+    expect(provider.requests).toHaveLength(3);
+  });
+
   it('behavior: the quote dates from before it was asked', async () => {
     respond();
     const slow: typeof fetch = async (...args) => {
@@ -120,12 +141,35 @@ describe('createOpenocean', () => {
       slippage: '0.5',
       account: swapRequest.recipient,
       referrer: stranger,
-      referrerFee: '0.05',
+      referrerFee: '0.06',
     };
     expect(provider.requests[0]?.query).toEqual(sent);
     await createOpenocean(deps).quote({ ...swapRequest, sender: stranger, feeBps: 0 });
     const { referrer: _, referrerFee: __, ...withoutFee } = sent;
     expect(provider.requests[1]?.query).toEqual({ ...withoutFee, sender: stranger });
+  });
+
+  it.each([
+    // What arrives is 80 %: never more than what was disclosed.
+    [5, '0.06', 6],
+    [25, '0.31', 31],
+    [1, '0.01', 1],
+  ])(
+    'behavior: a referral fee of %s bps is asked as %s percent, and the quote names what is taken',
+    async (bps, percent, taken) => {
+      provider.respond({ 'GET /v4/eth/swap': swap });
+      const quote = await createOpenocean(deps).quote({ ...swapRequest, feeBps: bps });
+      expect(provider.requests[0]?.query.referrerFee).toBe(percent);
+      expect(quote?.feeBps).toBe(taken);
+      expect(taken * 0.8).toBeLessThanOrEqual(bps);
+    },
+  );
+
+  it('behavior: sends the gas price of the chain; 1 gwei while it is unknown', async () => {
+    provider.respond({ 'GET /v4/eth/swap': swap });
+    await createOpenocean({ ...deps, gasPriceOf: async () => 37_123_456_789n }).quote(swapRequest);
+    await createOpenocean({ ...deps, gasPriceOf: async () => undefined }).quote(swapRequest);
+    expect(provider.requests.map(({ query }) => query.gasPriceDecimals)).toEqual(['37123456789', '1000000000']);
   });
 
   it('behavior: the native token is an alias outside', async () => {
@@ -163,9 +207,34 @@ describe('createPendle', () => {
       receiver: ptRequest.recipient,
       slippage: 0.005,
       enableAggregator: true,
+      aggregators: ['kyberswap'],
+      kyberSwapParams: {
+        routes: { chargeFeeBy: 'currency_in', feeAmount: '5', feeReceiver: stranger, isInBps: true },
+      },
       inputs: [{ token: zeroAddress, amount: '1000000000' }],
       outputs: [ptRequest.tokenOut],
     });
+  });
+
+  it('behavior: without a fee, or without a receiver of it, no aggregator is named', async () => {
+    provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
+    const { feeReceiver: _, ...withoutReceiver } = ptRequest;
+    const { quotes } = createPendle(deps);
+    expect((await quotes.quote({ ...ptRequest, feeBps: 0 }))?.feeBps).toBe(0);
+    expect((await quotes.quote(withoutReceiver))?.feeBps).toBe(0);
+    for (const { body } of provider.requests) {
+      expect(body).not.toHaveProperty('aggregators');
+      expect(body).not.toHaveProperty('kyberSwapParams');
+    }
+  });
+
+  it.each([
+    ['KYBERSWAP', 5],
+    ['VOID', 0],
+  ])('behavior: a conversion through %s pays %s bps', async (aggregatorType, feeBps) => {
+    const answer = change(fixture('pendle-convert'), ['routes', 0, 'data', 'aggregatorType'], aggregatorType);
+    provider.respond({ 'POST /v3/sdk/1/convert': answer });
+    expect((await createPendle(deps).quotes.quote(ptRequest))?.feeBps).toBe(feeBps);
   });
 
   it('error: UpstreamError `implausible` when another token would come out', async () => {
@@ -227,6 +296,7 @@ describe('checkSwap', () => {
       source: 'AggregatorOne',
       amountIn: 1_000_000_000n,
       amountOut: 5n,
+      feeBps: 5,
       router: '0x6131B5fae19EA4f9D964eAc0408E4408b66337b5',
       calldata: '0x12345678',
       value: 0n,

@@ -24,7 +24,7 @@ const CONVERT_FIELDS = new Set([
   'needScale',
   'useLimitOrder',
   'additionalData',
-  'referralFee',
+  'kyberSwapParams',
 ]);
 
 export const pendle: SimulatedProvider = {
@@ -144,14 +144,13 @@ async function convert(body: Readonly<Record<string, unknown>>, chain: Chain, wo
   const pt = [tokenIn, tokenOut].find(({ isPt }) => isPt);
   if (pt === undefined) return failure(400, 'Unsupported action');
   if ((pt.maturity ?? 0) * 1000 <= world.clock.now() && pt === tokenOut) return failure(400, 'Market is expired');
-  if (
-    body.enableAggregator !== true &&
-    ![tokenIn, tokenOut].some(({ address }) => address === pt.underlying?.address)
-  ) {
+  const isDirect = [tokenIn, tokenOut].some(({ address }) => address === pt.underlying?.address);
+  if (body.enableAggregator !== true && !isDirect) {
     return failure(400, 'The token is not an input or output of the SY: enable the aggregator');
   }
 
-  const quote = await quoteSwap(world, chain, 'YieldMarket', { tokenIn, tokenOut, amountIn, feeBps: fee.bps });
+  const feeBps = isDirect ? 0n : fee.bps;
+  const quote = await quoteSwap(world, chain, 'YieldMarket', { tokenIn, tokenOut, amountIn, feeBps });
   if (quote === null) return failure(400, 'No route found');
   const minOut = leastOut(quote.amountOut, slippage * 10_000);
   const apy = world.apyPct(pt)?.div(100).toNumber() ?? 0;
@@ -175,7 +174,7 @@ async function convert(body: Readonly<Record<string, unknown>>, chain: Chain, wo
         },
         outputs: [{ token: tokenOut.address.toLowerCase(), amount: quote.amountOut.toString() }],
         data: {
-          aggregatorType: 'KYBERSWAP',
+          aggregatorType: isDirect ? 'VOID' : 'KYBERSWAP',
           priceImpact: -Number(quote.impactBps) / 10_000,
           fee: { usd: quote.amountInUsd.times(0.0005).toNumber() },
           impliedApy: { before: apy, after: round(apy * 0.999, 9) },
@@ -186,13 +185,19 @@ async function convert(body: Readonly<Record<string, unknown>>, chain: Chain, wo
   });
 }
 
-/** Referral fee of a conversion: `referralFee {receiver, feeBps}`, taken from the input. None given = none. */
+/**
+ * Referral fee of a conversion, which the aggregator behind it takes from the input: `kyberSwapParams.routes`, and only where
+ * that aggregator is the one allowed. None given = none.
+ */
 function feeOf(body: Readonly<Record<string, unknown>>): { bps: bigint; receiver?: `0x${string}` } | undefined {
-  if (body.referralFee === undefined) return { bps: 0n };
-  const { receiver, feeBps } = fieldsOf(body.referralFee);
-  const address = addressOf(receiver);
-  const bps = Number(feeBps);
-  if (address === undefined || !Number.isInteger(bps) || bps < 0 || bps > 100) return undefined;
+  if (body.kyberSwapParams === undefined) return { bps: 0n };
+  const { chargeFeeBy, feeAmount, feeReceiver, isInBps } = fieldsOf(fieldsOf(body.kyberSwapParams).routes);
+  const address = addressOf(feeReceiver);
+  const bps = Number(feeAmount);
+  const isPlaced = chargeFeeBy === 'currency_in' && isInBps === true && typeof feeAmount === 'string';
+  const isAlone = Array.isArray(body.aggregators) && body.aggregators.join() === 'kyberswap';
+  if (!isPlaced || !isAlone || address === undefined || !Number.isInteger(bps) || bps < 0 || bps > 100)
+    return undefined;
   return { bps: BigInt(bps), receiver: address };
 }
 

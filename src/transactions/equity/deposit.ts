@@ -84,7 +84,7 @@ export async function planDeposit(
 
   const stockQuote = await buy(stock.address, amountIn, prices.stock, fees.stockLegBps, router);
   const minStock = leastOutput(stockQuote.amountOut, slippage.value);
-  const stockSwap = plannedSwap(depositToken, stock, stockQuote, minStock, fees.stockLegBps);
+  const stockSwap = plannedSwap(depositToken, stock, stockQuote, minStock);
   const stockBorrow = sizeStockBorrow(minStock, prices.stock, stockLtvPct);
   requirePositive(stockBorrow, vault, amountIn);
   requireLiquidity(vault.stockMarket, stockBorrow, live.stock.liquidity);
@@ -92,7 +92,7 @@ export async function planDeposit(
   const loop = yieldMarket.collateral;
   const zapQuote = await buy(loop.address, stockBorrow, prices.yield, fees.yieldLegBps, router);
   const minCollateral = leastOutput(zapQuote.amountOut, slippage.value);
-  const zap = plannedSwap(depositToken, loop, zapQuote, minCollateral, fees.yieldLegBps);
+  const zap = plannedSwap(depositToken, loop, zapQuote, minCollateral);
   const amountFlashLoan = sizeFlashLoan(vault, minCollateral, prices.yield);
   requirePositive(amountFlashLoan, vault, amountIn);
   requireLiquidity(vault.yieldMarket, amountFlashLoan, live.yieldMarket.liquidity);
@@ -109,7 +109,7 @@ export async function planDeposit(
     maxLtvPct: limitsOf(yieldMarket).maxLtvPct,
     requested,
   });
-  const leverage = plannedSwap(depositToken, loop, loanQuote, minLeveraged, fees.yieldLegBps);
+  const leverage = plannedSwap(depositToken, loop, loanQuote, minLeveraged);
   const swaps = { stock: stockSwap, zap, leverage };
   const decided = {
     vault,

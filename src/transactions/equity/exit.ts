@@ -98,7 +98,7 @@ export async function planExit(
       feeBps: NO_FEE,
       expectedOut: collateralValueInLoan(amount, price),
     });
-    return plannedSwap(token, vault.depositToken, quote, leastOutput(quote.amountOut, slippage.value), NO_FEE);
+    return plannedSwap(token, vault.depositToken, quote, leastOutput(quote.amountOut, slippage.value));
   };
   const [stockSwap, ...loopSwaps] = await Promise.all([
     sell(vault.stock, collateral, stock.price, router),

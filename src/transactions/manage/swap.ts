@@ -36,7 +36,7 @@ export async function quoteSwap(
     ...optionalOutput(expected),
   });
   return {
-    swap: plannedSwap(tokenIn, tokenOut, quote, leastOutput(quote.amountOut, slippage.value), feeBps),
+    swap: plannedSwap(tokenIn, tokenOut, quote, leastOutput(quote.amountOut, slippage.value)),
     issues: expected === undefined ? [unverifiedPrice(tokenIn)] : [],
   };
 }

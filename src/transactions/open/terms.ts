@@ -34,8 +34,8 @@ export interface OpenRequest {
 
 /** The swap of the pay token into collateral, as quoted. */
 export function planEntrySwap(request: OpenRequest, quote: SwapQuote): PlannedSwap {
-  const { payToken, market, slippage, feeBps } = request;
-  return plannedSwap(payToken, market.collateral, quote, leastOutput(quote.amountOut, slippage), feeBps);
+  const { payToken, market, slippage } = request;
+  return plannedSwap(payToken, market.collateral, quote, leastOutput(quote.amountOut, slippage));
 }
 
 /** Base units: rounding alone may cost a swap of fewer more than the 1 % that the contracts accept. */
@@ -109,7 +109,7 @@ export function openTerms(input: {
   });
   const priceImpactPct = buyImpactPct(amountFlashLoan, quote.amountOut, price);
   requireWithinCap(priceImpactPct, requested);
-  const leverageSwap = plannedSwap(market.loan, market.collateral, quote, minOut, request.feeBps);
+  const leverageSwap = plannedSwap(market.loan, market.collateral, quote, minOut);
   const expectedCollateral = entry ? entry.quote.amountOut : amountCollateral;
   return {
     chainId: chain.chainId,
@@ -134,15 +134,14 @@ export function openTerms(input: {
   };
 }
 
-/** Keep a quote with its tokens, its minimum and the referral fee that is really taken: the yield market takes none. */
+/** Keep a quote with its tokens, its minimum and the referral fee that is really taken. */
 export function plannedSwap(
   tokenIn: PlannedSwap['tokenIn'],
   tokenOut: PlannedSwap['tokenOut'],
   quote: SwapQuote,
   minOut: bigint,
-  feeBps: number,
 ): PlannedSwap {
-  return { tokenIn, tokenOut, quote, minOut, feeBps: quote.source === 'YieldMarket' ? 0 : feeBps };
+  return { tokenIn, tokenOut, quote, minOut, feeBps: quote.feeBps };
 }
 
 function pathOf(isSwapped: boolean, isReallocated: boolean): OpenTerms['path'] {

@@ -1,11 +1,20 @@
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, type Http } from '../http.ts';
-import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
+import {
+  ABSENT,
+  type AdapterDeps,
+  createHttp,
+  createProviderBudget,
+  type Http,
+  QUOTE_OVERLOAD_RETRIES,
+} from '../http.ts';
+import { feeBpsOf, NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
 import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapBuild, mapRoute, type Route } from './map.ts';
+import { mapBuild, mapRoute, type Route, refusalIn } from './map.ts';
 import { buildSchema, routesSchema } from './schema.ts';
 
 /** What exit sweeps may use of the provider's budget. The rest is left to quotes, which somebody waits for. */
 const SWEEP_SHARE = 0.25;
+/** 503 comes with code 50301 ("overloaded"); the same request passes a moment later. */
+const REFUSALS = { absentOn: NO_ROUTE_STATUSES, overloadedOn: [503], refusalIn };
 
 /** Ask routes (exit sweeps) and executable quotes of the first swap aggregator. */
 export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes: SwapQuotePort } {
@@ -24,6 +33,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
     ...common,
     provider: 'kyberswap',
     budget: createProviderBudget(deps, { share: 1 - SWEEP_SHARE, isWaitedFor: true }),
+    overloadRetries: QUOTE_OVERLOAD_RETRIES,
   });
 
   async function findRoute(
@@ -43,7 +53,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
         amountIn: request.amountIn.toString(),
         ...fee,
       },
-      absentOn: NO_ROUTE_STATUSES,
+      ...REFUSALS,
       signal: options?.signal,
     });
     if (body === ABSENT) return null;
@@ -77,7 +87,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
             recipient: request.recipient,
             slippageTolerance: slippageBps(request),
           },
-          absentOn: NO_ROUTE_STATUSES,
+          ...REFUSALS,
           signal: options?.signal,
         });
         if (body === ABSENT) return null;
@@ -89,7 +99,8 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   };
 }
 
-function feeQuery({ feeBps, feeReceiver }: SwapRequest): Readonly<Record<string, string>> {
-  if (feeBps === 0 || feeReceiver === undefined) return {};
+function feeQuery(request: SwapRequest): Readonly<Record<string, string>> {
+  const { feeBps, feeReceiver } = request;
+  if (feeBpsOf(request) === 0 || feeReceiver === undefined) return {};
   return { isInBps: 'true', chargeFeeBy: 'currency_in', feeReceiver, feeAmount: String(feeBps) };
 }

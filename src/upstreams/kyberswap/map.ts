@@ -8,6 +8,15 @@ import type { Build, RouteSummary, Routes } from './schema.ts';
 /** Codes of an answer without a route: no route, no eligible pools, token not found. */
 const NO_ROUTE_CODES: ReadonlySet<number> = new Set([4008, 4010, 4011]);
 
+/** Code of an answer that says no more than "overloaded". */
+const OVERLOADED_CODE = 50_301;
+
+/** Read the provider's own code out of an answer with a success status. */
+export function refusalIn(body: unknown): FailureReason | undefined {
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined;
+  return code === OVERLOADED_CODE ? 'overloaded' : undefined;
+}
+
 export interface Route {
   readonly amountOut: bigint;
   readonly amountOutUsd?: Decimal;

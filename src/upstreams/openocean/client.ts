@@ -1,15 +1,22 @@
 import { Decimal } from '../../shared/decimal.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
 import { NO_ROUTE_STATUSES, nativeAlias, quoteExpiry } from '../quotes.ts';
 import type { SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapSwap } from './map.ts';
+import { mapSwap, takenFeeBps } from './map.ts';
 import { swapSchema } from './schema.ts';
 
-/** Required by the provider, which weighs routes by gas with it; 1 gwei. It does not end up in the calldata. */
-const GAS_PRICE_WEI = '1000000000';
+/**
+ * Gas price in wei of a chain now; `undefined` where it is unknown. The provider requires one and chooses routes by it; it
+ * does not end up in the calldata.
+ */
+export type GasPriceOf = (chainId: ChainId) => Promise<bigint | undefined>;
+
+/** Sent where the chain's gas price is unknown: 1 gwei. */
+const FALLBACK_GAS_PRICE_WEI = 1_000_000_000n;
 
 /** Ask executable quotes of the second swap aggregator. */
-export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
+export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasPriceOf }): SwapQuotePort {
   const { apiKey } = deps.config;
   const http = createHttp({
     ...deps,
@@ -25,6 +32,7 @@ export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
       const chain = request.chain.providers.openocean;
       if (chain === undefined) return null;
       const expiresAtMs = quoteExpiry(deps.clock.now());
+      const gasPriceWei = (await deps.gasPriceOf?.(request.chain.chainId)) ?? FALLBACK_GAS_PRICE_WEI;
       const body = await http.request({
         path: '/v4/:chain/swap',
         params: { chain },
@@ -32,7 +40,7 @@ export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
           inTokenAddress: nativeAlias(request.tokenIn),
           outTokenAddress: nativeAlias(request.tokenOut),
           amountDecimals: request.amountIn.toString(),
-          gasPriceDecimals: GAS_PRICE_WEI,
+          gasPriceDecimals: gasPriceWei.toString(),
           slippage: request.slippage.shiftedBy(2).toFixed(),
           // `account` receives the output, and pays the input too unless there is a `sender`.
           account: request.recipient,
@@ -50,8 +58,10 @@ export function createOpenocean(deps: AdapterDeps): SwapQuotePort {
   };
 }
 
-/** The fee in percent: 5 bps = 0.05. */
-function feeQuery({ feeBps, feeReceiver }: SwapRequest): Readonly<Record<string, string>> {
-  if (feeBps === 0 || feeReceiver === undefined) return {};
-  return { referrer: feeReceiver, referrerFee: new Decimal(feeBps).shiftedBy(-2).toFixed() };
+/** The fee in percent. */
+function feeQuery(request: SwapRequest): Readonly<Record<string, string>> {
+  const { feeReceiver } = request;
+  const takenBps = takenFeeBps(request);
+  if (takenBps === 0 || feeReceiver === undefined) return {};
+  return { referrer: feeReceiver, referrerFee: new Decimal(takenBps).shiftedBy(-2).toFixed() };
 }

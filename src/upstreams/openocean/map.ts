@@ -1,7 +1,18 @@
 import type { FailureReason } from '../../domain/facts.ts';
-import { checkSwap, NO_ROUTE_STATUSES } from '../quotes.ts';
+import { checkSwap, feeBpsOf, NO_ROUTE_STATUSES } from '../quotes.ts';
 import type { SwapQuote, SwapRequest } from '../types.ts';
 import type { Swap } from './schema.ts';
+
+/** What the provider leaves to the referrer of a fee, percent; it keeps the rest. */
+const REFERRER_SHARE_PCT = 80;
+
+/**
+ * The fee to ask for so that the referrer gets as much as was meant and never more: 5 bps are asked as 6, of which 4.8 arrive.
+ * The provider counts in whole basis points, rounded down.
+ */
+export function takenFeeBps(request: SwapRequest): number {
+  return Math.floor((feeBpsOf(request) * 100) / REFERRER_SHARE_PCT);
+}
 
 /** The quote, why it is refused, or `null` = no route. */
 export function mapSwap(request: SwapRequest, answer: Swap, expiresAtMs: number): SwapQuote | FailureReason | null {
@@ -15,7 +26,14 @@ export function mapSwap(request: SwapRequest, answer: Swap, expiresAtMs: number)
   return checkSwap(
     'AggregatorTwo',
     request,
-    { to: data.to, data: data.data, amountIn: data.inAmount, amountOut: data.outAmount, value: data.value },
+    {
+      to: data.to,
+      data: data.data,
+      amountIn: data.inAmount,
+      amountOut: data.outAmount,
+      value: data.value,
+      feeBps: takenFeeBps(request),
+    },
     expiresAtMs,
   );
 }

@@ -1,10 +1,10 @@
 import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
-import { NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
-import type { CollateralApySourcePort, SwapQuotePort } from '../types.ts';
+import { feeBpsOf, NO_ROUTE_STATUSES, quoteExpiry } from '../quotes.ts';
+import type { CollateralApySourcePort, SwapQuotePort, SwapRequest } from '../types.ts';
 import { mapApys, mapConvert } from './map.ts';
 import { convertSchema, marketsSchema } from './schema.ts';
 
-/** Read implied APYs of principal tokens and quote swaps into and out of them. No request carries a referral fee. */
+/** Read implied APYs of principal tokens and quote swaps into and out of them. */
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
@@ -44,6 +44,7 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
             receiver: request.recipient,
             slippage: request.slippage.toNumber(),
             enableAggregator: true,
+            ...feeFields(request),
             inputs: [{ token: request.tokenIn, amount: request.amountIn.toString() }],
             outputs: [request.tokenOut],
           },
@@ -55,6 +56,21 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
         if (typeof quote === 'string') throw swapHttp.error(quote);
         return quote;
       },
+    },
+  };
+}
+
+/**
+ * The referral fee, taken by the one aggregator behind the converter that can: with a fee it is the only one allowed. A
+ * conversion that needs no aggregator takes none.
+ */
+function feeFields(request: SwapRequest): Readonly<Record<string, unknown>> {
+  const { feeBps, feeReceiver } = request;
+  if (feeBpsOf(request) === 0 || feeReceiver === undefined) return {};
+  return {
+    aggregators: ['kyberswap'],
+    kyberSwapParams: {
+      routes: { chargeFeeBy: 'currency_in', feeAmount: String(feeBps), feeReceiver, isInBps: true },
     },
   };
 }

@@ -45,6 +45,9 @@ function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
   return order === 0 ? (candidate.address ?? '') < (known.address ?? '') : order > 0;
 }
 
+/** How the provider names a conversion that goes through no aggregator. */
+const NO_AGGREGATOR = 'VOID';
+
 /** The first route as a quote; `null` = no route. */
 export function mapConvert(
   request: SwapRequest,
@@ -57,5 +60,12 @@ export function mapConvert(
   const token = readAddress(output.token);
   if (output.token !== undefined && !(token.ok && token.value === request.tokenOut)) return 'implausible';
   const { to, data, value } = route.tx;
-  return checkSwap('YieldMarket', request, { to, data, value, amountOut: output.amount }, expiresAtMs);
+  // Only the aggregator takes the fee: a conversion without one is free of it.
+  const isAggregated = route.data?.aggregatorType !== NO_AGGREGATOR;
+  return checkSwap(
+    'YieldMarket',
+    request,
+    { to, data, value, amountOut: output.amount, ...(isAggregated ? {} : { feeBps: 0 }) },
+    expiresAtMs,
+  );
 }

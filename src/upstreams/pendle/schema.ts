@@ -18,6 +18,7 @@ export const convertSchema = z.object({
     z.object({
       tx: z.object({ to: raw, data: raw, value: raw }),
       outputs: z.array(z.object({ token: raw, amount: raw })).min(1),
+      data: z.object({ aggregatorType: raw }).optional().catch(undefined),
     }),
   ),
 });

@@ -35,6 +35,7 @@ const goodRoute = { value: { amountOut: '817234567890123456789n', amountOutUsd: 
 
 export const kyberRoute: AdapterCase = {
   name: 'kyberswap: route',
+  overloadTries: 3,
   publicName: 'AggregatorOne',
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).routes.route(swapRequest, signal && { signal })),
@@ -57,6 +58,7 @@ export const kyberRoute: AdapterCase = {
 
 export const kyberQuote: AdapterCase = {
   name: 'kyberswap: quote',
+  overloadTries: 9,
   publicName: 'AggregatorOne',
   keyed: true,
   create: (deps) => (signal) => one(createKyberswap(deps).quotes.quote(swapRequest, signal && { signal })),
@@ -118,6 +120,7 @@ export const pendleQuote: AdapterCase = {
       expect: {
         value: {
           source: 'YieldMarket',
+          feeBps: 5,
           amountIn: '1000000000n',
           amountOut: '1013456789012345678901n',
           router: '0x888888888889758F76e7103c6CbF23ABbF58F946',

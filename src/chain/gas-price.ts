@@ -1,0 +1,26 @@
+import { LRUCache } from 'lru-cache';
+import type { ChainId } from '../shared/ids.ts';
+import type { ChainClient } from './client.ts';
+
+/** One block of Ethereum: a venue weighs routes by gas, and an older price changes no route. */
+const TTL_MS = 12_000;
+/** 100,000 gwei, twenty times the highest price that Ethereum has seen: a node that says more is not believed. */
+const MAX_PLAUSIBLE_WEI = 100_000n * 10n ** 9n;
+
+/**
+ * Create the reader of gas prices in wei: `eth_gasPrice`, remembered for one block. It gives `undefined` where the node does
+ * not say, or says something absurd.
+ */
+export function createGasPrices(
+  clients: ReadonlyMap<ChainId, ChainClient>,
+): (chainId: ChainId) => Promise<bigint | undefined> {
+  const prices = new LRUCache<ChainId, bigint>({
+    max: Math.max(1, clients.size),
+    ttl: TTL_MS,
+    fetchMethod: async (chainId) => {
+      const price = await clients.get(chainId)?.getGasPrice();
+      return price !== undefined && price > 0n && price <= MAX_PLAUSIBLE_WEI ? price : undefined;
+    },
+  });
+  return (chainId) => prices.fetch(chainId).catch(() => undefined);
+}
