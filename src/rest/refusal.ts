@@ -34,8 +34,11 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
       return { tokenIn, tokenOut, amountIn, venues };
     }
     case 'InsufficientLiquidityRefusal': {
-      const { needed, available, symbol, marketId } = refusal;
-      return { needed, available, symbol, ...(marketId === null ? {} : { marketId }) };
+      const { needed, available, symbol, place, marketId, maxAmount, maxLeverage, maxLtvPct } = refusal;
+      const given = Object.entries({ marketId, maxAmount, maxLeverage, maxLtvPct }).filter(
+        ([, value]) => value !== null,
+      );
+      return { needed, available, symbol, place, ...Object.fromEntries(given) };
     }
     case 'LimitExceededRefusal': {
       const limit = Object.fromEntries(refusal.limits.map(({ name, value }) => [name, value]));

@@ -1,8 +1,10 @@
 import type { AppError } from '../shared/errors.ts';
+import { LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import {
   INELIGIBILITIES,
   InsufficientLiquidityError,
   LimitExceededError,
+  type LiquidityPlace,
   NoRouteError,
   NotEligibleError,
   PositionProxyError,
@@ -87,27 +89,64 @@ builder.objectType(NoRouteError, {
   }),
 });
 
+const PLACE_DESCRIPTIONS: Record<LiquidityPlace, string> = {
+  market: 'What the market lends, with what a reallocation brings.',
+  protocol: 'What the lending protocol holds of the token over all its markets: flash loans are taken out of it.',
+};
+
+const LiquidityPlaceRef = builder.enumType('LiquidityPlace', {
+  description: 'Where liquidity falls short.',
+  values: Object.fromEntries(
+    LIQUIDITY_PLACES.map((place) => [place, { value: place, description: PLACE_DESCRIPTIONS[place] }]),
+  ) as { [P in LiquidityPlace]: { value: P; description: string } },
+});
+
 builder.objectType(InsufficientLiquidityError, {
   name: 'InsufficientLiquidityRefusal',
   interfaces: [RefusalRef],
-  description: 'The market cannot lend what this borrows, not even with what the public allocator could bring.',
+  description:
+    'The market cannot lend what this borrows, not even with what the public allocator could bring, or the lending protocol does not hold what is out at the same time.',
   fields: (t) => ({
     needed: t.field({
       type: 'Decimal',
-      description: 'What would be borrowed, whole loan tokens.',
+      description: 'What has to be there, whole loan tokens.',
       resolve: (error) => detailsOf(error).needed,
     }),
     available: t.field({
       type: 'Decimal',
-      description: 'What can be borrowed now, whole loan tokens.',
+      description: 'What is there now, whole loan tokens.',
       resolve: (error) => detailsOf(error).available,
     }),
     symbol: t.string({ description: 'The loan token.', resolve: (error) => detailsOf(error).symbol }),
+    place: t.field({
+      type: LiquidityPlaceRef,
+      description: 'Where: a market, or the protocol.',
+      resolve: (error) => detailsOf(error).place,
+    }),
     marketId: t.field({
       type: 'MarketId',
       nullable: true,
-      description: 'Which market, where more than one lends: the legs of an equity vault; `null` elsewhere.',
+      description: 'Which market, where it is one; `null` = the protocol.',
       resolve: (error) => detailsOf(error).marketId ?? null,
+    }),
+    maxAmount: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Largest `amount` that would do at everything else asked for, in its own token; `null` = the action takes no amount.',
+      resolve: (error) => detailsOf(error).maxAmount ?? null,
+    }),
+    maxLeverage: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Highest `leverage` that would do, where the action takes no amount; `null` elsewhere.',
+      resolve: (error) => detailsOf(error).maxLeverage ?? null,
+    }),
+    maxLtvPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'The same as `desiredLtv`, percent; `null` where `maxLeverage` is.',
+      resolve: (error) => detailsOf(error).maxLtvPct ?? null,
     }),
   }),
 });

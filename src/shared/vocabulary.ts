@@ -47,3 +47,5 @@ export const INELIGIBILITIES = [
   'position_liquidated',
   'nothing_to_do',
 ] as const;
+/** Where liquidity can fall short: what one market lends, or what the lending protocol holds of a token. */
+export const LIQUIDITY_PLACES = ['market', 'protocol'] as const;

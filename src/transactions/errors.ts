@@ -1,7 +1,7 @@
 import type { SwapSource } from '../catalog/schema.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
-import { INELIGIBILITIES } from '../shared/vocabulary.ts';
+import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
@@ -55,25 +55,49 @@ export class NoRouteError extends AppError<NoRouteDetails> {
   }
 }
 
-export interface InsufficientLiquidityDetails {
+/** What one market lends, or what the lending protocol holds of the loan token. */
+export type LiquidityPlace = (typeof LIQUIDITY_PLACES)[number];
+
+/** The largest input that liquidity allows now, at everything else that was asked for. */
+export interface LargestInput {
+  /** Of `amount`, in its own token: whole tokens. */
+  readonly maxAmount?: string;
+  /** Of the target, where the action takes no amount; 2 places. */
+  readonly maxLeverage?: string;
+  readonly maxLtvPct?: string;
+}
+
+export interface InsufficientLiquidityDetails extends LargestInput {
   /** Whole loan tokens. */
   readonly needed: string;
   readonly available: string;
   readonly symbol: string;
-  /** Which market, where an action borrows on more than one. */
+  /** What falls short: what the market lends, or what the protocol holds while a flash loan is out. */
+  readonly place: LiquidityPlace;
+  /** Which market, where it is a market. */
   readonly marketId?: MarketId;
 }
 
-/** The market cannot lend what the action borrows, not even with what the public allocator could bring. */
+/** The market cannot lend what the action borrows, or the protocol does not hold what is out at the same time. */
 export class InsufficientLiquidityError extends AppError<InsufficientLiquidityDetails> {
   constructor(details: InsufficientLiquidityDetails) {
-    const { needed, available, symbol } = details;
-    super(
-      'insufficient_liquidity',
-      `The market can lend ${available} ${symbol} now and this needs ${needed}. Ask for less, or try again later.`,
-      { details },
-    );
+    super('insufficient_liquidity', `${shortfallOf(details)} ${nextStepOf(details)}`, { details });
   }
+}
+
+function shortfallOf({ place, needed, available, symbol }: InsufficientLiquidityDetails): string {
+  return place === 'market'
+    ? `The market can lend ${available} ${symbol} now and this needs ${needed}.`
+    : `The lending protocol holds ${available} ${symbol} now and this takes ${needed} out at once, its flash loan included.`;
+}
+
+function nextStepOf({ maxAmount, maxLeverage, maxLtvPct }: LargestInput): string {
+  if (maxAmount !== undefined && Number(maxAmount) > 0)
+    return `Send an amount of at most ${maxAmount}, or try again later.`;
+  if (maxLeverage !== undefined) {
+    return `Ask for at most ${maxLeverage}x, that is an LTV of ${maxLtvPct} %, or try again later.`;
+  }
+  return 'Try again later.';
 }
 
 export interface LimitExceededDetails {

@@ -94,8 +94,22 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     }),
   ],
   InsufficientLiquidityError: [
-    new InsufficientLiquidityError({ needed: '5.5', available: '1', symbol: 'PYUSD', marketId: market.id }),
-    new InsufficientLiquidityError({ needed: '5.5', available: '0', symbol: 'PYUSD' }),
+    new InsufficientLiquidityError({
+      needed: '5.5',
+      available: '1',
+      symbol: 'PYUSD',
+      place: 'market',
+      marketId: market.id,
+      maxAmount: '0.4',
+    }),
+    new InsufficientLiquidityError({
+      needed: '5.5',
+      available: '0',
+      symbol: 'PYUSD',
+      place: 'protocol',
+      maxLeverage: '2.5',
+      maxLtvPct: '60',
+    }),
   ],
   SimulationRevertedError: [
     new SimulationRevertedError({ reason: 'LtvAboveMax', args: [{ name: 'ltv', value: '9' }], callIndex: 1 }, false),

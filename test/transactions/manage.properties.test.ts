@@ -33,7 +33,7 @@ const held = place.chain(({ chain, market }) =>
         YEAR_AGO,
         0n,
       ] as const;
-      const live = foldMarket(market, [totals, 1_000_000_000n, price], YEAR_AGO);
+      const live = foldMarket(market, [totals, 1_000_000_000n, price, supply], YEAR_AGO);
       const borrowShares = live.sdk.toBorrowShares(wanted, 'Down');
       const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares) };
       return { chain, market, limits, live, position, rates: undefined } as Omit<

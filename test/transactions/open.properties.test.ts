@@ -49,12 +49,13 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
         .record({
           quote: quoteFor(chain, loan, loanInCollateral(loan, price)),
           liquidity: fc.bigInt(0n, loan * 3n),
+          elsewhere: fc.bigInt(0n, loan * 3n),
           sources: sourcesAround(market, loan),
           allowance: fc.oneof(fc.constant(0n), fc.bigInt(0n, amountIn * 2n)),
         })
-        .map(({ quote, liquidity, sources, allowance }) =>
+        .map(({ quote, liquidity, elsewhere, sources, allowance }) =>
           attempt((): Built => {
-            const { reallocations } = planLiquidity(request, loan, liquidity, sources);
+            const { reallocations } = planLiquidity(request, loan, { liquidity, idle: liquidity + elsewhere }, sources);
             const terms = openTerms({ request, price, entry: entrySwap, size, quote, reallocations, rates: undefined });
             const { flashLeverage, flashLeverageRouter } = chain.contracts;
             const allowances = new Map([flashLeverage, flashLeverageRouter].map((spender) => [spender, allowance]));

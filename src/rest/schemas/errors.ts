@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
-import { INELIGIBILITIES, SWAP_SOURCES } from '../../shared/vocabulary.ts';
+import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, marketIdString } from './common.ts';
 
 /*
@@ -114,10 +114,20 @@ export const ERROR_DETAILS = {
     venues: z.array(venueAnswer).describe('Every venue that was asked.'),
   }),
   insufficient_liquidity: z.strictObject({
-    needed: decimalString('What would be borrowed, whole loan tokens.'),
-    available: decimalString('What can be borrowed now, whole loan tokens.'),
+    needed: decimalString('What has to be there, whole loan tokens.'),
+    available: decimalString('What is there now, whole loan tokens.'),
     symbol: z.string().describe('The loan token.'),
-    marketId: marketIdString('Which market, where more than one lends: the legs of an equity vault.').optional(),
+    place: z
+      .enum(LIQUIDITY_PLACES)
+      .describe(
+        'Where: `market` = what the market lends, with what a reallocation brings; `protocol` = what the lending protocol holds while the flash loan is out.',
+      ),
+    marketId: marketIdString('Which market, where it is one.').optional(),
+    maxAmount: decimalString(
+      'Largest `amount` that would do at everything else asked for, in its own token.',
+    ).optional(),
+    maxLeverage: decimalString('Highest `leverage` that would do, on an action that takes no amount.').optional(),
+    maxLtvPct: decimalString('The same as `desiredLtv`, percent.').optional(),
   }),
   simulation_reverted: z.strictObject({
     reason: z.string().describe("Name of the contract's error; `unknown` when nothing decodes it."),

@@ -1,14 +1,23 @@
 import { zeroAddress } from 'viem';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
-import type { EquityVault, Market } from '../../catalog/types.ts';
+import type { EquityVault } from '../../catalog/types.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
-import { InsufficientLiquidityError } from '../errors.ts';
 import { baseUnits, type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import {
+  borrowingFlows,
+  type Flow,
+  type LiquidityNeed,
+  largestSwapped,
+  liquidityNeeds,
+  liquidityOf,
+  type MarketLiquidity,
+  requireCovered,
+} from '../liquidity.ts';
 import { plannedSwap } from '../open/terms.ts';
 import { borrowApyChange } from '../preview/economics.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
@@ -69,6 +78,10 @@ export async function planDeposit(
   };
   const { flashLeverage } = chain.contracts;
   const { depositToken, stock, yieldMarket } = vault;
+  const liquidity = [liquidityOf(vault.stockMarket, live.stock), liquidityOf(yieldMarket, live.yieldMarket)];
+  const largest = (needs: readonly LiquidityNeed[]) => ({
+    maxAmount: formatUnitsPlain(largestSwapped(amountIn, needs), depositToken.decimals),
+  });
   const buy = async (token: Address, amount: bigint, price: bigint, feeBps: number, holder: Address) =>
     deps.quoter.quote({
       chain,
@@ -87,7 +100,12 @@ export async function planDeposit(
   const stockSwap = plannedSwap(depositToken, stock, stockQuote, minStock);
   const stockBorrow = sizeStockBorrow(minStock, prices.stock, stockLtvPct);
   requirePositive(stockBorrow, vault, amountIn);
-  requireLiquidity(vault.stockMarket, stockBorrow, live.stock.liquidity);
+  const atReference = sizeFlashLoan(vault, loanInCollateral(stockBorrow, prices.yield), prices.yield);
+  // Before the rest is quoted: beyond what the stock market lends there may be no quote at all.
+  requireCovered(
+    liquidityNeeds([[{ kind: 'borrow', market: vault.stockMarket, amount: stockBorrow }]], liquidity),
+    () => largest(depositNeeds(vault, stockBorrow, atReference, liquidity)),
+  );
 
   const loop = yieldMarket.collateral;
   const zapQuote = await buy(loop.address, stockBorrow, prices.yield, fees.yieldLegBps, router);
@@ -95,7 +113,7 @@ export async function planDeposit(
   const zap = plannedSwap(depositToken, loop, zapQuote, minCollateral);
   const amountFlashLoan = sizeFlashLoan(vault, minCollateral, prices.yield);
   requirePositive(amountFlashLoan, vault, amountIn);
-  requireLiquidity(vault.yieldMarket, amountFlashLoan, live.yieldMarket.liquidity);
+  requireCovered(depositNeeds(vault, stockBorrow, amountFlashLoan, liquidity), largest);
 
   const loanQuote = await buy(loop.address, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
   const requested = { field: 'amount', value: request.amount.toFixed() };
@@ -148,31 +166,34 @@ async function readVault(
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),
   ]);
-  const [a, b, c, d, e, f, isSupported, isPaused, position, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, isSupported, isPaused, position, ...rest] = answers;
   if (user !== undefined) {
     await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
   }
   const nowMs = deps.clock.now();
   requireOpenMarket(vault, { isSupported: required(isSupported), isPaused: required(isPaused) });
-  const stock = foldMarket(vault.stockMarket, [a, b, c], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
   const [, borrowShares, collateral] = required(position);
   return {
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
-    yieldMarket: foldMarket(vault.yieldMarket, [d, e, f], timestamp, nowMs),
+    yieldMarket: foldMarket(vault.yieldMarket, [e, f, g, h], timestamp, nowMs),
     answers: rest.slice(0, further.length),
   };
 }
 
-function requireLiquidity({ id, loan }: Market, needed: bigint, available: bigint): void {
-  if (needed <= available) return;
-  const { decimals, symbol } = loan;
-  throw new InsufficientLiquidityError({
-    needed: formatUnitsPlain(needed, decimals),
-    available: formatUnitsPlain(available, decimals),
-    symbol,
-    marketId: id,
-  });
+/** The stock leg borrows before the flash loan of the yield leg, and both are out when the yield leg borrows. */
+function depositNeeds(
+  { stockMarket, yieldMarket }: EquityVault,
+  stockBorrow: bigint,
+  amountFlashLoan: bigint,
+  liquidity: readonly MarketLiquidity[],
+): readonly LiquidityNeed[] {
+  const flows: readonly Flow[] = [
+    { kind: 'borrow', market: stockMarket, amount: stockBorrow },
+    ...borrowingFlows(yieldMarket, amountFlashLoan),
+  ];
+  return liquidityNeeds([flows], liquidity);
 }
 
 function requirePositive(borrowed: bigint, { depositToken }: EquityVault, amountIn: bigint): void {

@@ -9,6 +9,7 @@ import type { BuilderDeps } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
 import { type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { withMinimum } from '../manage/swap.ts';
 import { plannedSwap } from '../open/terms.ts';
 import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
@@ -48,6 +49,7 @@ const NO_FEE = 0;
  * Decide everything about an exit: which loops are closed, and the swaps that sell their collateral and the stock.
  * @throws NotEligibleError for a wallet without an open vault; AmbiguousYieldLoopsError, BadRequestError for the loops;
  * LimitExceededError for a sale below its debt or beyond the contracts' slippage;
+ * InsufficientLiquidityError for a debt that the protocol does not hold when its call comes;
  * StaleDataError, NoRouteError, UpstreamUnavailableError
  */
 export async function planExit(
@@ -77,10 +79,20 @@ export async function planExit(
   const { timestamp, answers } = await deps
     .node(chain.chainId)
     .reader.read([...planMarket(chain, vault.stockMarket), ...planMarket(chain, vault.yieldMarket), ...further]);
-  const [a, b, c, d, e, f, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, ...rest] = answers;
   const nowMs = deps.clock.now();
-  const stock = foldMarket(vault.stockMarket, [a, b, c], timestamp, nowMs);
-  const yieldMarket = foldMarket(vault.yieldMarket, [d, e, f], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
+  const yieldMarket = foldMarket(vault.yieldMarket, [e, f, g, h], timestamp, nowMs);
+  const stockDebt = debtOf(stock, borrowShares);
+  requireCovered(
+    liquidityNeeds(
+      [
+        ...loops.map((loop) => closingFlows(vault.yieldMarket, debtOf(yieldMarket, loop.borrowShares))),
+        closingFlows(vault.stockMarket, stockDebt),
+      ],
+      [liquidityOf(vault.stockMarket, stock), liquidityOf(vault.yieldMarket, yieldMarket)],
+    ),
+  );
   const sell = async (
     token: PlannedSwap['tokenIn'],
     amount: bigint,
@@ -114,7 +126,7 @@ export async function planExit(
     requireWithinCap(sellImpactPct(loop.collateral, swap.quote.amountOut, yieldMarket.price), requested);
     return [{ positionId: loop.id, swap: sold }];
   });
-  const stockSold = coveringDebt(stockSwap, debtOf(stock, borrowShares), { field: 'strategyId', value: vault.id });
+  const stockSold = coveringDebt(stockSwap, stockDebt, { field: 'strategyId', value: vault.id });
   return {
     terms: { vault, router, loops: exits, stockSwap: stockSold, slippage: slippage.value },
     position,

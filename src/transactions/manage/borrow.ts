@@ -2,12 +2,12 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildBorrow } from '../build/borrow.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
+import { largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { mostDebt } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
 import { debtOf } from '../requirements/market-state.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount } from '../words.ts';
-import { requireLiquidity } from './increase-leverage.ts';
 import { SAFE_AHEAD_SEC } from './remove-collateral.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -30,7 +30,10 @@ export function borrowMore(context: ManageContext): VerbDraft {
       },
     );
   }
-  requireLiquidity(context, amount);
+  const flows = [{ kind: 'borrow', market, amount }] as const;
+  requireCovered(liquidityNeeds([flows], [liquidityOf(market, live)]), (needs) => ({
+    maxAmount: formatUnitsPlain(largestCovered(amount, needs), token.decimals),
+  }));
   const after = { collateral: position.collateral, debt: position.debt + amount };
   return {
     path: 'borrow',

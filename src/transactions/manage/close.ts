@@ -1,6 +1,7 @@
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
+import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
 import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
@@ -8,10 +9,14 @@ import { shownAmount, shownPct } from '../words.ts';
 import { quoteSwap, withMinimum } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
-/** Sell all collateral, repay all debt, and send the rest to the user. The swap gives at least the debt, or nothing happens. */
+/**
+ * Sell all collateral, repay all debt, and send the rest to the user. The swap gives at least the debt, or nothing happens.
+ * @throws InsufficientLiquidityError when the protocol does not hold the whole debt; LimitExceededError
+ */
 export async function closePosition(context: ManageContext): Promise<VerbDraft> {
   const { chain, market, position, live } = context;
   const { contracts } = chain;
+  requireCovered(liquidityNeeds([closingFlows(market, position.debt)], [liquidityOf(market, live)]));
   const quoted = await quoteSwap(context, {
     tokenIn: payTokenOf(market.collateral),
     tokenOut: payTokenOf(market.loan),

@@ -1,9 +1,18 @@
 import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
-import { formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
+import { Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
-import { InsufficientLiquidityError, NotEligibleError } from '../errors.ts';
+import { type LargestInput, NotEligibleError } from '../errors.ts';
 import { requireUnmatured } from '../gate.ts';
 import { requestedOf, targetLtvPct } from '../input.ts';
+import {
+  borrowingFlows,
+  type LiquidityNeed,
+  largestCovered,
+  liquidityNeeds,
+  liquidityOf,
+  requireCovered,
+} from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition, requireWithinCap } from '../preview/position.ts';
@@ -28,7 +37,9 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       { reason: 'nothing_to_do' },
     );
   }
-  requireLiquidity(context, amountFlashLoan);
+  // Managing brings no liquidity in: the market itself has to lend it.
+  const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live)]);
+  requireCovered(needs, (all) => largestTarget(context, amountFlashLoan, all));
   const quoted = await quoteSwap(context, {
     tokenIn: payTokenOf(market.loan),
     tokenOut: payTokenOf(market.collateral),
@@ -74,13 +85,18 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   };
 }
 
-/** Managing brings no liquidity in: the market itself has to lend it. @throws InsufficientLiquidityError */
-export function requireLiquidity({ market, live }: Pick<ManageContext, 'market' | 'live'>, amount: bigint): void {
-  if (amount <= live.liquidity) return;
-  const { decimals, symbol } = market.loan;
-  throw new InsufficientLiquidityError({
-    needed: formatUnitsPlain(amount, decimals),
-    available: formatUnitsPlain(live.liquidity, decimals),
-    symbol,
-  });
+/** The highest target that is covered: what can be borrowed now, swapped without a loss, on top of the position. */
+function largestTarget(
+  { position, live }: Pick<ManageContext, 'position' | 'live'>,
+  amountFlashLoan: bigint,
+  needs: readonly LiquidityNeed[],
+): LargestInput {
+  const more = largestCovered(amountFlashLoan, needs);
+  const collateralValue = collateralValueInLoan(position.collateral, live.price) + more;
+  const ltvPct = new Decimal((position.debt + more).toString()).times(100).div(collateralValue.toString());
+  if (more === 0n || ltvPct.gte(100)) return {};
+  return {
+    maxLeverage: leverageFromLtvPct(ltvPct).toFixed(2, Decimal.ROUND_DOWN),
+    maxLtvPct: ltvPct.toFixed(2, Decimal.ROUND_DOWN),
+  };
 }

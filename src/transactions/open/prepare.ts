@@ -75,7 +75,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const { live, sources, wallet } = state;
   const entry = entryQuote ? planEntrySwap(request, entryQuote.quote) : undefined;
   const size = sizeOpen(request, entry, live.price);
-  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live.liquidity, sources);
+  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
   const executor = chain.contracts.flashLeverage;
   const swap = { tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn: size.amountFlashLoan };
   const quote = await deps.quoter.quote({

@@ -5,8 +5,8 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { InsufficientLiquidityError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
+import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import {
   buyImpactPct,
   leastLeverageOutput,
@@ -16,6 +16,7 @@ import {
 } from '../preview/position.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
 import type { AllocatorSource } from '../requirements/allocator.ts';
+import type { LiveMarket } from '../requirements/market-state.ts';
 import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
 
 /** What was asked for, checked and in base units. */
@@ -65,24 +66,24 @@ export function sizeOpen(request: OpenRequest, entry: PlannedSwap | undefined, p
 }
 
 /**
- * Decide whether the market lends the flash loan itself (strictly more than it is there) or needs a reallocation first.
- * @throws InsufficientLiquidityError with both numbers
+ * Decide whether the market lends the flash loan itself (strictly more than it is there) or needs a reallocation first, and
+ * whether the protocol holds enough of the loan token.
+ * @throws InsufficientLiquidityError with needed, available and the largest amount that would do
  */
 export function planLiquidity(
-  { market, chain }: Pick<OpenRequest, 'market' | 'chain'>,
+  { market, chain, amountIn, payToken }: Pick<OpenRequest, 'market' | 'chain' | 'amountIn' | 'payToken'>,
   amountFlashLoan: bigint,
-  liquidity: bigint,
+  live: Pick<LiveMarket, 'liquidity' | 'idle'>,
   sources: readonly AllocatorSource[],
 ): { readonly reallocations: readonly Reallocation[]; readonly moved: bigint } {
-  if (amountFlashLoan < liquidity) return { reallocations: [], moved: 0n };
-  const plan = chain.contracts.publicAllocator ? planReallocation(sources, liquidity, amountFlashLoan) : undefined;
-  if (plan) return plan;
-  const { decimals, symbol } = market.loan;
-  throw new InsufficientLiquidityError({
-    needed: formatUnitsPlain(amountFlashLoan, decimals),
-    available: formatUnitsPlain(liquidity + reallocatable(sources), decimals),
-    symbol,
-  });
+  const isShort = amountFlashLoan >= live.liquidity && chain.contracts.publicAllocator !== undefined;
+  const plan = isShort ? planReallocation(sources, live.liquidity, amountFlashLoan) : undefined;
+  const moved = plan?.moved ?? (isShort ? reallocatable(sources) : 0n);
+  const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live, moved)]);
+  requireCovered(needs, (all) => ({
+    maxAmount: formatUnitsPlain(largestSwapped(amountIn, all), payToken.decimals),
+  }));
+  return plan ?? { reallocations: [], moved: 0n };
 }
 
 /** Bring everything together: path, minimums and preview. @throws LimitExceededError when the fill would end above the limit */

@@ -1,4 +1,5 @@
 import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { erc20Abi } from '../../abi/erc20.ts';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
@@ -14,15 +15,21 @@ export function paramsOf(market: Market): MarketParams {
 }
 
 type MarketRow = readonly [bigint, bigint, bigint, bigint, bigint, bigint];
-export type MarketAnswers = readonly [MarketRow | undefined, bigint | undefined, bigint | undefined];
+export type MarketAnswers = readonly [
+  MarketRow | undefined,
+  bigint | undefined,
+  bigint | undefined,
+  bigint | undefined,
+];
 
-/** Plan what a market is now: its totals, its rate at target and its oracle's price. */
+/** Plan what a market is now: its totals, its rate at target, its oracle's price and what the protocol holds of the loan token. */
 export function planMarket(chain: Chain, market: Market) {
   const { morphoBlue } = chain.contracts;
   return [
     readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]) as Read<MarketRow>,
     readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
     readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
+    readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]) as Read<bigint>,
   ] as const;
 }
 
@@ -33,11 +40,13 @@ export interface LiveMarket {
   readonly price: bigint;
   /** What can be borrowed at once, loan base units. */
   readonly liquidity: bigint;
+  /** What the protocol holds of the loan token over all its markets, loan base units: flash loans are taken out of it. */
+  readonly idle: bigint;
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
 export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint, nowMs = 0): LiveMarket {
-  const [row, rateAtTarget, price] = answers;
+  const [row, rateAtTarget, price, idle] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
   if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
   const stored = new SdkMarket({
@@ -52,7 +61,7 @@ export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bi
     rateAtTarget: required(rateAtTarget),
   });
   const sdk = stored.accrueInterest([lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))].reduce(latest));
-  return { sdk, price: required(price), liquidity: sdk.liquidity };
+  return { sdk, price: required(price), liquidity: sdk.liquidity, idle: required(idle) };
 }
 
 /** Debt behind borrow shares `aheadSec` seconds from now, rounded up as the protocol does. */

@@ -1,0 +1,157 @@
+import type { Market } from '../catalog/types.ts';
+import { formatUnitsPlain } from '../shared/decimal.ts';
+import type { MarketId } from '../shared/ids.ts';
+import { InsufficientLiquidityError, type LargestInput, type LiquidityPlace } from './errors.ts';
+import type { LiveMarket } from './requirements/market-state.ts';
+
+/**
+ * A movement of the market's loan token while a call runs, in the order of execution. A flash loan is out until the end of
+ * its call, so what is borrowed meanwhile has to be there beside it.
+ */
+export interface Flow {
+  readonly kind: 'flash_loan' | 'borrow' | 'repay';
+  readonly market: Market;
+  /** Loan base units. */
+  readonly amount: bigint;
+}
+
+/** What can be taken out now, loan base units. */
+export interface MarketLiquidity {
+  readonly market: Market;
+  /** What the market lends, with what a reallocation brings. */
+  readonly lendable: bigint;
+  /** What the protocol holds of the loan token, over all its markets. */
+  readonly idle: bigint;
+}
+
+/** One condition of the lending protocol: so much has to be there when a call asks for it. Loan base units. */
+export interface LiquidityNeed {
+  /** The market lends what is borrowed; the protocol holds what is out at the same time. */
+  readonly place: LiquidityPlace;
+  readonly market: Market;
+  readonly needed: bigint;
+  readonly available: bigint;
+}
+
+/** What opening and increasing do: the loan is swapped and supplied, and borrowed while the flash loan is still out. */
+export function borrowingFlows(market: Market, amount: bigint): readonly Flow[] {
+  return [
+    { kind: 'flash_loan', market, amount },
+    { kind: 'borrow', market, amount },
+  ];
+}
+
+/** What closing does: the flash loan repays the debt, so only that much is out. */
+export function closingFlows(market: Market, debt: bigint): readonly Flow[] {
+  return [
+    { kind: 'flash_loan', market, amount: debt },
+    { kind: 'repay', market, amount: debt },
+  ];
+}
+
+/** Take a market as it is read; `moved` is what a reallocation brings into it first. */
+export function liquidityOf(
+  market: Market,
+  { liquidity, idle }: Pick<LiveMarket, 'liquidity' | 'idle'>,
+  moved = 0n,
+): MarketLiquidity {
+  return { market, lendable: liquidity + moved, idle };
+}
+
+/** List what every call needs of every market and of the protocol, call by call: what one call repays is there for the next. */
+export function liquidityNeeds(
+  calls: readonly (readonly Flow[])[],
+  liquidity: readonly MarketLiquidity[],
+): readonly LiquidityNeed[] {
+  const lendable = new Map(liquidity.map((entry) => [entry.market.id, entry.lendable]));
+  const idle = new Map(liquidity.map((entry) => [entry.market.loan.address, entry.idle]));
+  return calls.flatMap((flows) => {
+    const needs = [...marketNeeds(flows, lendable), ...protocolNeeds(flows, idle)];
+    for (const { kind, market, amount } of flows) {
+      if (kind === 'flash_loan') continue;
+      const change = kind === 'repay' ? amount : -amount;
+      lendable.set(market.id, (lendable.get(market.id) ?? 0n) + change);
+      idle.set(market.loan.address, (idle.get(market.loan.address) ?? 0n) + change);
+    }
+    return needs;
+  });
+}
+
+function marketNeeds(flows: readonly Flow[], lendable: ReadonlyMap<MarketId, bigint>): readonly LiquidityNeed[] {
+  const borrowed = new Map<Market, bigint>();
+  for (const { kind, market, amount } of flows) {
+    if (kind === 'borrow') borrowed.set(market, (borrowed.get(market) ?? 0n) + amount);
+  }
+  return [...borrowed].map(([market, needed]) => ({
+    place: 'market',
+    market,
+    needed,
+    available: lendable.get(market.id) ?? 0n,
+  }));
+}
+
+function protocolNeeds(flows: readonly Flow[], idle: ReadonlyMap<string, bigint>): readonly LiquidityNeed[] {
+  const out = new Map<string, bigint>();
+  const peaks = new Map<string, { readonly market: Market; readonly needed: bigint }>();
+  for (const { kind, market, amount } of flows) {
+    const { address } = market.loan;
+    const now = (out.get(address) ?? 0n) + (kind === 'repay' ? -amount : amount);
+    out.set(address, now);
+    if (now > (peaks.get(address)?.needed ?? 0n)) peaks.set(address, { market, needed: now });
+  }
+  return [...peaks].map(([address, { market, needed }]) => ({
+    place: 'protocol',
+    market,
+    needed,
+    available: idle.get(address) ?? 0n,
+  }));
+}
+
+/** The one comparison of liquidity: exactly as much as is needed is enough. */
+export function isCovered({ needed, available }: Pick<LiquidityNeed, 'needed' | 'available'>): boolean {
+  return needed <= available;
+}
+
+/** Scale an amount down until every need that grows with it is covered; rounded down, never above the amount itself. */
+export function largestCovered(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
+  return needs.reduce((largest, need) => {
+    if (isCovered(need)) return largest;
+    const scaled = (amount * need.available) / need.needed;
+    return scaled < largest ? scaled : largest;
+  }, amount);
+}
+
+/** Share of a largest amount that is left out, as a divisor: swaps fill a little differently when it is asked for. */
+const FILL_MARGIN_DIVISOR = 1_000n;
+
+/** The same for an amount that is swapped on its way, so that what is borrowed on it is known as of a quote only. */
+export function largestSwapped(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
+  const largest = largestCovered(amount, needs);
+  return largest - divideUp(largest, FILL_MARGIN_DIVISOR);
+}
+
+/**
+ * Insist that every need is covered. What is told is the need that is covered least, with the largest input that would do.
+ * @throws InsufficientLiquidityError
+ */
+export function requireCovered(
+  needs: readonly LiquidityNeed[],
+  largest: (needs: readonly LiquidityNeed[]) => LargestInput = () => ({}),
+): void {
+  const [first, ...rest] = needs.filter((need) => !isCovered(need));
+  if (!first) return;
+  const least = rest.reduce((a, b) => (b.available * a.needed < a.available * b.needed ? b : a), first);
+  const { id, loan } = least.market;
+  throw new InsufficientLiquidityError({
+    needed: formatUnitsPlain(least.needed, loan.decimals),
+    available: formatUnitsPlain(least.available, loan.decimals),
+    symbol: loan.symbol,
+    place: least.place,
+    ...(least.place === 'market' ? { marketId: id } : {}),
+    ...largest(needs),
+  });
+}
+
+function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
+}
