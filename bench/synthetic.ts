@@ -24,6 +24,7 @@ const SLOW = 43_200;
 export const BUDGETS: FreshnessBudgets = {
   lendingState: 300,
   oracle: 900,
+  oracleFeed: 90_000,
   borrowHistory: 3_600,
   collateralApy: {
     yieldmarket: 1_800,

@@ -6,10 +6,14 @@ import { Decimal, toUnits } from '../src/shared/decimal.ts';
 import { type Logger, silentLogger } from '../src/shared/logger.ts';
 import type { ChainVerbs } from './chain/verbs.ts';
 import { PortTakenError } from './port.ts';
+import { feedsOf, oracleSeed } from './seed/oracles.ts';
 import { FAULT_KINDS, faultSchema, PROVIDERS, type Upstreams } from './upstreams/index.ts';
 
 /** The verbs that the control endpoint uses; the local chains have them. */
-export type ControlVerbs = Pick<ChainVerbs, 'oraclePrice' | 'setOraclePrice' | 'moveOracle' | 'increaseTime'>;
+export type ControlVerbs = Pick<
+  ChainVerbs,
+  'oraclePrice' | 'setOraclePrice' | 'moveOracle' | 'increaseTime' | 'freezeFeed' | 'unfreezeFeed' | 'dateFeed'
+>;
 
 export interface ControlOptions {
   readonly chains: { on(chainId: number): ControlVerbs };
@@ -64,6 +68,13 @@ const oracleBody = z.strictObject({
   token: z.string().optional(),
   movePercent: decimalText.optional(),
   price: decimalText.optional(),
+});
+const feedBody = z.strictObject({
+  chainId: z.int(),
+  marketId: z.string().optional(),
+  token: z.string().optional(),
+  state: z.enum(['frozen', 'running']).optional(),
+  updatedAt: z.string().regex(/^\d+$/, 'expected unix seconds as digits, however absurd').optional(),
 });
 const timeBody = z.strictObject({
   chainId: z.int(),
@@ -142,6 +153,8 @@ async function handle(options: ControlOptions, request: IncomingMessage): Promis
       return { faults: upstreams.faults.list() };
     case 'POST /oracle':
       return moveOracles(options, parse(oracleBody, await readJson(request)));
+    case 'POST /feed':
+      return setFeeds(options, parse(feedBody, await readJson(request)));
     case 'POST /time': {
       const { chainId, seconds } = parse(timeBody, await readJson(request));
       await verbsOf(options, chainId).increaseTime(seconds);
@@ -197,7 +210,7 @@ async function moveOracles(options: ControlOptions, body: z.output<typeof oracle
     const after = await verbs.oraclePrice(market);
     moved.push({
       marketId: market.id,
-      pair: `${market.collateral.symbol}/${market.loan.symbol}`,
+      pair: pairOf(market),
       oracle: market.oracle,
       before: shownPrice(before, market),
       after: shownPrice(after, market),
@@ -206,8 +219,36 @@ async function moveOracles(options: ControlOptions, body: z.output<typeof oracle
   return { chainId, moved };
 }
 
+async function setFeeds(options: ControlOptions, body: z.output<typeof feedBody>): Promise<unknown> {
+  const { chainId, state, updatedAt } = body;
+  const verbs = verbsOf(options, chainId);
+  if ((state === undefined) === (updatedAt === undefined)) {
+    throw new ControlError(400, 'Send exactly one of state (frozen or running) and updatedAt (unix seconds).');
+  }
+  const markets = targets(options.catalog, body);
+  const found = markets.filter((market) => oracleSeed(market).kind === 'feed');
+  if (found.length === 0) {
+    const kinds = markets.map((market) => `${pairOf(market)}: ${oracleSeed(market).kind}`).join(', ');
+    throw new ControlError(400, `No feed is behind these oracles (${kinds}): only those of the kind feed have one.`);
+  }
+  for (const market of found) {
+    if (updatedAt !== undefined) await verbs.dateFeed(market, BigInt(updatedAt));
+    else await (state === 'frozen' ? verbs.freezeFeed(market) : verbs.unfreezeFeed(market));
+  }
+  return {
+    chainId,
+    feeds: found.map((market) => ({ marketId: market.id, pair: pairOf(market), feed: feedsOf(market).base })),
+  };
+}
+
+function pairOf({ collateral, loan }: Market): string {
+  return `${collateral.symbol}/${loan.symbol}`;
+}
+
+type Target = Pick<z.output<typeof oracleBody>, 'chainId' | 'marketId' | 'token' | 'price'>;
+
 /** One market per oracle: those of the market, or of every market that takes the token as collateral. */
-function targets(catalog: Catalog, { chainId, marketId, token, price }: z.output<typeof oracleBody>): Market[] {
+function targets(catalog: Catalog, { chainId, marketId, token, price }: Target): Market[] {
   const markets = catalog.chain(chainId)?.markets ?? [];
   if ((marketId === undefined) === (token === undefined)) {
     throw new ControlError(400, 'Send exactly one of marketId and token (the symbol or address of a collateral).');
@@ -280,6 +321,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 
 function help({ catalog, upstreams }: ControlOptions): unknown {
   const chain = catalog.chains[0];
+  const stock = catalog.chains.flatMap(({ markets }) => markets).find(({ kind }) => kind === 'stock');
   return {
     what: 'The switch of the local world: make simulated providers misbehave, move oracles, let time pass.',
     chains: catalog.chainIds,
@@ -304,6 +346,14 @@ function help({ catalog, upstreams }: ControlOptions): unknown {
         examples: [
           { chainId: chain?.chainId, token: chain?.markets[0]?.collateral.symbol, movePercent: -5 },
           { chainId: chain?.chainId, marketId: chain?.markets[0]?.id, price: '1.02' },
+        ],
+      },
+      'POST /feed': {
+        does: 'Stops the feed behind an oracle, lets it run again, or lets it tell any date (unix seconds).',
+        examples: [
+          { chainId: stock?.chainId, token: stock?.collateral.symbol, state: 'frozen' },
+          { chainId: stock?.chainId, token: stock?.collateral.symbol, updatedAt: '0' },
+          { chainId: stock?.chainId, token: stock?.collateral.symbol, state: 'running' },
         ],
       },
       'POST /time': { does: 'Lets time pass on one chain.', examples: [{ chainId: chain?.chainId, seconds: 86_400 }] },

@@ -1,5 +1,12 @@
-import { type CatalogOverlay, type ChainData, computeMarketId, curatedChains } from '../src/catalog/index.ts';
+import {
+  type CatalogOverlay,
+  type ChainData,
+  computeMarketId,
+  createCatalog,
+  curatedChains,
+} from '../src/catalog/index.ts';
 import { labelAddress } from './seed/accounts.ts';
+import { feedsOf, oracleSeed } from './seed/oracles.ts';
 
 type ChainOverlay = CatalogOverlay[number];
 type TokenRow = ChainData['tokens'][number];
@@ -9,16 +16,36 @@ const THURSDAY = 4;
 const PT_LLTV = 915n * 10n ** 15n;
 
 /**
- * Make what exists in the local world only: a principal token with most of its life ahead, whatever today is, and ids for
- * the tokens whose yield source is known by kind but not by id.
+ * Make what exists in the local world only: a principal token with most of its life ahead, whatever today is, ids for
+ * the tokens whose yield source is known by kind but not by id, and the heartbeats of the feeds behind its oracles.
  * @param now Unix milliseconds.
  */
 export function createOverlay(now: number, chains: readonly ChainData[] = curatedChains): CatalogOverlay {
   return chains.map((chain): ChainOverlay => {
     const complete = chain.tokens.flatMap(localSourceId);
     const rows = principalToken(chain, now);
-    return { chainId: chain.chainId, tokens: rows.tokens, markets: rows.markets, complete };
+    const feeds = localFeeds(chain);
+    return { chainId: chain.chainId, tokens: rows.tokens, markets: rows.markets, feeds, complete };
   });
+}
+
+/** The heartbeats of all feeds but the stocks': theirs are not curated, as most are not. */
+function localFeeds(chain: ChainData): NonNullable<ChainOverlay['feeds']> {
+  const { markets } = createCatalog([chain]).chains[0] ?? { markets: [] };
+  const feeds = markets.flatMap((market) => {
+    const seed = oracleSeed(market);
+    if (seed.kind !== 'feed' || market.kind === 'stock') return [];
+    const { base, quote } = feedsOf(market);
+    const name = `${market.collateral.symbol}/${market.loan.symbol}`;
+    const { heartbeatSec, quoteHeartbeatSec } = seed;
+    return [
+      { address: base, description: `${name} base feed`, heartbeatSec },
+      ...(quoteHeartbeatSec === undefined
+        ? []
+        : [{ address: quote, description: `${name} quote feed`, heartbeatSec: quoteHeartbeatSec }]),
+    ];
+  });
+  return [...new Map(feeds.map((row) => [row.address, row])).values()];
 }
 
 /** Tell the maturity (unix seconds, midnight UTC): the first last Thursday of a month that is at least six months ahead. */

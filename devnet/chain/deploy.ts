@@ -1,4 +1,6 @@
-import type { Chain, Token } from '../../src/catalog/index.ts';
+import { type Address, zeroAddress } from 'viem';
+import type { Chain, Market, Token } from '../../src/catalog/index.ts';
+import { feedsOf, oracleSeed } from '../seed/oracles.ts';
 import { vaultSeeds } from '../seed/vaults.ts';
 import type { Construction, DeployContext } from './context.ts';
 import { step } from './encode.ts';
@@ -8,6 +10,11 @@ import { seededOraclePrice } from './prices.ts';
 const LLTVS = ['0', '385', '625', '77', '86', '915', '945', '965', '98'].map((digits) =>
   BigInt(digits.padEnd(18, '0')),
 );
+
+/** An oracle's price is scaled by this many places; the quote feed says that a loan token is worth one dollar, as feeds do. */
+const ORACLE_DECIMALS = 36;
+const QUOTE_DECIMALS = 8;
+const QUOTE_UNIT = 10n ** 8n;
 
 /**
  * Deploy the lending side of a chain at the catalog's addresses: Morpho Blue, the interest-rate model, tokens, oracles,
@@ -55,11 +62,37 @@ function tokenConstruction({ chain, owner }: DeployContext, token: Token): Const
 function oracleConstructions({ chain, owner }: DeployContext): Construction[] {
   // Markets of one pair may share an oracle.
   const byAddress = new Map(chain.markets.map((market) => [market.oracle, market]));
-  return [...byAddress.values()].map((market) => ({
-    address: market.oracle,
-    contract: 'SettableOracle',
-    args: [seededOraclePrice(market), owner],
-  }));
+  return [...byAddress.values()].flatMap((market) => oracleOf(market, owner));
+}
+
+/** An oracle, and the feeds behind it where it has some. The base feed's answer carries all places of the price. */
+function oracleOf(market: Market, owner: Address): Construction[] {
+  const { oracle: address, collateral, loan } = market;
+  const seed = oracleSeed(market);
+  const price = seededOraclePrice(market);
+  if (seed.kind === 'opaque') return [{ address, contract: 'SettableOracle', args: [price, owner] }];
+  if (seed.kind === 'rate') {
+    return [
+      { address, contract: 'FeedOracle', args: [1n, zeroAddress, zeroAddress, collateral.address, price, owner] },
+    ];
+  }
+  const { base, quote } = feedsOf(market);
+  const isQuoted = seed.quoteHeartbeatSec !== undefined;
+  const decimals = ORACLE_DECIMALS + loan.decimals - collateral.decimals;
+  const feed = (at: Address, description: string, ...args: readonly unknown[]): Construction => ({
+    address: at,
+    contract: 'PriceFeed',
+    args: [description, ...args, owner],
+  });
+  return [
+    feed(base, `${collateral.symbol} / ${isQuoted ? 'USD' : loan.symbol}`, decimals, seed.heartbeatSec, price),
+    ...(isQuoted ? [feed(quote, `${loan.symbol} / USD`, QUOTE_DECIMALS, seed.quoteHeartbeatSec, QUOTE_UNIT)] : []),
+    {
+      address,
+      contract: 'FeedOracle',
+      args: [isQuoted ? QUOTE_UNIT : 1n, base, isQuoted ? quote : zeroAddress, zeroAddress, 0n, owner],
+    },
+  ];
 }
 
 function vaultConstructions({ chain, owner }: DeployContext): Construction[] {

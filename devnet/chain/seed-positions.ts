@@ -4,6 +4,7 @@ import type { Market } from '../../src/catalog/index.ts';
 import { liquidator, type SeededPosition, type SeededWallet, seededWallets } from '../seed/wallets.ts';
 import type { DeployContext, Transaction } from './context.ts';
 import { marketParams } from './deploy.ts';
+import { priceCall } from './prices.ts';
 import { approve, holdingsOf, marketByKey, mint, planDeposit, planLoop, readPrice } from './seed-plans.ts';
 import { planSwap } from './swaps.ts';
 
@@ -12,7 +13,6 @@ const LIQUIDATED_AT_LTV_PCT = 99n;
 const PRICE_SCALE = 10n ** 36n;
 const GAS_MONEY = parseEther('100');
 
-const oracleAbi = parseAbi(['function setPrice(uint256 price)']);
 const morphoAbi = parseAbi([
   'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
   'function liquidate(MarketParams marketParams, address borrower, uint256 seizedAssets, uint256 repaidShares, bytes data) returns (uint256, uint256)',
@@ -103,9 +103,8 @@ async function planLiquidation(
   const fallen = (debt * 100n * PRICE_SCALE) / (collateral * LIQUIDATED_AT_LTV_PCT);
   const setPrice = (value: bigint): Transaction => ({
     from: owner,
-    to: market.oracle,
     label: `move the oracle of ${seed.market}`,
-    data: encodeFunctionData({ abi: oracleAbi, functionName: 'setPrice', args: [value] }),
+    ...priceCall(market, value),
   });
   return [
     mint(owner, market.loan.address, liquidator.address, debt),

@@ -2,10 +2,13 @@ import { type Address, type Hex, numberToHex, parseAbi, type TransactionReceipt 
 import type { Chain, Market, Token } from '../../src/catalog/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { LENDER, OWNER } from '../seed/accounts.ts';
+import { marketKey } from '../seed/markets.ts';
+import { feedsOf, oracleSeed } from '../seed/oracles.ts';
 import type { DevnetClient } from './client.ts';
 import type { Artifacts } from './compile.ts';
 import { marketParams, tokenContract } from './deploy.ts';
 import { encode } from './encode.ts';
+import { priceCall } from './prices.ts';
 
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 
@@ -79,8 +82,15 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
 
   const oraclePrice = (which: Market | string): Promise<bigint> =>
     client.readContract({ address: market(which).oracle, abi: oracleAbi, functionName: 'price' });
+  /** Set the price of an oracle: of the feed behind it where it has one, which dates it unless it is frozen. */
   const setOraclePrice = (which: Market | string, price: bigint): Promise<TransactionReceipt> =>
-    call(OWNER, market(which).oracle, 'SettableOracle', 'setPrice', [price]);
+    send({ from: OWNER, ...priceCall(market(which), price) });
+  const onFeed = (which: Market | string, functionName: string, args: readonly unknown[] = []) => {
+    const of = market(which);
+    const { kind } = oracleSeed(of);
+    if (kind !== 'feed') throw new Error(`The oracle of ${marketKey(of)} has no feed: it is of the kind ${kind}`);
+    return call(OWNER, feedsOf(of).base, 'PriceFeed', functionName, args);
+  };
 
   /** Supply freshly minted loan tokens to a market. */
   const supply = async (
@@ -124,6 +134,13 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
       await setOraclePrice(which, price);
       return price;
     },
+    /** Stop the feed behind an oracle: its date stays, whatever time passes and whatever its answer is set to. */
+    freezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'freeze'),
+    /** Let the feed publish now, and at every heartbeat again. */
+    unfreezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'unfreeze'),
+    /** Let the feed tell a date (unix seconds), however absurd, until it is unfrozen. */
+    dateFeed: (which: Market | string, updatedAt: bigint): Promise<TransactionReceipt> =>
+      onFeed(which, 'freezeAt', [updatedAt]),
     /** Let time pass: the next block, mined at once, is that many seconds later. */
     increaseTime: async (seconds: number): Promise<void> => {
       await client.increaseTime({ seconds });

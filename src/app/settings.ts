@@ -10,6 +10,7 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
   return {
     lendingState: env.BUDGET_LENDING_STATE_SEC,
     oracle: env.BUDGET_ORACLE_SEC,
+    oracleFeed: env.BUDGET_ORACLE_FEED_SEC,
     borrowHistory: env.BUDGET_BORROW_HISTORY_SEC,
     collateralApy: {
       yieldmarket: env.BUDGET_YIELDMARKET_SEC,

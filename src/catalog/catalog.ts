@@ -54,6 +54,7 @@ function withOverlay(chain: ParsedChain, overlay: z.output<typeof overlaySchema>
     ...chain,
     tokens: [...chain.tokens.map((token) => completed(token, complete)), ...entries.flatMap((entry) => entry.tokens)],
     markets: [...chain.markets, ...entries.flatMap((entry) => entry.markets)],
+    feeds: [...chain.feeds, ...entries.flatMap((entry) => entry.feeds)],
   };
 }
 
@@ -130,6 +131,7 @@ function buildChain(row: ParsedChain): Chain {
     tokens,
     markets,
     equityVaults,
+    heartbeatsSec: new Map(row.feeds.map(({ address, heartbeatSec }) => [getAddress(address), heartbeatSec])),
   };
 }
 

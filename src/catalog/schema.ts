@@ -62,6 +62,13 @@ const equityVaultSchema = z.strictObject({
   yieldMarketId: marketId,
 });
 
+/** A price feed whose publisher promises an answer at least that often. */
+const feedSchema = z.strictObject({
+  address,
+  description: z.string().min(1),
+  heartbeatSec: z.int().positive(),
+});
+
 export const chainDataSchema = z.strictObject({
   chainId: z.int().positive(),
   name: z.string(),
@@ -89,14 +96,16 @@ export const chainDataSchema = z.strictObject({
   tokens: z.array(tokenSchema),
   markets: z.array(marketSchema),
   equityVaults: z.array(equityVaultSchema).default([]),
+  feeds: z.array(feedSchema).default([]),
 });
 
-/** Additions to one chain of the catalog: new tokens and markets, and fields completed on tokens that it already has. */
+/** Additions to one chain of the catalog: new tokens, markets and feeds, and fields completed on tokens that it already has. */
 export const overlaySchema = z.array(
   z.strictObject({
     chainId: z.int().positive(),
     tokens: z.array(tokenSchema).default([]),
     markets: z.array(marketSchema).default([]),
+    feeds: z.array(feedSchema).default([]),
     complete: z
       .array(tokenSchema.omit({ address: true, decimals: true, name: true }).partial().required({ symbol: true }))
       .default([]),

@@ -89,6 +89,8 @@ export interface Chain {
   /** All markets: loops first, then the stock markets of the equity vaults. */
   readonly markets: readonly Market[];
   readonly equityVaults: readonly EquityVault[];
+  /** How often feeds behind oracles promise an answer, seconds, by the feed's address; one that is not here is not known. */
+  readonly heartbeatsSec: ReadonlyMap<Address, number>;
 }
 
 export interface Catalog {

@@ -1,19 +1,13 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
-import type { LendingState, OraclePrice } from '../domain/facts.ts';
-import type { Address, ChainId, MarketId } from '../shared/ids.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
+import { betweenEvents, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
 import { createExecutor } from './execute.ts';
-import { createLens } from './lens.ts';
-import { foldLendingState, planLendingState } from './plans/lending-state.ts';
+import { createMarketReading, type LendingReading } from './markets.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
-export interface LendingReading {
-  readonly block: BlockRef;
-  readonly lending: Readings<MarketId, LendingState>;
-  readonly oracle: Readings<Address, OraclePrice>;
-}
+export type { LendingReading } from './markets.ts';
 
 export interface RateReading {
   readonly block: BlockRef;
@@ -25,8 +19,8 @@ export interface RateReading {
 export interface ChainReader {
   readonly chainId: ChainId;
   /**
-   * Read the state of markets and their oracles' values, all at one block. 2 requests for up to 50,000 markets, and one more
-   * for every further 50,000.
+   * Read the state of markets, their oracles' values and when the feeds behind those were updated, all at one block.
+   * 2 requests for up to 25,000 markets, and one more for every further 25,000.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
@@ -45,19 +39,13 @@ export interface ChainReaderDeps {
 
 /** Create the reader of one chain. */
 export function createChainReader(deps: ChainReaderDeps): ChainReader {
-  const { client, chain, marketsPerCall, slicing = betweenEvents } = deps;
+  const { client, chain, slicing = betweenEvents } = deps;
   const { chainId, contracts } = chain;
   const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, slicing });
-  const askLens = createLens({ client, chainId, slicing });
+  const readMarkets = createMarketReading(deps);
   return {
     chainId,
-    readLendingState: async (markets, options) => {
-      const blockNumber = await executor.latestBlock(options);
-      // All are written before the first is sent: what is sent in one turn is one request.
-      const questions = await runInSlices(planLendingState(contracts.morphoBlue, markets, marketsPerCall), slicing);
-      const { block, results } = await askLens(questions, blockNumber, options);
-      return { block, ...(await runInSlices(foldLendingState(questions, results, block), slicing)) };
-    },
+    readLendingState: async (markets, options) => readMarkets(markets, await executor.latestBlock(options), options),
     readOnchainRates: async (tokens, options) => {
       const rated = tokens.filter(isRated);
       const unrated = tokens.filter((token) => !isRated(token));

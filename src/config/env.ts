@@ -121,6 +121,11 @@ export const envSchema = z.object({
 
   BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
   BUDGET_ORACLE_SEC: seconds.default(900).describe('Freshness budget of oracle values.'),
+  BUDGET_ORACLE_FEED_SEC: seconds
+    .default(90_000)
+    .describe(
+      'How old the answer of a feed behind an oracle may be where the catalog does not know its heartbeat: 24 hours and one more by default.',
+    ),
   BUDGET_BORROW_HISTORY_SEC: seconds.default(3600).describe('Freshness budget of borrow-rate history.'),
   BUDGET_YIELDMARKET_SEC: seconds.default(1800).describe('Freshness budget of yield-market APYs.'),
   BUDGET_SLOW_APY_SEC: seconds.default(43_200).describe('Freshness budget of the other APY sources.'),

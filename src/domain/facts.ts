@@ -32,6 +32,15 @@ export interface LendingState {
 export interface OraclePrice {
   readonly price: bigint;
   readonly blockNumber: bigint;
+  /** The feeds that the price is made of; empty = it needs none (a redemption rate, or fixed); absent = not known. */
+  readonly feeds?: readonly OracleFeed[];
+}
+
+/** A price feed behind an oracle. */
+export interface OracleFeed {
+  readonly address: Address;
+  /** Unix seconds at which its answer was made; absent = it tells no date that can be believed. */
+  readonly updatedAt?: bigint;
 }
 
 export interface CollateralApy {
@@ -199,6 +208,8 @@ export interface ChainFacts {
 export interface FreshnessBudgets {
   readonly lendingState: number;
   readonly oracle: number;
+  /** Of the feeds behind an oracle whose heartbeat nobody curated. */
+  readonly oracleFeed: number;
   readonly borrowHistory: number;
   readonly collateralApy: Readonly<Record<CollateralApySource, number>>;
   readonly incentives: number;

@@ -1,4 +1,6 @@
 import { getAbiItem, getAddress, toFunctionSelector } from 'viem';
+import { aggregatorAbi, feedOracleAbi } from '../../src/abi/feeds.ts';
+import { FEED_LENS_CODE } from '../../src/abi/generated/feed-lens.ts';
 import { MARKET_LENS_CODE } from '../../src/abi/generated/market-lens.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
@@ -15,9 +17,46 @@ const RATE_AT_TARGET = toFunctionSelector(getAbiItem({ abi: irmAbi, name: 'rateA
 const BORROW_RATE_VIEW = toFunctionSelector(getAbiItem({ abi: irmAbi, name: 'borrowRateView' }));
 const PRICE = toFunctionSelector(getAbiItem({ abi: oracleAbi, name: 'price' }));
 
-/** Whether a call without a receiver brings the lens. */
+const FEED_VIEWS = (['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const).map((name) =>
+  toFunctionSelector(getAbiItem({ abi: feedOracleAbi, name })),
+);
+const LATEST_ROUND_DATA = toFunctionSelector(getAbiItem({ abi: aggregatorAbi, name: 'latestRoundData' }));
+
+/** Whether a call without a receiver brings the lens of markets. */
 export function isLens(data: Hex): boolean {
   return data.startsWith(MARKET_LENS_CODE);
+}
+
+/** Whether a call without a receiver brings the lens of feeds. */
+export function isFeedLens(data: Hex): boolean {
+  return data.startsWith(FEED_LENS_CODE);
+}
+
+/** Answer a call of the feed lens as its Solidity does, out of scripted contracts. */
+export function createScriptedFeedLens(contracts: Contracts) {
+  const ask = askOf(contracts);
+  return (data: Hex, timestamp: bigint, chainId: number): Hex => {
+    const args = data.slice(FEED_LENS_CODE.length);
+    const count = Number.parseInt(args.slice(-WORD), 16);
+    if (args.length !== (count + 1) * WORD) throw new Error(`${count} oracles in ${args.length} digits`);
+    const rows = Array.from({ length: count }, (_, i) => {
+      const oracle = getAddress(`0x${args.slice(i * WORD + 24, (i + 1) * WORD)}`);
+      let statuses = 0;
+      const words = FEED_VIEWS.map(() => '0'.repeat(WORD));
+      for (const [view, selector] of FEED_VIEWS.entries()) {
+        const named = ask(oracle, selector, 1);
+        statuses += named.status << (2 * view);
+        if (named.status !== ANSWERED) break;
+        const feed = named.words.slice(24);
+        if (/^0+$/.test(feed)) continue;
+        const round = ask(getAddress(`0x${feed}`), LATEST_ROUND_DATA, 5);
+        statuses += round.status << (2 * (view + FEED_VIEWS.length));
+        words[view] = feed + field(round.words.slice(3 * WORD, 4 * WORD), 24);
+      }
+      return [statuses.toString(16).padStart(WORD, '0'), ...words].join('');
+    });
+    return headed([timestamp, chainId, count], rows);
+  };
 }
 
 /** Answer a call of the lens as its Solidity does, out of scripted contracts. */
@@ -28,12 +67,7 @@ export function createScriptedLens(contracts: Contracts) {
     addresses.set(word, known);
     return known;
   };
-  const ask = (to: Address, data: string, words: number): Answer => {
-    const returned = contracts(to, data as Hex);
-    if (returned === 'revert') return { status: REVERTED, words: '' };
-    if (returned.length !== 2 + words * WORD) return { status: MALFORMED, words: '' };
-    return { status: ANSWERED, words: returned.slice(2) };
-  };
+  const ask = askOf(contracts);
 
   return (data: Hex, timestamp: bigint, chainId: number): Hex => {
     const args = data.slice(MARKET_LENS_CODE.length);
@@ -65,8 +99,21 @@ export function createScriptedLens(contracts: Contracts) {
         field(price.words, WORD),
       ].join('');
     });
-    return `0x${[timestamp, chainId, count].map((value) => value.toString(16).padStart(WORD, '0')).join('')}${rows.join('')}`;
+    return headed([timestamp, chainId, count], rows);
   };
+}
+
+function askOf(contracts: Contracts) {
+  return (to: Address, data: string, words: number): Answer => {
+    const returned = contracts(to, data as Hex);
+    if (returned === 'revert') return { status: REVERTED, words: '' };
+    if (returned.length !== 2 + words * WORD) return { status: MALFORMED, words: '' };
+    return { status: ANSWERED, words: returned.slice(2) };
+  };
+}
+
+function headed(header: readonly (bigint | number)[], rows: readonly string[]): Hex {
+  return `0x${header.map((value) => value.toString(16).padStart(WORD, '0')).join('')}${rows.join('')}`;
 }
 
 interface Answer {

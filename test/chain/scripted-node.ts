@@ -10,7 +10,7 @@ import {
 } from 'viem';
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { createScriptedLens, isLens } from './scripted-lens.ts';
+import { createScriptedFeedLens, createScriptedLens, isFeedLens, isLens } from './scripted-lens.ts';
 
 /** One inner call of a multicall or of the lens; the answer is return data or a revert. Throwing makes the node loud. */
 export type Contracts = (to: Address, data: Hex) => Hex | 'revert';
@@ -56,6 +56,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     throw new Error(`multicall3 ${data}`);
   };
   const lens = createScriptedLens(contracts);
+  const feedLens = createScriptedFeedLens(contracts);
   const answer = ({ method, params }: RpcRequest): unknown => {
     if (method === 'eth_blockNumber') return numberToHex(node.blockNumber);
     const scripted = node.methods.get(method);
@@ -66,6 +67,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     if (call.to === undefined && isLens(call.data)) {
       return node.alters(lens(call.data, node.timestamp, node.chainId), call.data);
     }
+    if (call.to === undefined && isFeedLens(call.data)) return feedLens(call.data, node.timestamp, node.chainId);
     if (call.to?.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
     const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data: call.data });
     if (functionName !== 'aggregate3') throw new Error(functionName);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Hex, keccak256, numberToHex } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { MARKET_LENS_FILE, renderMarketLens } from '../../scripts/market-lens.ts';
+import { FEED_LENS, MARKET_LENS, renderLens } from '../../scripts/lenses.ts';
 import { MARKET_LENS_CODE } from '../../src/abi/generated/market-lens.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
@@ -26,9 +26,12 @@ beforeAll(async () => {
 }, COMPILE_MS);
 
 describe('generated code', () => {
-  test('default: the committed module carries what the compiler makes of the source', () => {
-    expect(readFileSync(MARKET_LENS_FILE, 'utf8')).toBe(renderMarketLens(artifacts));
-  });
+  test.each([MARKET_LENS, FEED_LENS])(
+    'default: the committed module carries what the compiler makes of $contract',
+    (lens) => {
+      expect(readFileSync(lens.file, 'utf8')).toBe(renderLens(lens, artifacts));
+    },
+  );
 
   test('behavior: what a full call sends and returns is within the limits of creation', () => {
     const ids = Array.from({ length: MARKETS_PER_CALL }, (_, i) => keccak256(numberToHex(i)) as MarketId);
@@ -63,10 +66,12 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
     expect(lending.values.size).toBe(markets().length);
     for (const market of markets()) {
       const direct = await directly(world(), market, block.number);
-      expect([lending.values.get(market.id), oracle.values.get(market.oracle)]).toEqual([
-        { ...direct.state, blockNumber: block.number, blockTimestamp: block.timestamp },
-        { price: direct.price, blockNumber: block.number },
-      ]);
+      expect(lending.values.get(market.id)).toEqual({
+        ...direct.state,
+        blockNumber: block.number,
+        blockTimestamp: block.timestamp,
+      });
+      expect(oracle.values.get(market.oracle)).toMatchObject({ price: direct.price, blockNumber: block.number });
     }
     expect(block.timestamp).toBe((await world().client.getBlock({ blockNumber: block.number })).timestamp);
   });

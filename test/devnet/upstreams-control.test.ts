@@ -9,6 +9,12 @@ let control: Control;
 const prices = new Map<string, bigint>();
 const passed: [number, number][] = [];
 
+const feeds: unknown[] = [];
+const fed =
+  (verb: string) =>
+  async (market: Market, ...args: readonly bigint[]) =>
+    void feeds.push([verb, market.collateral.symbol, ...args]);
+
 /** The chain verbs, on numbers kept here. */
 const verbs = (chainId: number) => {
   const id = (market: Market | string): string => (typeof market === 'string' ? market : market.oracle);
@@ -27,6 +33,9 @@ const verbs = (chainId: number) => {
     increaseTime: async (seconds: number) => {
       passed.push([chainId, seconds]);
     },
+    freezeFeed: fed('freezeFeed') as never,
+    unfreezeFeed: fed('unfreezeFeed') as never,
+    dateFeed: fed('dateFeed') as never,
   };
 };
 
@@ -38,6 +47,7 @@ beforeAll(async () => {
 afterEach(() => {
   up.faults.clear();
   prices.clear();
+  feeds.length = 0;
 });
 afterAll(async () => {
   await control.stop();
@@ -127,6 +137,30 @@ describe('faults', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.error?.length).toBeGreaterThan(10);
     expect(up.faults.list()).toEqual([]);
+  });
+});
+
+describe('feed', () => {
+  test('default: stops, lets run and dates the feeds behind the oracles of a collateral', async () => {
+    for (const state of [{ state: 'frozen' }, { state: 'running' }, { updatedAt: '0' }]) {
+      const { status, body } = await call('POST', '/feed', { chainId: 4663, token: 'SPY', ...state });
+      expect([status, (body.feeds as unknown as unknown[]).length]).toEqual([200, 1]);
+    }
+    expect(feeds).toEqual([
+      ['freezeFeed', 'SPY'],
+      ['unfreezeFeed', 'SPY'],
+      ['dateFeed', 'SPY', 0n],
+    ]);
+  });
+
+  test.each([
+    [{ chainId: 4663, token: 'SPY' }, 'exactly one of state'],
+    [{ chainId: 4663, token: 'SPY', state: 'frozen', updatedAt: '1' }, 'exactly one of state'],
+    [{ chainId: 4663, token: 'SPY', updatedAt: '-1' }, 'unix seconds'],
+    [{ chainId: 4663, token: 'wsNET', state: 'frozen' }, 'wsNET/USDG: opaque'],
+  ])('error: %j', async (body, message) => {
+    const { status, body: answer } = await call('POST', '/feed', body);
+    expect([status, answer.error]).toEqual([400, expect.stringContaining(message)]);
   });
 });
 

@@ -3,6 +3,8 @@ import { erc20Abi, parseAbi, parseEther, parseUnits } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accounts, privateKeyOf } from '../../devnet/chain/index.ts';
 import { labelAddress } from '../../devnet/seed/accounts.ts';
+import { feedsOf, oracleSeed } from '../../devnet/seed/oracles.ts';
+import { aggregatorAbi } from '../../src/abi/feeds.ts';
 import type { Hex } from '../../src/shared/ids.ts';
 import { catalog, sdkId, useChains } from './world.ts';
 
@@ -10,6 +12,14 @@ const on = useChains([4663]);
 const someone = labelAddress('someone in a test');
 const [market] = catalog.chain(4663)?.markets ?? [];
 if (market === undefined) throw new Error('Chain 4663 has markets');
+
+const fed = (() => {
+  for (const candidate of catalog.chain(4663)?.markets ?? []) {
+    const seed = oracleSeed(candidate);
+    if (seed.kind === 'feed') return { market: candidate, feed: feedsOf(candidate).base, ...seed };
+  }
+  throw new Error('An oracle of chain 4663 has a feed');
+})();
 
 let snapshot: Hex = '0x';
 beforeEach(async () => {
@@ -47,6 +57,36 @@ describe('verbs', () => {
     await setOraclePrice(market, 1_000_000n);
     expect(await moveOracle(market, '-12.5')).toBe(875_000n);
     expect(await oraclePrice(market.id)).toBe(875_000n);
+  });
+
+  it('behavior: a feed publishes at its heartbeat, a frozen one keeps its date, and dateFeed tells any', async () => {
+    const { freezeFeed, unfreezeFeed, dateFeed, setOraclePrice, oraclePrice, increaseTime, client } = on(4663);
+    const { feed, heartbeatSec } = fed;
+    const updatedAt = async () => {
+      const round = await client.readContract({ address: feed, abi: aggregatorAbi, functionName: 'latestRoundData' });
+      return round[3];
+    };
+    await setOraclePrice(fed.market, 5n * 10n ** 24n);
+    const published = await updatedAt();
+    expect(published).toBe(await time());
+    await increaseTime(heartbeatSec + 60);
+    expect(await updatedAt()).toBe(published + BigInt(heartbeatSec));
+    await freezeFeed(fed.market);
+    await increaseTime(3 * heartbeatSec);
+    await setOraclePrice(fed.market, 4n * 10n ** 24n);
+    expect([await updatedAt(), await oraclePrice(fed.market)]).toEqual([
+      published + BigInt(heartbeatSec),
+      4n * 10n ** 24n,
+    ]);
+    await dateFeed(fed.market, 2n ** 255n);
+    expect(await updatedAt()).toBe(2n ** 255n);
+    await unfreezeFeed(fed.market);
+    expect(await updatedAt()).toBe(await time());
+  });
+
+  it('error: an oracle without a feed says of which kind it is', async () => {
+    const found = catalog.chain(4663)?.markets.find((other) => oracleSeed(other).kind === 'opaque');
+    expect(() => on(4663).freezeFeed(found ?? '')).toThrow('opaque');
   });
 
   it('behavior: increaseTime passes at once, mine adds blocks, revert takes all of it back', async () => {

@@ -44,6 +44,7 @@ const sources: Record<CollateralApySource, number> = {
 export const BUDGETS: FreshnessBudgets = {
   lendingState: 300,
   oracle: 900,
+  oracleFeed: 90_000,
   borrowHistory: 3_600,
   collateralApy: sources,
   incentives: 3_600,

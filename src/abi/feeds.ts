@@ -1,0 +1,14 @@
+import { parseAbi } from 'viem';
+
+/** The views by which Morpho's Chainlink oracles, of both versions, name the feeds behind them. The zero address is none. */
+export const feedOracleAbi = parseAbi([
+  'function BASE_FEED_1() view returns (address)',
+  'function BASE_FEED_2() view returns (address)',
+  'function QUOTE_FEED_1() view returns (address)',
+  'function QUOTE_FEED_2() view returns (address)',
+]);
+
+/** ABI of a price feed. `updatedAt` is unix seconds. */
+export const aggregatorAbi = parseAbi([
+  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
+]);

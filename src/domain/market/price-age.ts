@@ -1,0 +1,65 @@
+import type { Address } from '../../shared/ids.ts';
+import type { OracleFeed } from '../facts.ts';
+import { earliestStale, isStale, stampOf } from '../freshness/stamp.ts';
+import type { Stamp } from '../freshness/types.ts';
+
+/** When the price of an oracle was made, by the feeds behind it. */
+export type PriceAge =
+  | {
+      readonly state: 'known';
+      /** Of the oldest feed, ms. */
+      readonly asOfMs: number;
+      /** Of the feed that is past its heartbeat first. */
+      readonly stamp: Stamp;
+      readonly feed: Address;
+    }
+  /** It is made of no feed: it is as old as the block at which it is read. */
+  | { readonly state: 'not_applicable' }
+  /** The oracle does not name its feeds, or one of them tells no date that can be believed. */
+  | { readonly state: 'unknown' };
+
+/** How old the answer of a feed may be. */
+export interface FeedBudgets {
+  /** Promised by the publishers, seconds, by the feed's address. */
+  readonly heartbeatsSec: ReadonlyMap<Address, number>;
+  /** For a feed whose heartbeat is not known, seconds. */
+  readonly budgetSec: number;
+}
+
+/** An answer takes some blocks to arrive after its heartbeat. */
+const GRACE_SEC = 600;
+/** A clock may be ahead of another by so much; a date beyond is none. */
+const MAX_AHEAD_SEC = 120n;
+/** The first block of any chain with contracts: nothing was published before. */
+const FIRST_BLOCK_SEC = 1_438_269_973n;
+
+/** Take a feed's date as it is told, unix seconds; `undefined` = in the future of the block, or absurd. */
+export function believedUpdate(updatedAt: bigint, blockTimestamp: bigint): bigint | undefined {
+  return updatedAt < FIRST_BLOCK_SEC || updatedAt > blockTimestamp + MAX_AHEAD_SEC ? undefined : updatedAt;
+}
+
+/** Tell how old a price is. `undefined` feeds = the oracle does not name them. */
+export function priceAge(feeds: readonly OracleFeed[] | undefined, budgets: FeedBudgets): PriceAge {
+  if (feeds === undefined) return { state: 'unknown' };
+  const dated: { readonly feed: Address; readonly stamp: Stamp }[] = [];
+  for (const { address, updatedAt } of feeds) {
+    if (updatedAt === undefined) return { state: 'unknown' };
+    const heartbeatSec = budgets.heartbeatsSec.get(address);
+    const budgetSec = heartbeatSec === undefined ? budgets.budgetSec : heartbeatSec + GRACE_SEC;
+    dated.push({ feed: address, stamp: stampOf({ asOfMs: Number(updatedAt) * 1_000 }, budgetSec) });
+  }
+  const [first, ...others] = dated;
+  if (!first) return { state: 'not_applicable' };
+  const worst = earliestStale(first.stamp, ...others.map(({ stamp }) => stamp));
+  return {
+    state: 'known',
+    asOfMs: Math.min(...dated.map(({ stamp }) => stamp.asOfMs)),
+    stamp: worst,
+    feed: dated.find(({ stamp }) => stamp === worst)?.feed ?? first.feed,
+  };
+}
+
+/** Whether a feed behind the price is past its heartbeat. */
+export function isOldPrice(age: PriceAge, nowMs: number): boolean {
+  return age.state === 'known' && isStale(age.stamp, nowMs);
+}

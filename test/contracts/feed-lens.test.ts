@@ -1,0 +1,121 @@
+import type { Hex } from 'viem';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
+import { feedsOf, oracleSeed } from '../../devnet/seed/oracles.ts';
+import { aggregatorAbi } from '../../src/abi/feeds.ts';
+import type { Market } from '../../src/catalog/index.ts';
+import { createChainClient } from '../../src/chain/client.ts';
+import { decodeFeeds, encodeFeedLens } from '../../src/chain/feed-words.ts';
+import { decodeLensHeader } from '../../src/chain/lens-words.ts';
+import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
+import { useWorld } from './world.ts';
+
+const COMPILE_MS = 120_000;
+
+let artifacts: Artifacts;
+beforeAll(async () => {
+  artifacts = await compileContracts();
+}, COMPILE_MS);
+
+describe.each([1, 4663])('FeedLens on chain %i', (chainId) => {
+  const world = useWorld(chainId);
+  const markets = () => world().row.markets;
+  const read = (of: readonly Market[] = markets()): Promise<LendingReading> => {
+    const { row, chain } = world();
+    const client = createChainClient({ chainId, rpcUrl: chain.rpcUrl, retryCount: 0 });
+    return createChainReader({ client, chain: row }).readLendingState(of);
+  };
+  const dateOf = async (feed: Hex): Promise<bigint> => {
+    const address = { address: feed, abi: aggregatorAbi, functionName: 'latestRoundData' } as const;
+    return (await world().client.readContract(address))[3];
+  };
+  const dated = (): Market => {
+    const found = markets().find((market) => oracleSeed(market).kind === 'feed');
+    if (found === undefined) throw new Error('No oracle has a feed');
+    return found;
+  };
+
+  test('default: the feeds of every oracle that names them, with their dates; none of one that needs none', async () => {
+    const kinds = new Set<string>();
+    await world().chain.increaseTime(5 * 86_400 + 7);
+    const { oracle } = await read();
+    for (const market of markets()) {
+      const seed = oracleSeed(market);
+      kinds.add(seed.kind);
+      const { feeds } = oracle.values.get(market.oracle) ?? {};
+      if (seed.kind === 'opaque') expect(feeds).toBeUndefined();
+      if (seed.kind === 'rate') expect(feeds).toEqual([]);
+      if (seed.kind !== 'feed') continue;
+      const { base, quote } = feedsOf(market);
+      const behind = seed.quoteHeartbeatSec === undefined ? [base] : [base, quote];
+      const dates = await Promise.all(behind.map(dateOf));
+      expect(feeds).toEqual(behind.map((address, i) => ({ address, updatedAt: dates[i] })));
+    }
+    expect([...kinds].sort()).toEqual(['feed', 'opaque', 'rate']);
+  });
+
+  test('behavior: a date in the future, before all blocks or absurd is none; two minutes ahead are believed', async () => {
+    const market = dated();
+    const { chain, client } = world();
+    const feedsAt = async (updatedAt: bigint) => {
+      await chain.dateFeed(market, updatedAt);
+      return (await read()).oracle.values.get(market.oracle)?.feeds?.map((feed) => feed.updatedAt);
+    };
+    const now = async () => (await client.getBlock()).timestamp;
+    for (const absurd of [0n, 1n, 2n ** 96n - 1n, 2n ** 96n, 2n ** 255n, 2n ** 256n - 1n]) {
+      expect((await feedsAt(absurd))?.[0]).toBeUndefined();
+    }
+    const soon = (await now()) + 100n;
+    expect((await feedsAt(soon))?.[0]).toBe(soon);
+    expect((await feedsAt((await now()) + 400n))?.[0]).toBeUndefined();
+  });
+
+  test.each(['RevertingOracle', 'BurningOracle', 'FloodingOracle', 'FloodingRevertOracle', 'ShortOracle', ''])(
+    'behavior: an oracle or a feed that is a %s fails alone',
+    async (contract) => {
+      const before = await read();
+      const market = dated();
+      const bytecode = contract === '' ? '0x' : artifactOf(artifacts, contract).deployedBytecode;
+      const snapshot = await world().chain.snapshot();
+      for (const address of [feedsOf(market).base, market.oracle]) {
+        await world().client.setCode({ address, bytecode });
+        const { oracle, lending } = await read();
+        expect(lending.failures.size).toBe(0);
+        const shared = markets().filter((other) => other.oracle !== market.oracle);
+        for (const other of shared) {
+          expect(oracle.values.get(other.oracle)?.feeds).toEqual(before.oracle.values.get(other.oracle)?.feeds);
+        }
+        expect(oracle.values.has(market.oracle)).toBe(false);
+        await world().chain.revert(snapshot);
+        await world().chain.snapshot();
+      }
+    },
+  );
+
+  test('behavior: whatever gas a node gives, what is told is right, and the rest is not known', async () => {
+    const oracles = [...new Set(markets().map(({ oracle }) => oracle))];
+    const whole = await read();
+    let most = -1;
+    for (let gas = 60_000n; gas < 8_000_000n; gas += 71_000n) {
+      const { data } = await world()
+        .client.call({ data: encodeFeedLens(oracles), gas })
+        .catch(() => ({ data: undefined }));
+      if (data === undefined) expect(most).toBe(-1);
+      if (data === undefined) continue;
+      const { count, timestamp } = decodeLensHeader(data);
+      expect(count).toBe(oracles.length);
+      let known = 0;
+      for (const [i, oracle] of oracles.entries()) {
+        const told = decodeFeeds(data, i, { number: 1n, timestamp });
+        const feeds = whole.oracle.values.get(oracle)?.feeds;
+        if (!told.ok) continue;
+        expect(told.value.map(({ address }) => address)).toEqual(feeds?.map(({ address }) => address));
+        known += 1 + told.value.filter(({ updatedAt }) => updatedAt !== undefined).length;
+      }
+      expect(known).toBeGreaterThanOrEqual(most);
+      most = known;
+    }
+    const all = [...whole.oracle.values.values()].flatMap(({ feeds }) => (feeds ? [1 + feeds.length] : []));
+    expect(most).toBe(all.reduce((sum, part) => sum + part, 0));
+  });
+});
