@@ -119,7 +119,7 @@ describe('buildDepositBatch', () => {
         expect(entry.amountIn).toBe(terms.amountIn);
         expect(entry.depositToken).toBe(terms.vault.depositToken.address);
       }),
-      { numRuns: 10_000 },
+      { numRuns: 1_000 },
     );
   });
 });
@@ -157,7 +157,7 @@ describe('buildExitBatch', () => {
         expect(names.some((name) => name === 'approve')).toBe(false);
         expect(names.lastIndexOf('deleverage')).toBeLessThan(names.indexOf('setAuthorization'));
       }),
-      { numRuns: 10_000 },
+      { numRuns: 1_000 },
     );
   });
 });
