@@ -4,6 +4,7 @@ import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
 import { AppError } from '../shared/errors.ts';
 import type { BuilderDeps } from './deps.ts';
 import { DEFAULT_SLIPPAGE } from './input.ts';
+import { expectedOutput } from './quoting/loss.ts';
 
 /** What selling all collateral of a position would lose now. */
 export type ExitCost =
@@ -31,9 +32,9 @@ export async function exitCost(
       recipient: executor,
       slippage: DEFAULT_SLIPPAGE,
       feeBps: 0,
-      expectedOut: value,
     });
-    return { ok: true, lostLoan: value - quote.amountOut, amountOut: quote.amountOut, source: quote.source };
+    const amountOut = expectedOutput(quote.amountOut, value);
+    return { ok: true, lostLoan: value - amountOut, amountOut, source: quote.source };
   } catch (error) {
     if (error instanceof AppError) return { ok: false, reason: error.code };
     throw error;

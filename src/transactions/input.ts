@@ -9,6 +9,12 @@ export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
 /** The contracts refuse more. */
 export const MAX_SLIPPAGE: Decimal = new Decimal('0.01');
 
+/** The most that `maxSwapLossPct` may allow, percent of the equity: where risk is added, and where it is taken back. */
+export const LARGEST_LOSS_PCT: { readonly adding: Decimal; readonly leaving: Decimal } = {
+  adding: new Decimal(10),
+  leaving: new Decimal(50),
+};
+
 export interface EffectiveSlippage {
   readonly value: Decimal;
   /** What was asked for, when it was more than the cap. */

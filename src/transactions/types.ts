@@ -43,12 +43,18 @@ export interface PayToken {
   readonly resetsApproval: boolean;
 }
 
-/** A swap as it was chosen: the quote, and what of it is guaranteed. */
+/** A swap as it was chosen: the quote, what it is measured against, and what of it is guaranteed. */
 export interface PlannedSwap {
   readonly tokenIn: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   readonly tokenOut: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   readonly quote: SwapQuote;
-  /** Least output the contracts accept, base units; never below quote × (1 − slippage). */
+  /** What the input is worth at prices that no venue influences, base units of `tokenOut`; absent when nothing prices the pair. */
+  readonly reference?: bigint;
+  /** What is counted on and shown: the quote, at most the reference. Base units. */
+  readonly expectedOut: bigint;
+  /** Percent of the reference that is lost at `expectedOut`, never negative; absent without a reference. */
+  readonly lossPct?: Decimal;
+  /** Least output the contracts accept, base units; never below reference × (1 − allowed loss − slippage). */
   readonly minOut: bigint;
   readonly feeBps: number;
 }

@@ -1,5 +1,6 @@
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
 import type { EffectiveSlippage } from './input.ts';
+import { worstOutput } from './quoting/planned.ts';
 import type { Issue, PlannedSwap } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
@@ -15,8 +16,8 @@ export function slippageNote({ value, cappedFrom }: EffectiveSlippage): readonly
 
 /** Say what a swap is expected to give, and at least. */
 export function swapNote(swap: PlannedSwap): string {
-  const { quote, tokenIn, tokenOut, minOut } = swap;
-  return `${quote.source} swaps ${shownAmount(quote.amountIn, tokenIn)} into about ${shownAmount(quote.amountOut, tokenOut)}, at least ${formatUnitsPlain(minOut, tokenOut.decimals)}.`;
+  const { quote, tokenIn, tokenOut, expectedOut } = swap;
+  return `${quote.source} swaps ${shownAmount(quote.amountIn, tokenIn)} into about ${shownAmount(expectedOut, tokenOut)}, at least ${formatUnitsPlain(worstOutput(swap), tokenOut.decimals)}.`;
 }
 
 export interface InstructionsInput {

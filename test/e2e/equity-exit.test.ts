@@ -123,12 +123,15 @@ describe('the oracle cap on the sale of a loop', () => {
     expect(refused.details).toEqual({
       field: 'body.yieldPositionIds',
       value: '0',
-      limit: { maxPriceImpactPct: '1' },
+      limit: { maxPriceImpactPct: '1', maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/) },
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'LimitExceededRefusal',
       field: 'yieldPositionIds',
-      limits: [{ name: 'maxPriceImpactPct', value: '1' }],
+      limits: [
+        { name: 'maxPriceImpactPct', value: '1' },
+        { name: 'maxSwapLossPct', value: expect.stringMatching(/^\d\.\d{1,2}$/) },
+      ],
       retryable: false,
     });
     await setVenueFee(WITHIN);

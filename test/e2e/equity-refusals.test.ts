@@ -160,7 +160,11 @@ describe('liquidity', () => {
     // Only the venue's depth bounds it now.
     await verbs.local.supply(yieldMarket, 20_000_000_000_000n);
     const details = await refused({ amount: '1500000' }, 400, 'bad_request');
-    expect(details).toEqual({ field: 'body.amount', value: '1500000', limit: { maxPriceImpactPct: '1' } });
+    expect(details).toEqual({
+      field: 'body.amount',
+      value: '1500000',
+      limit: { maxPriceImpactPct: '1', maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/) },
+    });
   });
 
   test('error: no venue takes a size beyond its depth', async () => {

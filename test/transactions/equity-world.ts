@@ -43,6 +43,7 @@ export function swapOf(
   return {
     tokenIn,
     tokenOut,
+    expectedOut: amountOut,
     minOut: leastOutput(amountOut, slippage),
     feeBps: 0,
     quote: {

@@ -41,7 +41,7 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
       ? fc.constant(undefined)
       : quoteFor(chain, amountIn, 10n ** BigInt(market.collateral.decimals) * 50n);
     return entry.chain((entryQuote) => {
-      const entrySwap = entryQuote && planEntrySwap(request, entryQuote);
+      const entrySwap = entryQuote && planEntrySwap(request, entryQuote, entryQuote.amountOut);
       const size = attempt(() => sizeOpen(request, entrySwap, price));
       if (size === 'refused') return fc.constant(size);
       const loan = size.amountFlashLoan;

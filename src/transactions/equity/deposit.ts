@@ -7,7 +7,7 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
-import { baseUnits, type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import { baseUnits, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import {
   borrowingFlows,
   type Flow,
@@ -18,15 +18,16 @@ import {
   type MarketLiquidity,
   requireCovered,
 } from '../liquidity.ts';
-import { plannedSwap } from '../open/terms.ts';
 import { borrowApyChange } from '../preview/economics.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
-import { buyImpactPct, leastLeverageOutput, requireWithinCap } from '../preview/position.ts';
+import { leastLeverageOutput } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
-import type { PositionState } from '../types.ts';
+import type { PlannedSwap, PositionState } from '../types.ts';
 import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
@@ -82,23 +83,29 @@ export async function planDeposit(
   const largest = (needs: readonly LiquidityNeed[]) => ({
     maxAmount: formatUnitsPlain(largestSwapped(amountIn, needs), depositToken.decimals),
   });
-  const buy = async (token: Address, amount: bigint, price: bigint, feeBps: number, holder: Address) =>
-    deps.quoter.quote({
+  const buy = async (
+    tokenOut: PlannedSwap['tokenOut'],
+    amountIn: bigint,
+    price: bigint,
+    feeBps: number,
+    holder: Address,
+  ) => {
+    const quote = await deps.quoter.quote({
       chain,
       tokenIn: depositToken.address,
-      tokenOut: token,
-      amountIn: amount,
+      tokenOut: tokenOut.address,
+      amountIn,
       sender: holder,
       recipient: holder,
       slippage: slippage.value,
       ...feeFields(deps, feeBps),
-      expectedOut: loanInCollateral(amount, price),
     });
+    const reference = loanInCollateral(amountIn, price);
+    return planSwap({ tokenIn: depositToken, tokenOut, quote, reference, slippage: slippage.value });
+  };
 
-  const stockQuote = await buy(stock.address, amountIn, prices.stock, fees.stockLegBps, router);
-  const minStock = leastOutput(stockQuote.amountOut, slippage.value);
-  const stockSwap = plannedSwap(depositToken, stock, stockQuote, minStock);
-  const stockBorrow = sizeStockBorrow(minStock, prices.stock, stockLtvPct);
+  const stockSwap = await buy(stock, amountIn, prices.stock, fees.stockLegBps, router);
+  const stockBorrow = sizeStockBorrow(worstOutput(stockSwap), prices.stock, stockLtvPct);
   requirePositive(stockBorrow, vault, amountIn);
   const atReference = sizeFlashLoan(vault, loanInCollateral(stockBorrow, prices.yield), prices.yield);
   // Before the rest is quoted: beyond what the stock market lends there may be no quote at all.
@@ -108,18 +115,27 @@ export async function planDeposit(
   );
 
   const loop = yieldMarket.collateral;
-  const zapQuote = await buy(loop.address, stockBorrow, prices.yield, fees.yieldLegBps, router);
-  const minCollateral = leastOutput(zapQuote.amountOut, slippage.value);
-  const zap = plannedSwap(depositToken, loop, zapQuote, minCollateral);
+  const zap = await buy(loop, stockBorrow, prices.yield, fees.yieldLegBps, router);
+  const minCollateral = worstOutput(zap);
   const amountFlashLoan = sizeFlashLoan(vault, minCollateral, prices.yield);
   requirePositive(amountFlashLoan, vault, amountIn);
   requireCovered(depositNeeds(vault, stockBorrow, amountFlashLoan, liquidity), largest);
 
-  const loanQuote = await buy(loop.address, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
+  const loanSwap = await buy(loop, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
   const requested = { field: 'amount', value: request.amount.toFixed() };
-  requireWithinCap(buyImpactPct(amountFlashLoan, loanQuote.amountOut, prices.yield), requested);
+  requireLossWithin({
+    swaps: [
+      { swap: stockSwap, outPrice: prices.stock },
+      { swap: zap, outPrice: prices.yield },
+      { swap: loanSwap, outPrice: prices.yield },
+    ],
+    equity: amountIn,
+    boundsTotal: true,
+    largestPct: LARGEST_LOSS_PCT.adding,
+    requested,
+  });
   const minLeveraged = leastLeverageOutput({
-    expectedOut: loanQuote.amountOut,
+    expectedOut: loanSwap.expectedOut,
     slippage: slippage.value,
     collateral: minCollateral,
     debt: amountFlashLoan,
@@ -127,7 +143,7 @@ export async function planDeposit(
     maxLtvPct: limitsOf(yieldMarket).maxLtvPct,
     requested,
   });
-  const leverage = plannedSwap(depositToken, loop, loanQuote, minLeveraged);
+  const leverage = withMinimum(loanSwap, minLeveraged);
   const swaps = { stock: stockSwap, zap, leverage };
   const decided = {
     vault,

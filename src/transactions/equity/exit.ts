@@ -8,11 +8,11 @@ import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
-import { type EffectiveSlippage, effectiveSlippage, leastOutput, MAX_SLIPPAGE } from '../input.ts';
+import { type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
-import { withMinimum } from '../manage/swap.ts';
-import { plannedSwap } from '../open/terms.ts';
-import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
+import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { PlannedSwap } from '../types.ts';
@@ -108,9 +108,14 @@ export async function planExit(
       recipient: holder,
       slippage: slippage.value,
       feeBps: NO_FEE,
-      expectedOut: collateralValueInLoan(amount, price),
     });
-    return plannedSwap(token, vault.depositToken, quote, leastOutput(quote.amountOut, slippage.value));
+    return planSwap({
+      tokenIn: token,
+      tokenOut: vault.depositToken,
+      quote,
+      reference: collateralValueInLoan(amount, price),
+      slippage: slippage.value,
+    });
   };
   const [stockSwap, ...loopSwaps] = await Promise.all([
     sell(vault.stock, collateral, stock.price, router),
@@ -121,14 +126,31 @@ export async function planExit(
   const exits = loopSwaps.flatMap((swap, i) => {
     const loop = loops[i];
     if (!loop) return [];
+    const debt = debtOf(yieldMarket, loop.borrowShares);
     const requested = { field: 'yieldPositionIds', value: String(loop.id) };
-    const sold = coveringDebt(swap, debtOf(yieldMarket, loop.borrowShares), requested);
-    requireWithinCap(sellImpactPct(loop.collateral, swap.quote.amountOut, yieldMarket.price), requested);
-    return [{ positionId: loop.id, swap: sold }];
+    const equity = collateralValueInLoan(loop.collateral, yieldMarket.price) - debt;
+    return [{ positionId: loop.id, swap: coveringDebt(swap, debt, requested), equity, requested }];
   });
-  const stockSold = coveringDebt(stockSwap, stockDebt, { field: 'strategyId', value: vault.id });
+  const requested = { field: 'strategyId', value: vault.id };
+  const stockSold = coveringDebt(stockSwap, stockDebt, requested);
+  const stockEquity = collateralValueInLoan(collateral, stock.price) - stockDebt;
+  const equity = exits.reduce((sum, exit) => sum + exit.equity, stockEquity);
+  const isOver = ({ swap }: { readonly swap: PlannedSwap }) => swap.lossPct?.gt(MAX_SWAP_LOSS_PCT) ?? false;
+  requireLossWithin({
+    swaps: [...exits, { swap: stockSold }].map(({ swap }) => ({ swap })),
+    equity,
+    boundsTotal: false,
+    largestPct: LARGEST_LOSS_PCT.leaving,
+    requested: exits.find(isOver)?.requested ?? requested,
+  });
   return {
-    terms: { vault, router, loops: exits, stockSwap: stockSold, slippage: slippage.value },
+    terms: {
+      vault,
+      router,
+      loops: exits.map(({ positionId, swap }) => ({ positionId, swap })),
+      stockSwap: stockSold,
+      slippage: slippage.value,
+    },
     position,
     slippage,
     answers: rest,

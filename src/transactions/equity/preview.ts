@@ -6,6 +6,7 @@ import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import { worstOutput } from '../quoting/planned.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
 import type { VaultPrices } from './sizing.ts';
 import { stockCapPct } from './stock-ltv.ts';
@@ -29,7 +30,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
   const { depositToken, stockMarket } = vault;
   const { liquidationLtvPct } = limitsOf(stockMarket);
-  const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock));
+  const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.expectedOut, prices.stock));
   const loanUsd = stock.loanPrice?.value.usd;
   const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
   const legLtvPct = yieldLtvPct(input);
@@ -52,8 +53,8 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       symbol: vault.stock.symbol,
       address: vault.stock.address,
       ...(priceUsd ? { priceUsd: formatPrice(priceUsd) } : {}),
-      expectedReceived: formatUnitsPlain(swaps.stock.quote.amountOut, vault.stock.decimals),
-      minReceived: formatUnitsPlain(swaps.stock.minOut, vault.stock.decimals),
+      expectedReceived: formatUnitsPlain(swaps.stock.expectedOut, vault.stock.decimals),
+      minReceived: formatUnitsPlain(worstOutput(swaps.stock), vault.stock.decimals),
       requestedLtvPct: formatPct(input.stockLtvPct),
       ltvPct: formatPct(ltvPct),
       maxLtvPct: formatPct(stockCapPct(vault)),
@@ -67,13 +68,13 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       borrowApyPct: formatPct(stock.borrowApyPct),
       borrowApyAfterPct: formatPct(after.stock),
       swapSource: swaps.stock.quote.source,
-      priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.quote.amountOut, prices.stock), amountIn)),
+      priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.expectedOut, prices.stock), amountIn)),
     },
     yieldLeg: {
       strategyId: vault.yieldMarket.id as string as StrategyId,
       collateralSymbol: vault.yieldMarket.collateral.displaySymbol,
-      collateralIn: formatUnitsPlain(swaps.zap.quote.amountOut, yieldDecimals),
-      minCollateralIn: formatUnitsPlain(swaps.zap.minOut, yieldDecimals),
+      collateralIn: formatUnitsPlain(swaps.zap.expectedOut, yieldDecimals),
+      minCollateralIn: formatUnitsPlain(worstOutput(swaps.zap), yieldDecimals),
       leverage: shownLeverage(legLtvPct),
       ltvPct: formatPct(legLtvPct),
       liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
@@ -103,7 +104,7 @@ function combinedStock(
   priceUsd: Decimal | undefined,
 ): CombinedStock {
   const { liquidationLtvPct } = limitsOf(vault.stockMarket);
-  const collateral = held.collateral + swaps.stock.quote.amountOut;
+  const collateral = held.collateral + swaps.stock.expectedOut;
   const debt = held.debt + stockBorrow;
   const ltvPct = ltvOf(debt, collateralValueInLoan(collateral, prices.stock));
   return {
@@ -123,13 +124,13 @@ export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decim
 }
 
 function yieldLtvPct({ swaps, amountFlashLoan, prices }: PreviewInput): Decimal {
-  const collateral = swaps.zap.quote.amountOut + swaps.leverage.quote.amountOut;
+  const collateral = swaps.zap.expectedOut + swaps.leverage.expectedOut;
   return ltvOf(amountFlashLoan, collateralValueInLoan(collateral, prices.yield));
 }
 
 /** What both swaps of the yield leg lose together. */
 function legImpactPct({ swaps, prices, stockBorrow, amountFlashLoan }: PreviewInput): Decimal {
-  const out = swaps.zap.quote.amountOut + swaps.leverage.quote.amountOut;
+  const out = swaps.zap.expectedOut + swaps.leverage.expectedOut;
   return impactPct(collateralValueInLoan(out, prices.yield), stockBorrow + amountFlashLoan);
 }
 

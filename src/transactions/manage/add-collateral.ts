@@ -1,10 +1,14 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildApprovals } from '../build/approvals.ts';
 import { buildSupplyCollateral } from '../build/supply-collateral.ts';
 import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collateral.ts';
 import { referralFeeBps } from '../deps.ts';
-import { baseUnits } from '../input.ts';
+import { baseUnits, LARGEST_LOSS_PCT } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { worstOutput } from '../quoting/planned.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount } from '../words.ts';
 import { quoteSwap } from './swap.ts';
@@ -37,6 +41,14 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     executor: contracts.flashLeverageRouter,
     feeBps: referralFeeBps(context.deps, market),
   });
+  requireLossWithin({
+    swaps: [{ swap, outPrice: live.price }],
+    // What is paid in: of the whole position a small payment could lose everything.
+    equity: collateralValueInLoan(swap.reference ?? swap.expectedOut, live.price),
+    boundsTotal: false,
+    largestPct: LARGEST_LOSS_PCT.adding,
+    requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
+  });
   return {
     path: 'swapAndSupplyCollateral',
     approvals: approvals(contracts.flashLeverageRouter),
@@ -53,12 +65,12 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     pays: { token, amount },
     preview: previewPosition({
       price: live.price,
-      after: after(swap.quote.amountOut),
-      worst: after(swap.minOut),
+      after: after(swap.expectedOut),
+      worst: after(worstOutput(swap)),
       rates,
       ...context.impactOf(swap),
     }),
-    notes: [`All of it, about ${shownAmount(swap.quote.amountOut, market.collateral)}, becomes collateral.`],
+    notes: [`All of it, about ${shownAmount(swap.expectedOut, market.collateral)}, becomes collateral.`],
     issues,
   };
 }

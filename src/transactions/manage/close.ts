@@ -1,12 +1,16 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
+import { LARGEST_LOSS_PCT } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
-import { requireWithinCap, sellImpactPct } from '../preview/position.ts';
+import { sellImpactPct } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { withMinimum } from '../quoting/planned.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount, shownPct } from '../words.ts';
-import { quoteSwap, withMinimum } from './swap.ts';
+import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -24,7 +28,7 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
     executor: contracts.flashLeverage,
     feeBps: 0,
   });
-  const { quote } = quoted.swap;
+  const { quote, expectedOut } = quoted.swap;
   if (quote.amountOut < position.debt) {
     const { decimals } = market.loan;
     throw new LimitExceededError(
@@ -40,8 +44,14 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
     );
   }
   const swap = withMinimum(quoted.swap, position.debt);
-  const impact = sellImpactPct(position.collateral, quote.amountOut, live.price);
-  requireWithinCap(impact, { field: 'action', value: 'close' });
+  const impact = sellImpactPct(position.collateral, expectedOut, live.price);
+  requireLossWithin({
+    swaps: [{ swap: quoted.swap }],
+    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
+    boundsTotal: false,
+    largestPct: LARGEST_LOSS_PCT.leaving,
+    requested: { field: 'action', value: 'close' },
+  });
   return {
     path: 'deleverage',
     approvals: [],
@@ -54,7 +64,7 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
     swaps: [swap],
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
-      `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(quote.amountOut - position.debt, market.loan)} is paid out.`,
+      `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(expectedOut > position.debt ? expectedOut - position.debt : 0n, market.loan)} is paid out.`,
     ],
   };
 }

@@ -4,7 +4,7 @@ import { Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import { type LargestInput, NotEligibleError } from '../errors.ts';
 import { requireUnmatured } from '../gate.ts';
-import { requestedOf, targetLtvPct } from '../input.ts';
+import { LARGEST_LOSS_PCT, requestedOf, targetLtvPct } from '../input.ts';
 import {
   borrowingFlows,
   type LiquidityNeed,
@@ -15,9 +15,11 @@ import {
 } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
-import { buyImpactPct, leastLeverageOutput, previewPosition, requireWithinCap } from '../preview/position.ts';
+import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { withMinimum, worstOutput } from '../quoting/planned.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
-import { quoteSwap, withMinimum } from './swap.ts';
+import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -47,13 +49,19 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     executor: chain.contracts.flashLeverage,
     feeBps: 0,
   });
-  const { quote } = quoted.swap;
+  const { quote, expectedOut } = quoted.swap;
   const requested = requestedOf(input);
-  const priceImpactPct = buyImpactPct(amountFlashLoan, quote.amountOut, live.price);
-  requireWithinCap(priceImpactPct, requested);
+  const priceImpactPct = buyImpactPct(amountFlashLoan, expectedOut, live.price);
+  requireLossWithin({
+    swaps: [{ swap: quoted.swap, outPrice: live.price }],
+    equity: collateralValue - position.debt,
+    boundsTotal: true,
+    largestPct: LARGEST_LOSS_PCT.adding,
+    requested,
+  });
   const debt = position.debt + amountFlashLoan;
   const minOut = leastLeverageOutput({
-    expectedOut: quote.amountOut,
+    expectedOut,
     slippage: context.slippage.value,
     collateral: position.collateral,
     debt,
@@ -76,8 +84,8 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     debtChange: amountFlashLoan,
     preview: previewPosition({
       price: live.price,
-      after: { collateral: position.collateral + quote.amountOut, debt },
-      worst: { collateral: position.collateral + swap.minOut, debt },
+      after: { collateral: position.collateral + expectedOut, debt },
+      worst: { collateral: position.collateral + worstOutput(swap), debt },
       requestedLtvPct: target,
       rates,
       swap: { source: quote.source, priceImpactPct },

@@ -1,11 +1,9 @@
 import { limitsOf } from '../../domain/market/statics.ts';
-import { type BuilderDeps, composedMarket, ratesOf, usdPrices } from '../deps.ts';
+import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { baseUnits, effectiveSlippage } from '../input.ts';
 import { completePlan, type Plan } from '../plan.ts';
-import { lossPct } from '../preview/position.ts';
-import { referenceOutput } from '../quoting/reference.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { ManageAction, PlannedSwap } from '../types.ts';
@@ -71,7 +69,6 @@ export async function managePosition(
     readManaged(reader, { chain, user, id, binding, payToken, nowMs }),
     payToken && simulator.prepare(payToken),
   ]);
-  const usdOf = usdPrices(deps, chain);
   const context: ManageContext = {
     ...state,
     deps,
@@ -82,12 +79,9 @@ export async function managePosition(
     slippage,
     rates: ratesOf(composedMarket(deps, market)),
     payToken,
-    impactOf: ({ tokenIn, tokenOut, quote }: PlannedSwap) => {
-      const { price } = state.live;
-      const expected = referenceOutput({ market, price, tokenIn, tokenOut, amountIn: quote.amountIn, usdOf });
-      const impact = expected === undefined ? {} : { priceImpactPct: lossPct(expected, quote.amountOut) };
-      return { swap: { source: quote.source, ...impact } };
-    },
+    impactOf: ({ quote, lossPct: priceImpactPct }: PlannedSwap) => ({
+      swap: { source: quote.source, ...(priceImpactPct ? { priceImpactPct } : {}) },
+    }),
   };
   const draft = await VERBS[action](context);
   return completePlan(deps, {

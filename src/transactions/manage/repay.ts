@@ -6,9 +6,11 @@ import { buildRepay } from '../build/repay.ts';
 import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
 import { usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
-import { baseUnits } from '../input.ts';
+import { baseUnits, LARGEST_LOSS_PCT } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { worstOutput } from '../quoting/planned.ts';
 import { debtOf } from '../requirements/market-state.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { PayToken, PlannedSwap } from '../types.ts';
@@ -95,8 +97,16 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     executor: contracts.flashLeverageRouter,
     feeBps: 0,
   });
-  if (isFull && swap.minOut < position.debt) {
-    throw tooLittle(amount, (amount * debtLater) / swap.minOut + 1n, token);
+  requireLossWithin({
+    swaps: [{ swap }],
+    // What is paid in: of the whole position a small payment could lose everything.
+    equity: swap.reference ?? swap.expectedOut,
+    boundsTotal: false,
+    largestPct: LARGEST_LOSS_PCT.leaving,
+    requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
+  });
+  if (isFull && worstOutput(swap) < position.debt) {
+    throw tooLittle(amount, (amount * debtLater) / worstOutput(swap) + 1n, token);
   }
   const left = (repaid: bigint) => (isFull || repaid >= position.debt ? 0n : position.debt - repaid);
   const after = (repaid: bigint) => ({ collateral: position.collateral, debt: left(repaid) });
@@ -120,11 +130,11 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     }),
     swaps: [swap],
     pays: { token, amount },
-    debtChange: left(swap.quote.amountOut) - position.debt,
+    debtChange: left(swap.expectedOut) - position.debt,
     preview: previewPosition({
       price: live.price,
-      after: after(swap.quote.amountOut),
-      worst: after(swap.minOut),
+      after: after(swap.expectedOut),
+      worst: after(worstOutput(swap)),
       rates,
       ...context.impactOf(swap),
     }),
@@ -151,8 +161,8 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
   return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
 }
 
-function restNote({ quote }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
-  const rest = quote.amountOut - debt;
+function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
+  const rest = expectedOut - debt;
   return rest > 0n ? [`About ${shownAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
 }
 

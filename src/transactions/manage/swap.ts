@@ -1,9 +1,8 @@
 import type { Address } from '../../shared/ids.ts';
 import { feeFields, usdPrices } from '../deps.ts';
-import { leastOutput } from '../input.ts';
-import { optionalOutput, unverifiedPrice } from '../open/prepare.ts';
-import { plannedSwap } from '../open/terms.ts';
-import { referenceOutput } from '../quoting/reference.ts';
+import { unverifiedPrice } from '../open/prepare.ts';
+import { planSwap } from '../quoting/planned.ts';
+import { referenceFor } from '../quoting/reference.ts';
 import type { Issue, PayToken, PlannedSwap } from '../types.ts';
 import type { ManageContext } from './types.ts';
 
@@ -23,7 +22,7 @@ export async function quoteSwap(
   { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
 ): Promise<{ readonly swap: PlannedSwap; readonly issues: readonly Issue[] }> {
   const usdOf = usdPrices(deps, chain);
-  const expected = referenceOutput({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf });
+  const reference = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf })?.amountOut;
   const quote = await deps.quoter.quote({
     chain,
     tokenIn: tokenIn.address,
@@ -33,15 +32,9 @@ export async function quoteSwap(
     recipient: executor,
     slippage: slippage.value,
     ...feeFields(deps, feeBps),
-    ...optionalOutput(expected),
   });
   return {
-    swap: plannedSwap(tokenIn, tokenOut, quote, leastOutput(quote.amountOut, slippage.value)),
-    issues: expected === undefined ? [unverifiedPrice(tokenIn)] : [],
+    swap: planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value }),
+    issues: reference === undefined ? [unverifiedPrice(tokenIn)] : [],
   };
-}
-
-/** The same swap with a higher minimum. */
-export function withMinimum(swap: PlannedSwap, minOut: bigint): PlannedSwap {
-  return minOut > swap.minOut ? { ...swap, minOut } : swap;
 }

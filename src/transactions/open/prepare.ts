@@ -6,7 +6,7 @@ import type { SwapQuote } from '../../upstreams/types.ts';
 import { type BuilderDeps, composedMarket, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
 import { baseUnits, type EffectiveSlippage, effectiveSlippage, requestedOf, targetLtvPct } from '../input.ts';
-import { referenceOutput } from '../quoting/reference.ts';
+import { referenceFor } from '../quoting/reference.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
@@ -69,11 +69,13 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
   const [state, entryQuote] = await Promise.all([
     readOpenState(request, shared, reader, user, nowMs),
-    quoteEntry(deps, request, facts.groups.oracle.items.get(market.oracle)?.value.price ?? 0n),
+    quoteEntry(deps, request),
     user === undefined ? undefined : simulator.prepare(payToken),
   ]);
   const { live, sources, wallet } = state;
-  const entry = entryQuote ? planEntrySwap(request, entryQuote.quote) : undefined;
+  const usdOf = usdPrices(deps, chain);
+  const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
+  const entry = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut);
   const size = sizeOpen(request, entry, live.price);
   const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
   const executor = chain.contracts.flashLeverage;
@@ -85,16 +87,6 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     recipient: executor,
     slippage: slippage.value,
     ...feeFields(deps, request.feeBps),
-    ...optionalOutput(
-      referenceOutput({
-        market,
-        price: live.price,
-        tokenIn: market.loan,
-        tokenOut: market.collateral,
-        amountIn: swap.amountIn,
-        usdOf: usdPrices(deps, chain),
-      }),
-    ),
   });
   const rates = ratesOf(composedMarket(deps, market));
   return {
@@ -104,7 +96,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     live,
     moved,
     ...(wallet ? { wallet } : {}),
-    issues: entryQuote?.issues ?? [],
+    issues: entryQuote && !entryReference ? [unverifiedPrice(payToken)] : [],
   };
 }
 
@@ -134,18 +126,17 @@ async function readOpenState(
   };
 }
 
+function entryPair({ payToken, market, amountIn }: OpenRequest) {
+  return { tokenIn: payToken, tokenOut: market.collateral, amountIn };
+}
+
 /** Quote the swap of the pay token into collateral; `undefined` when the pay token is the collateral. */
-async function quoteEntry(
-  deps: BuilderDeps,
-  { chain, market, payToken, amountIn, slippage, feeBps }: OpenRequest,
-  price: bigint,
-): Promise<{ readonly quote: SwapQuote; readonly issues: readonly Issue[] } | undefined> {
+async function quoteEntry(deps: BuilderDeps, request: OpenRequest): Promise<SwapQuote | undefined> {
+  const { chain, market, payToken, amountIn, slippage, feeBps } = request;
   const { collateral } = market;
   if (payToken.address === collateral.address) return undefined;
   const executor = chain.contracts.flashLeverageRouter;
-  const usdOf = usdPrices(deps, chain);
-  const expected = referenceOutput({ market, price, tokenIn: payToken, tokenOut: collateral, amountIn, usdOf });
-  const quote = await deps.quoter.quote({
+  return deps.quoter.quote({
     chain,
     tokenIn: payToken.address,
     tokenOut: collateral.address,
@@ -154,9 +145,7 @@ async function quoteEntry(
     recipient: executor,
     slippage,
     ...feeFields(deps, feeBps),
-    ...optionalOutput(expected),
   });
-  return { quote, issues: expected === undefined ? [unverifiedPrice(payToken)] : [] };
 }
 
 /** Say that nothing but the venue itself prices a token. */
@@ -166,8 +155,4 @@ export function unverifiedPrice({ address, symbol }: OpenRequest['payToken']): I
     token: address,
     message: `No price of ${symbol} is known here, so its swap quote could not be checked against one: compare the expected output yourself.`,
   };
-}
-
-export function optionalOutput(expectedOut: bigint | undefined): { readonly expectedOut?: bigint } {
-  return expectedOut === undefined ? {} : { expectedOut };
 }

@@ -5,15 +5,12 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { leastOutput } from '../input.ts';
+import { LARGEST_LOSS_PCT } from '../input.ts';
 import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
-import {
-  buyImpactPct,
-  leastLeverageOutput,
-  type MarketRates,
-  previewPosition,
-  requireWithinCap,
-} from '../preview/position.ts';
+import { loanInCollateral } from '../preview/ltv.ts';
+import { buyImpactPct, leastLeverageOutput, type MarketRates, previewPosition } from '../preview/position.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
 import type { AllocatorSource } from '../requirements/allocator.ts';
 import type { LiveMarket } from '../requirements/market-state.ts';
@@ -34,9 +31,9 @@ export interface OpenRequest {
 }
 
 /** The swap of the pay token into collateral, as quoted. */
-export function planEntrySwap(request: OpenRequest, quote: SwapQuote): PlannedSwap {
+export function planEntrySwap(request: OpenRequest, quote: SwapQuote, reference: bigint | undefined): PlannedSwap {
   const { payToken, market, slippage } = request;
-  return plannedSwap(payToken, market.collateral, quote, leastOutput(quote.amountOut, slippage));
+  return planSwap({ tokenIn: payToken, tokenOut: market.collateral, quote, reference, slippage });
 }
 
 /** Base units: rounding alone may cost a swap of fewer more than the 1 % that the contracts accept. */
@@ -53,7 +50,7 @@ export interface OpenSize {
  * @throws BadRequestError for an amount so small that as good as nothing is borrowed
  */
 export function sizeOpen(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): OpenSize {
-  const amountCollateral = entry ? entry.minOut : request.amountIn;
+  const amountCollateral = entry ? worstOutput(entry) : request.amountIn;
   const amountFlashLoan = openFlashLoan(collateralValueInLoan(amountCollateral, price), request.targetLtvPct);
   if (amountFlashLoan < LEAST_LOAN) {
     const { loan } = request.market;
@@ -99,8 +96,19 @@ export function openTerms(input: {
   const { request, price, entry, size, quote, reallocations, rates } = input;
   const { chain, market, payToken, amountIn, slippage, limits, targetLtvPct, requested } = request;
   const { amountCollateral, amountFlashLoan } = size;
+  const { loan, collateral } = market;
+  const reference = loanInCollateral(amountFlashLoan, price);
+  const planned = planSwap({ tokenIn: loan, tokenOut: collateral, quote, reference, slippage });
+  const { expectedOut } = planned;
+  requireLossWithin({
+    swaps: [...(entry ? [entry] : []), planned].map((swap) => ({ swap, outPrice: price })),
+    equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
+    boundsTotal: true,
+    largestPct: LARGEST_LOSS_PCT.adding,
+    requested,
+  });
   const minOut = leastLeverageOutput({
-    expectedOut: quote.amountOut,
+    expectedOut,
     slippage,
     collateral: amountCollateral,
     debt: amountFlashLoan,
@@ -108,10 +116,8 @@ export function openTerms(input: {
     maxLtvPct: limits.maxLtvPct,
     requested,
   });
-  const priceImpactPct = buyImpactPct(amountFlashLoan, quote.amountOut, price);
-  requireWithinCap(priceImpactPct, requested);
-  const leverageSwap = plannedSwap(market.loan, market.collateral, quote, minOut);
-  const expectedCollateral = entry ? entry.quote.amountOut : amountCollateral;
+  const leverageSwap = withMinimum(planned, minOut);
+  const expectedCollateral = entry ? entry.expectedOut : amountCollateral;
   return {
     chainId: chain.chainId,
     strategyId: market.id as string as StrategyId,
@@ -126,23 +132,13 @@ export function openTerms(input: {
     slippage,
     preview: previewPosition({
       price,
-      after: { collateral: expectedCollateral + quote.amountOut, debt: amountFlashLoan },
-      worst: { collateral: amountCollateral + minOut, debt: amountFlashLoan },
+      after: { collateral: expectedCollateral + expectedOut, debt: amountFlashLoan },
+      worst: { collateral: amountCollateral + worstOutput(leverageSwap), debt: amountFlashLoan },
       requestedLtvPct: targetLtvPct,
       rates,
-      swap: { source: quote.source, priceImpactPct },
+      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, expectedOut, price) },
     }),
   };
-}
-
-/** Keep a quote with its tokens, its minimum and the referral fee that is really taken. */
-export function plannedSwap(
-  tokenIn: PlannedSwap['tokenIn'],
-  tokenOut: PlannedSwap['tokenOut'],
-  quote: SwapQuote,
-  minOut: bigint,
-): PlannedSwap {
-  return { tokenIn, tokenOut, quote, minOut, feeBps: quote.feeBps };
 }
 
 function pathOf(isSwapped: boolean, isReallocated: boolean): OpenTerms['path'] {

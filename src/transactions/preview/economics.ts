@@ -80,7 +80,7 @@ export function openCosts(input: CostInput): readonly Cost[] {
   const addSwap = (kind: CostKind, swap: PlannedSwap, usd: Decimal | undefined) => {
     const spent = fromUnits(swap.quote.amountIn, swap.tokenIn.decimals);
     const fee = spent.times(swap.feeBps).shiftedBy(-4);
-    const received = worthOf(swap.quote.amountOut);
+    const received = worthOf(swap.expectedOut);
     const isLoan = swap.tokenIn.address === market.loan.address;
     const worth = isLoan ? received : loanUsd && usd ? received.times(loanUsd).div(usd) : undefined;
     const { symbol } = swap.tokenIn;

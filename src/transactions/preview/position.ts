@@ -1,8 +1,9 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
-import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
+import { lossPct } from '../quoting/loss.ts';
 import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
 import { leastCollateral, ltvPctOf } from './ltv.ts';
 
@@ -56,21 +57,6 @@ export function sellImpactPct(collateralIn: bigint, amountOut: bigint, price: bi
   return lossPct(collateralValueInLoan(collateralIn, price), amountOut);
 }
 
-/** The most that a swap inside a flash loan may lose against the oracle, percent: the contracts revert above it. */
-const MAX_IMPACT_PCT: Decimal = new Decimal(1);
-
-/** Refuse a flash-loan swap that the contracts would revert even at its expected fill. @throws LimitExceededError */
-export function requireWithinCap(
-  impactPct: Decimal,
-  requested: { readonly field: string; readonly value: string },
-): void {
-  if (impactPct.lte(MAX_IMPACT_PCT)) return;
-  throw new LimitExceededError(
-    `At this size the swap loses ${impactPct.toFixed(2, Decimal.ROUND_UP)} % against the oracle's price, and the contracts accept at most ${MAX_IMPACT_PCT.toFixed()} %. Do it in smaller steps, or try again when the venue pays more.`,
-    { ...requested, limit: { maxPriceImpactPct: MAX_IMPACT_PCT.toFixed() } },
-  );
-}
-
 /**
  * The least output of the swap inside a flash loan: `quote × (1 − slippage)`, or more where that would leave the position
  * above the contracts' LTV limit.
@@ -101,10 +87,4 @@ export function leastLeverageOutput(input: {
 
 function apyAt({ collateralApyPct, netBorrowApyPct }: MarketRates, ltvPct: Decimal): Decimal {
   return leverageApyPctAtLtv(collateralApyPct, netBorrowApyPct, ltvPct);
-}
-
-/** Percent of a value that is lost; negative = gained. */
-export function lossPct(valueIn: bigint, valueOut: bigint): Decimal {
-  if (valueIn === 0n) return ZERO;
-  return new Decimal((valueIn - valueOut).toString()).times(HUNDRED).div(valueIn.toString());
 }

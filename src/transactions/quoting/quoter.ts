@@ -2,7 +2,7 @@ import { AppError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { NoRouteError, type VenueAnswer } from '../errors.ts';
-import { selectQuote } from './select.ts';
+import { rankQuotes } from './select.ts';
 
 /** Whoever builds waits for it: a venue that has not answered by then is out. */
 const DEADLINE_MS = 5_000;
@@ -14,27 +14,22 @@ export interface QuoterDeps {
   readonly timers: Timers;
 }
 
-export interface AskedSwap extends SwapRequest {
-  /** Output at the oracle's price; absent when nothing prices the pair. */
-  readonly expectedOut?: bigint;
-}
-
 export interface Quoter {
   /**
-   * Ask every venue that serves the pair, side by side, and choose.
-   * @throws NoRouteError when a venue answered and none has a believable route
+   * Ask every venue that serves the pair, side by side, and take the best output.
+   * @throws NoRouteError when a venue answered and none has a route
    * @throws UpstreamUnavailableError when no venue answered at all
    */
-  quote(swap: AskedSwap): Promise<SwapQuote>;
+  quote(swap: SwapRequest): Promise<SwapQuote>;
 }
 
 /** Create the one way to a swap quote. */
 export function createQuoter({ venues, timers }: QuoterDeps): Quoter {
   return {
-    async quote({ expectedOut, ...request }) {
+    async quote(request) {
       const answers = await askAll(venuesFor(venues, request), request, timers);
       const quotes = answers.flatMap(({ quote }) => (quote && isAllowed(quote, request) ? [quote] : []));
-      const { best } = selectQuote(quotes, expectedOut);
+      const [best] = rankQuotes(quotes);
       if (best) return best;
       const said = answers.map(
         ({ source, quote, reason }): VenueAnswer => ({

@@ -5,40 +5,56 @@ import type { Address } from '../../shared/ids.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import type { PayToken } from '../types.ts';
 
+/** What a reference rests on: the market's oracle alone, or USD prices as well. */
+export type ReferenceBasis = 'ORACLE' | 'USD';
+
+/** What a swap's input is worth in its output at prices that no venue influences. */
+export interface Reference {
+  /** Base units of the output token, rounded down. */
+  readonly amountOut: bigint;
+  readonly basis: ReferenceBasis;
+}
+
 export interface ReferenceInput {
   readonly market: Market;
-  /** The market's oracle. */
+  /** The market's oracle, at the block that the build reads. */
   readonly price: bigint;
   readonly tokenIn: Pick<PayToken, 'address' | 'decimals'>;
   readonly tokenOut: Pick<PayToken, 'address' | 'decimals'>;
+  /** Base units of `tokenIn`. */
   readonly amountIn: bigint;
   /** USD per whole token where it is believed. */
   readonly usdOf: (token: Address) => Decimal | undefined;
 }
 
-/** What a swap would give at the oracle's price, or at USD prices where the oracle does not price the pair; base units. */
-export function referenceOutput({
-  market,
-  price,
-  tokenIn,
-  tokenOut,
-  amountIn,
-  usdOf,
-}: ReferenceInput): bigint | undefined {
+/**
+ * Say what a swap would give at prices that no venue influences: between the collateral and the loan token of the market at
+ * its oracle, otherwise at USD prices, where the market's collateral is worth what its oracle and the loan token's price say.
+ * `undefined` = nothing prices the pair.
+ */
+export function referenceFor(input: ReferenceInput): Reference | undefined {
+  const { market, price, tokenIn, tokenOut, amountIn, usdOf } = input;
   const { collateral, loan } = market;
   if (tokenIn.address === collateral.address && tokenOut.address === loan.address) {
-    return collateralValueInLoan(amountIn, price);
+    return { amountOut: collateralValueInLoan(amountIn, price), basis: 'ORACLE' };
   }
   if (tokenIn.address === loan.address && tokenOut.address === collateral.address) {
-    return loanInCollateral(amountIn, price);
+    return { amountOut: loanInCollateral(amountIn, price), basis: 'ORACLE' };
   }
-  const usd = (address: Address): Decimal | undefined => {
-    if (address !== collateral.address) return usdOf(address);
-    const loanUsd = usdOf(loan.address);
-    return loanUsd && new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36).times(loanUsd);
-  };
+  const usd = (address: Address): Decimal | undefined =>
+    address === collateral.address ? collateralUsd(market, price, usdOf(loan.address)) : usdOf(address);
   const usdIn = usd(tokenIn.address);
   const usdOut = usd(tokenOut.address);
   if (!usdIn || !usdOut || usdOut.isZero()) return undefined;
-  return toUnits(fromUnits(amountIn, tokenIn.decimals).times(usdIn).div(usdOut), tokenOut.decimals);
+  const amountOut = toUnits(fromUnits(amountIn, tokenIn.decimals).times(usdIn).div(usdOut), tokenOut.decimals);
+  return { amountOut, basis: 'USD' };
+}
+
+/** USD per whole collateral token: the oracle's price in loan tokens times the loan token's. */
+export function collateralUsd(
+  { collateral, loan }: Market,
+  price: bigint,
+  loanUsd: Decimal | undefined,
+): Decimal | undefined {
+  return loanUsd && new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36).times(loanUsd);
 }

@@ -1,0 +1,103 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { Decimal, HUNDRED } from '../../shared/decimal.ts';
+import { LimitExceededError } from '../errors.ts';
+import type { PlannedSwap } from '../types.ts';
+import { MAX_SWAP_LOSS_PCT } from './loss.ts';
+
+/** The most that all swaps and fees of an opening or increase may cost where nothing else was asked for, percent of the equity. */
+export const MAX_TOTAL_LOSS_PCT: Decimal = new Decimal(2);
+const SHOWN_PLACES = 2;
+
+/** One swap of a bundle, with what its output is worth. */
+export interface JudgedSwap {
+  readonly swap: PlannedSwap;
+  /** Oracle price of the output, loan base units per base unit, scaled by 1e36; absent where the output is the loan token. */
+  readonly outPrice?: bigint;
+}
+
+export interface LossInput {
+  readonly swaps: readonly JudgedSwap[];
+  /** Other costs of the bundle, loan base units. */
+  readonly fees?: bigint;
+  /** What the costs are measured by, loan base units. */
+  readonly equity: bigint;
+  /** Whether all costs together are bounded as well: where risk is added. */
+  readonly boundsTotal: boolean;
+  /** What the request allows in place of both bounds, percent of the equity. */
+  readonly maxSwapLossPct?: Decimal | undefined;
+  /** The most that it may allow. */
+  readonly largestPct: Decimal;
+  /** The input that a refusal names. */
+  readonly requested: { readonly field: string; readonly value: string };
+}
+
+/** What a swap loses against its reference, loan base units, rounded down; 0 where nothing prices the pair. */
+export function lossInLoan({ swap, outPrice }: JudgedSwap): bigint {
+  const { reference, expectedOut } = swap;
+  if (reference === undefined || reference <= expectedOut) return 0n;
+  const lost = reference - expectedOut;
+  return outPrice === undefined ? lost : collateralValueInLoan(lost, outPrice);
+}
+
+/** Cost as a percentage of the equity, rounded up to what is shown; `undefined` without equity. */
+export function lossOfEquityPct(lost: bigint, equity: bigint): Decimal | undefined {
+  if (equity <= 0n) return undefined;
+  const pct = new Decimal(lost.toString()).times(HUNDRED).div(equity.toString());
+  return pct.decimalPlaces(SHOWN_PLACES, Decimal.ROUND_UP);
+}
+
+/**
+ * Refuse a bundle whose swaps cost too much: one that loses more than 1 % of what it swaps, or, where risk is added, costs of
+ * more than 2 % of the equity together. `maxSwapLossPct` replaces both.
+ * @throws LimitExceededError naming the `maxSwapLossPct` that would pass
+ */
+export function requireLossWithin(input: LossInput): void {
+  const { swaps, fees = 0n, equity, boundsTotal, maxSwapLossPct } = input;
+  const total = swaps.reduce((sum, swap) => sum + lossInLoan(swap), fees);
+  const ofEquity = lossOfEquityPct(total, equity);
+  const isWithin = (limit: Decimal) =>
+    new Decimal(total.toString()).times(HUNDRED).lte(limit.times(equity > 0n ? equity.toString() : 0));
+  if (maxSwapLossPct) {
+    if (isWithin(maxSwapLossPct)) return;
+    throw refusal(input, ofEquity, `All swaps and fees together cost ${shownOf(ofEquity)}`, {
+      maxTotalLossPct: maxSwapLossPct.toFixed(),
+    });
+  }
+  const worst = swaps.map(({ swap }) => swap).find(({ lossPct }) => lossPct?.gt(MAX_SWAP_LOSS_PCT));
+  if (worst?.lossPct) {
+    const { tokenIn, tokenOut, lossPct } = worst;
+    const lost = lossPct.toFixed(SHOWN_PLACES, Decimal.ROUND_UP);
+    throw refusal(
+      input,
+      ofEquity,
+      `The swap of ${tokenIn.symbol} into ${tokenOut.symbol} loses ${lost} % of its value against the reference price (all costs are ${shownOf(ofEquity)})`,
+      { maxPriceImpactPct: MAX_SWAP_LOSS_PCT.toFixed() },
+    );
+  }
+  if (boundsTotal && !isWithin(MAX_TOTAL_LOSS_PCT)) {
+    throw refusal(input, ofEquity, `All swaps and fees together cost ${shownOf(ofEquity)}`, {
+      maxTotalLossPct: MAX_TOTAL_LOSS_PCT.toFixed(),
+    });
+  }
+}
+
+function shownOf(pct: Decimal | undefined): string {
+  return pct ? `${pct.toFixed(SHOWN_PLACES)} % of the equity` : 'more than the equity';
+}
+
+function refusal(
+  { requested, largestPct }: LossInput,
+  needed: Decimal | undefined,
+  what: string,
+  bound: Readonly<Record<string, string>>,
+): LimitExceededError {
+  const [limit] = Object.values(bound);
+  const passes = needed?.lte(largestPct) ? needed.toFixed() : undefined;
+  const way = passes
+    ? `Ask for less at once, try again when the venues pay more, or accept it with maxSwapLossPct ${passes}.`
+    : `Ask for less at once, or try again when the venues pay more: not even the largest maxSwapLossPct, ${largestPct.toFixed()}, would allow it.`;
+  return new LimitExceededError(`${what}, and at most ${limit} % is accepted. ${way}`, {
+    ...requested,
+    limit: { ...bound, ...(passes ? { maxSwapLossPct: passes } : {}) },
+  });
+}

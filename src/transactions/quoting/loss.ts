@@ -1,0 +1,39 @@
+import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { leastOutput } from '../input.ts';
+
+/** The most that one swap may lose against its reference where nothing else was asked for, percent of its value. */
+export const MAX_SWAP_LOSS_PCT: Decimal = new Decimal(1);
+
+/** What of a quoted output is counted on: no more than the reference. Base units. */
+export function expectedOutput(quoted: bigint, reference: bigint | undefined): bigint {
+  return reference !== undefined && quoted > reference ? reference : quoted;
+}
+
+/** Percent of a value that is lost; negative = gained. */
+export function lossPct(valueIn: bigint, valueOut: bigint): Decimal {
+  if (valueIn === 0n) return ZERO;
+  return new Decimal((valueIn - valueOut).toString()).times(HUNDRED).div(valueIn.toString());
+}
+
+export interface MinimumInput {
+  /** What the venue quotes, base units. */
+  readonly quoted: bigint;
+  readonly reference: bigint | undefined;
+  /** Ratio. */
+  readonly slippage: Decimal;
+  /** Percent of its value that the swap may lose. */
+  readonly allowedLossPct: Decimal;
+  /** Whether a quote above its reference counts as the reference: its minimum could not be reached otherwise. */
+  readonly capped: boolean;
+}
+
+/**
+ * The least output that is accepted, base units: quote × (1 − slippage), and never below reference × (1 − allowed loss −
+ * slippage), whatever the quote says.
+ */
+export function minimumOutput({ quoted, reference, slippage, allowedLossPct, capped }: MinimumInput): bigint {
+  const least = leastOutput(capped ? expectedOutput(quoted, reference) : quoted, slippage);
+  if (reference === undefined) return least;
+  const floor = leastOutput(reference, Decimal.min(1, slippage.plus(allowedLossPct.shiftedBy(-2))));
+  return floor > least ? floor : least;
+}
