@@ -39,6 +39,11 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
   const asked = { coinId, days, currency: currency.toLowerCase() };
   const chart = await ctx.services.charts.chart(asked.coinId, asked.days, asked.currency);
   if (chart === null) throw refused('coinId', coinId, 'The provider knows no such coin.', { known: false });
+  if (chart === 'unknown_currency') {
+    throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".', {
+      known: false,
+    });
+  }
   return { ...asked, ...chart };
 }
 

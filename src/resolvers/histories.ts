@@ -1,4 +1,5 @@
 import type { Market } from '../catalog/types.ts';
+import { gap, gapOfGroup } from '../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
 import type { HistoryKind, HistoryRange, HistorySeries } from '../loaders/history.ts';
 import { BadRequestError } from '../shared/errors.ts';
@@ -39,9 +40,16 @@ export interface History {
   readonly gap: Gap | null;
 }
 
+/** Whether a history is missing that could be there: it is as stale as can be. */
+export function isUnknown({ stamp, gap }: Pick<History, 'stamp' | 'gap'>): boolean {
+  return stamp === null && gap?.reason !== 'NOT_APPLICABLE' && gap?.reason !== 'NONE';
+}
+
 export interface HistoryList {
   /** Of the history that is oldest; `null` when nothing was ever recorded. */
   readonly oldest: Stamp | null;
+  /** Whether one of them is missing that could be there. */
+  readonly hasUnknown: boolean;
   readonly items: readonly History[];
 }
 
@@ -73,7 +81,8 @@ export async function listHistories(
   const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
   const range = rangeOf(args, ctx, wanted.length);
   const items = await Promise.all(wanted.map((market) => loadHistory(kind, market, range, args, ctx)));
-  return { oldest: oldestStamp(items.flatMap(({ stamp }) => (stamp ? [stamp] : []))), items };
+  const stamps = items.flatMap(({ stamp }) => (stamp ? [stamp] : []));
+  return { oldest: oldestStamp(stamps), hasUnknown: items.some(isUnknown), items };
 }
 
 async function loadHistory(
@@ -97,16 +106,23 @@ async function loadHistory(
     points,
     sources: series?.sources ?? [],
     stamp: series?.stamp ?? null,
-    gap: gapOf(kind, market, series),
+    gap: gapOf(kind, market, series, ctx),
   };
 }
 
-function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null): Gap | null {
+function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, ctx: AppContext): Gap | null {
   if (series) return null;
   if (kind === 'collateralApy' && market.collateral.apySource === 'none') {
-    return { field: 'points', reason: 'NOT_APPLICABLE', message: 'The collateral earns nothing by itself.' };
+    return gap('points', 'NOT_APPLICABLE', 'The collateral earns nothing by itself.');
   }
-  return { field: 'points', reason: 'NOT_MEASURED', message: 'Nothing has been recorded for this market yet.' };
+  const { groups } = ctx.loaders.facts(market.chainId);
+  if (kind === 'collateralApy') return gapOfGroup('points', groups.collateralApy, market.collateral.address);
+  if (kind === 'borrowApy') return gapOfGroup('points', groups.borrowHistory, market.id);
+  const live = groups.incentives.items.get(market.id);
+  if (live && live.value.borrow.length === 0 && !groups.incentiveHistory.failures.has(market.id)) {
+    return gap('points', 'NONE', 'No incentive is known to have run.', live.asOfMs);
+  }
+  return gapOfGroup('points', live ? groups.incentiveHistory : groups.incentives, market.id);
 }
 
 /** Both ends on whole hours, so that equal questions of one hour share one read. */

@@ -47,7 +47,7 @@ export interface ChartAnswer {
 
 export interface ChartsPort {
   /** `null` = the provider does not know the coin. @throws UpstreamUnavailableError */
-  chart(coinId: string, days: number, currency: string): Promise<ChartAnswer | null>;
+  chart(coinId: string, days: number, currency: string): Promise<ChartAnswer | 'unknown_currency' | null>;
 }
 
 export const CANDLE_TIMEFRAMES = ['minute', 'hour', 'day'] as const;

@@ -1,7 +1,8 @@
 import type { CollateralCategory } from '../catalog/schema.ts';
 import type { Token } from '../catalog/types.ts';
-import { gapOfGroup } from '../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
+import { tokenPrice } from '../domain/market/prices.ts';
+import { peggedTokens } from '../domain/market/statics.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { NotFoundError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -45,15 +46,14 @@ export function findToken(args: { chainId: ChainId; address: Address }, ctx: App
   });
 }
 
-/** Read the USD price of a token with its age, or why there is none. */
+/** Read the believed USD price of a token with its age, as strategies show it, or why there is none. */
 export function readPrice(token: Token, ctx: AppContext): TokenPrice {
-  const group = ctx.loaders.facts(token.chainId).groups.price;
-  const fact = group.items.get(token.address);
-  if (fact) {
-    const stamp = { asOfMs: fact.asOfMs, staleAfterSec: ctx.services.budgets.price };
-    return { token, measured: { usd: fact.value.usd, source: fact.source, stamp } };
-  }
-  return { token, gap: gapOfGroup('usd', group, token.address) };
+  const chain = requireChain(ctx, token.chainId);
+  const facts = ctx.loaders.facts(token.chainId);
+  const { price, gap } = tokenPrice(token, 'usd', { chain, facts, pegged: peggedTokens(chain) });
+  if (gap) return { token, gap };
+  const stamp = { asOfMs: price.asOfMs, staleAfterSec: ctx.services.budgets.price };
+  return { token, measured: { usd: price.value.usd, source: price.source, stamp } };
 }
 
 /** Read the prices of all curated tokens of the asked chains. Tokens without one are in the list, with the reason. */

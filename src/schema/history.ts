@@ -1,5 +1,5 @@
 import { isStaleIn } from '../resolvers/age.ts';
-import { type History, type HistoryList, listHistories, readHistory } from '../resolvers/histories.ts';
+import { type History, type HistoryList, isUnknown, listHistories, readHistory } from '../resolvers/histories.ts';
 import { builder } from './builder.ts';
 import { RatePointRef } from './rate-point.ts';
 import { GapRef, StampRef } from './stamp.ts';
@@ -34,8 +34,9 @@ const HistoryRef = builder.objectRef<History>('RateHistory').implement({
       resolve: ({ stamp }) => stamp?.asOfMs ?? null,
     }),
     stale: t.boolean({
-      description: 'Whether that is past its budget, or nothing was ever recorded.',
-      resolve: ({ stamp }, _args, ctx) => stamp === null || isStaleIn(stamp, ctx),
+      description:
+        'Whether that is past its budget, or nothing is known that could be. False where there can be none: `gap` says so.',
+      resolve: (history, _args, ctx) => isUnknown(history) || (history.stamp !== null && isStaleIn(history.stamp, ctx)),
     }),
     freshness: t.expose('stamp', { type: StampRef, nullable: true, description: 'Age of the newest point known.' }),
     from: t.field({
@@ -69,8 +70,8 @@ const HistoryListRef = builder.objectRef<HistoryList>('RateHistories').implement
       resolve: ({ oldest }) => oldest?.asOfMs ?? null,
     }),
     stale: t.boolean({
-      description: 'Whether that is past its budget, or nothing was ever recorded.',
-      resolve: ({ oldest }, _args, ctx) => oldest === null || isStaleIn(oldest, ctx),
+      description: 'Whether that is past its budget, or of some market nothing is known that could be.',
+      resolve: ({ oldest, hasUnknown }, _args, ctx) => hasUnknown || (oldest !== null && isStaleIn(oldest, ctx)),
     }),
     items: t.expose('items', {
       type: [HistoryRef],

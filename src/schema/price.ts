@@ -18,7 +18,8 @@ TokenPriceRef.implement({
     }),
     source: t.string({
       nullable: true,
-      description: 'Public name of the provider; `null` when the price is not known.',
+      description:
+        'Public name of the provider; `oracle` = oracle price x loan price; `null` when the price is not known.',
       resolve: ({ measured }) => measured?.source ?? null,
     }),
     freshness: t.field({
@@ -60,7 +61,7 @@ builder.queryField('prices', (t) =>
   t.field({
     type: PriceListRef,
     description:
-      'Latest USD prices of the curated tokens. Serves the last good price with its age when the providers fail.',
+      'Latest believed USD prices of the curated tokens, the same that strategies and markets show: measured, or by the oracle of a market. Serves the last good price with its age when the providers fail.',
     args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
     resolve: (_root, args, ctx) => listPrices(args, ctx),
   }),

@@ -30,7 +30,7 @@ export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
 
 export const GapReasonRef = builder.enumType('GapReason', {
   description:
-    'Why a field carries no value. `NOT_APPLICABLE` and `NONE` are knowledge; the others mean: unknown, not zero.',
+    'Why a field carries no measured value. `NOT_APPLICABLE` and `NONE` are knowledge; the others mean: unknown, not zero.',
   values: {
     NOT_APPLICABLE: {
       description: 'The field has no meaning for this object, e.g. the maturity of a token without one.',
@@ -44,7 +44,7 @@ export const GapReasonRef = builder.enumType('GapReason', {
 });
 
 export const GapRef = builder.objectRef<Gap>('Gap').implement({
-  description: 'One field that is `null`, and why.',
+  description: 'One field that is `null`, or that carries the conservative value that its description names, and why.',
   fields: (t) => ({
     field: t.exposeString('field', {
       description: 'Dotted path of the field inside the object, e.g. `collateral.priceUsd`.',

@@ -62,7 +62,7 @@ export const StrategyFilterRef = builder.inputType('StrategyFilter', {
 const ORDERS: Record<StrategyOrder, readonly [name: string, description: string]> = {
   leverageApy: ['LEVERAGE_APY', 'By `defaultLeverage.leverageApyPct`.'],
   borrowApy: ['NET_BORROW_APY', 'By `netBorrowApyPct`.'],
-  collateralApy: ['COLLATERAL_APY', 'By `collateralApyPct`.'],
+  collateralApy: ['COLLATERAL_APY', 'By `collateralApyPct` with the incentive on the collateral.'],
   liquidity: ['LIQUIDITY_USD', 'By `liquidityUsd`.'],
   maxLeverage: ['MAX_LEVERAGE', 'By `maxLeverage`.'],
   maturity: ['MATURITY', 'By maturity; what does not mature comes last.'],

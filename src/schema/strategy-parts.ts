@@ -270,8 +270,27 @@ export const StrategyFreshnessRef = builder.objectRef<Strategy['freshness']>('St
       description: 'Borrow rate, supply, liquidity and what is made from them.',
     }),
     collateralApy: t.expose('collateralApy', { type: StampRef, description: 'The APY of the collateral.' }),
-    exitLiquidity: t.expose('exitLiquidity', { type: StampRef, description: 'The exit quotes.' }),
+    exitLiquidity: t.expose('exitLiquidity', {
+      type: StampRef,
+      description: 'The exit quotes; `asOf` is 1970-01-01 while nothing has measured them.',
+    }),
     oracle: t.expose('oracle', { type: StampRef, description: 'The oracle value.' }),
+  }),
+});
+
+export const InputFreshnessRef = builder.objectRef<Strategy['inputFreshness']>('StrategyInputFreshness').implement({
+  description: 'Age of inputs that have no group of their own in `freshness`.',
+  fields: (t) => ({
+    prices: t.expose('prices', {
+      type: StampRef,
+      nullable: true,
+      description: 'The older of the prices of collateral and loan; `null` = neither is known.',
+    }),
+    incentives: t.expose('incentives', {
+      type: StampRef,
+      nullable: true,
+      description: 'The incentives; `null` = never measured.',
+    }),
   }),
 });
 

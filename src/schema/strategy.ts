@@ -16,6 +16,7 @@ import {
   ExitLiquidityRef,
   HintsRef,
   IncentiveRef,
+  InputFreshnessRef,
   LadderEntryRef,
   LinksRef,
   LoanRef,
@@ -112,7 +113,8 @@ StrategyRef.implement({
     }),
     netBorrowApyPct: t.expose('netBorrowApyPct', {
       type: 'Decimal',
-      description: 'Borrow APY less the borrow incentive, percent with 2 places.',
+      description:
+        'Borrow APY less the borrow incentive, percent with 2 places. While incentives are not known none is counted, and `gaps` says so.',
     }),
     supplyUsd: t.expose('supplyUsd', {
       type: 'Decimal',
@@ -152,13 +154,20 @@ StrategyRef.implement({
       type: ExitLiquidityRef,
       description: 'What selling the collateral would cost.',
     }),
-    noSwapRoute: t.exposeBoolean('noSwapRoute', { description: 'Whether the collateral has no swap route.' }),
+    noSwapRoute: t.exposeBoolean('noSwapRoute', {
+      description:
+        'Whether the collateral has no swap route. While nothing has measured it no route is assumed, and `gaps` says so.',
+    }),
     spiralHints: t.expose('spiralHints', {
       type: HintsRef,
       nullable: true,
       description: 'Opinions; `null` = there are none on this strategy.',
     }),
     freshness: t.expose('freshness', { type: StrategyFreshnessRef, description: 'Age of the values, by group.' }),
+    inputFreshness: t.expose('inputFreshness', {
+      type: InputFreshnessRef,
+      description: 'Age of the prices and incentives that its numbers are made from.',
+    }),
     links: t.expose('links', { type: LinksRef, nullable: true, description: 'Where to read on; `null` = nowhere.' }),
     equityVault: t.field({
       type: EquityTermsRef,
@@ -173,7 +182,8 @@ StrategyRef.implement({
     gaps: t.expose('gaps', {
       type: [GapRef],
       complexity: { field: 1, multiplier: 5 },
-      description: 'Every field that is `null` and could carry a value, and why it does not.',
+      description:
+        'Every field that is `null` and could carry a value, and every one that carries a conservative value because an input is not known; and why.',
     }),
   }),
 });

@@ -27,13 +27,13 @@ export interface ChartsDeps {
 /** Relay price charts on demand. */
 export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
   const strangers = createStrangers({ provider: 'coingecko', perMinute: STRANGE_CHARTS_PER_MINUTE, clock });
-  const relay = createRelay<PriceChart | null>({
+  const relay = createRelay<PriceChart | 'unknown_currency' | null>({
     clock,
     freshMs: CHART_FRESH_MS,
     standInMs: 0,
     maxBytes: CHART_MAX_BYTES,
     bytesOf: (chart) =>
-      chart === null
+      chart === null || chart === 'unknown_currency'
         ? 0
         : (chart.prices.length + chart.marketCaps.length + chart.totalVolumes.length) * CHART_POINT_BYTES,
     load: async (key) => {
@@ -45,7 +45,8 @@ export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPor
   return {
     async chart(coinId, days, currency) {
       const { value, fetchedAtMs } = await relay(JSON.stringify([coinId, days, currency]));
-      return value === null ? null : { source: 'coingecko', asOfMs: fetchedAtMs, ...value };
+      if (value === null || value === 'unknown_currency') return value;
+      return { source: 'coingecko', asOfMs: fetchedAtMs, ...value };
     },
   };
 }

@@ -12,7 +12,7 @@ import { type Sleep, systemSleep } from './sleep.ts';
 /** One finished attempt, for metrics. */
 export interface UpstreamCall {
   readonly provider: string;
-  readonly outcome: 'ok' | 'absent' | 'aborted' | FailureReason;
+  readonly outcome: 'ok' | 'absent' | 'refused' | 'aborted' | FailureReason;
   readonly ms: number;
 }
 
@@ -56,15 +56,20 @@ export interface HttpRequest {
   readonly overloadedOn?: readonly number[];
   /** Read a refusal that came with a success status, from the provider's own code in the body; `undefined` = none. */
   readonly refusalIn?: (body: unknown) => FailureReason | undefined;
+  /** Statuses with which the provider refuses what was asked for: the answer is `REFUSED` instead of an error. */
+  readonly refusedOn?: readonly number[];
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The provider answered, and what was asked for does not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
 
+/** The provider understood, and does not serve what was asked for. */
+export const REFUSED: unique symbol = Symbol('refused');
+
 export interface Http {
   /**
-   * Ask and give the parsed JSON, of a shape nobody has checked yet, or `ABSENT`. Every request here only reads, POST too,
+   * Ask and give the parsed JSON, of a shape nobody has checked yet, or `ABSENT` or `REFUSED`. Every request here only reads, POST too,
    * so each may be repeated.
    * @throws UpstreamError; the signal's reason when the caller aborts.
    */
@@ -163,7 +168,8 @@ export function createHttp(deps: HttpDeps): Http {
     for (let tries = 0; ; tries += 1) {
       const outcome = await attempt(request, url);
       const reason = verdict(outcome, request);
-      if (reason === 'ok' || reason === 'absent') noteAnswer(request.path);
+      if (reason === 'ok' || reason === 'absent' || reason === 'refused') noteAnswer(request.path);
+      if (reason === 'refused') return REFUSED;
       if (reason === 'absent') return ABSENT;
       if (reason === 'ok') return outcome.kind === 'json' ? outcome.body : ABSENT;
       const retryAfterSec = outcome.kind === 'status' ? outcome.retryAfterSec : undefined;
@@ -212,10 +218,11 @@ export function createProviderBudget(
   });
 }
 
-function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | FailureReason {
+function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent' | 'refused' | FailureReason {
   if (outcome.kind === 'json') return request.refusalIn?.(outcome.body) ?? 'ok';
   if (outcome.kind === 'fault') return outcome.reason;
   if (request.absentOn?.includes(outcome.status) === true) return 'absent';
+  if (request.refusedOn?.includes(outcome.status) === true) return 'refused';
   if (request.overloadedOn?.includes(outcome.status) === true) return 'overloaded';
   if (outcome.status === 429) return 'rate_limited';
   if (outcome.status === 408) return 'timeout';

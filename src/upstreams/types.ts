@@ -120,7 +120,12 @@ export interface PriceChart {
 
 export interface PriceChartPort {
   /** `null` = the provider does not know the coin. */
-  chart(coinId: string, days: number, currency: string, options?: CallOptions): Promise<PriceChart | null>;
+  chart(
+    coinId: string,
+    days: number,
+    currency: string,
+    options?: CallOptions,
+  ): Promise<PriceChart | 'unknown_currency' | null>;
 }
 
 export const TIMEFRAMES = ['minute', 'hour', 'day'] as const;

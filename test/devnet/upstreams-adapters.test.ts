@@ -128,7 +128,9 @@ describe('prices', () => {
 
   test('default: charts and candles', async () => {
     const chart = must((await adapters.charts.chart('weth', 30, 'usd')) ?? undefined, 'chart');
+    if (chart === 'unknown_currency') throw new Error('The chart is in USD');
     expect(chart.prices.at(-1)).toEqual([NOW, 3200]);
+    expect(await adapters.charts.chart('weth', 30, 'xxx')).toBe('unknown_currency');
     expect(await adapters.charts.chart('unknown', 30, 'usd')).toBeNull();
     for (const chain of up.catalog.chains) {
       const token = must(

@@ -1,6 +1,8 @@
 import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
+import type { ChainFacts } from '../../src/domain/facts.ts';
+import { tokenPrice } from '../../src/domain/market/prices.ts';
 import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
@@ -96,6 +98,43 @@ describe('composeMarket', () => {
     const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('2711.5') } });
     expect(strategyOf(priced, market.id).collateral).toMatchObject({ priceUsd: '2711.5', priceSource: 'test' });
     expect(strategyOf(priced, market.id).loan.priceUsd).toBe('2500');
+  });
+});
+
+describe('tokenPrice', () => {
+  const contextOf = (facts: ChainFacts) => ({ chain: ethereum, facts, pegged: peggedTokens(ethereum) });
+
+  test('default: every collateral and loan of a complete chain has one price, the same that its markets show', () => {
+    const facts = completeFacts(ethereum);
+    for (const { market, collateralPrice, loanPrice } of composeChain(ethereum, facts, PARAMS).markets) {
+      for (const [token, shown] of [
+        [market.collateral, collateralPrice],
+        [market.loan, loanPrice],
+      ] as const) {
+        expect([token.symbol, tokenPrice(token, 'usd', contextOf(facts)).price?.value.usd]).toEqual([
+          token.symbol,
+          shown?.value.usd,
+        ]);
+        expect(shown).toBeDefined();
+      }
+    }
+  });
+
+  test('behavior: the native token is worth what its wrapped form is', () => {
+    const facts = withItem(completeFacts(ethereum), 'price', ethereum.wrappedNative?.address ?? '', {
+      value: { usd: new Decimal(2_345) },
+    });
+    expect(tokenPrice(ethereum.native, 'usd', contextOf(facts)).price?.value.usd.toFixed()).toBe('2345');
+  });
+
+  test('behavior: a derived price is as old as the older of oracle and loan price', () => {
+    const market = marketOf(ethereum, 'rETH', 'WETH');
+    const old = withItem(completeFacts(ethereum), 'price', market.loan.address, {
+      value: { usd: new Decimal(2_500) },
+      asOfMs: NOW_MS - 700_000,
+    });
+    const { price } = tokenPrice(market.collateral, 'usd', contextOf(old));
+    expect(price).toMatchObject({ source: 'oracle', asOfMs: NOW_MS - 700_000 });
   });
 });
 

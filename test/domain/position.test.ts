@@ -175,11 +175,12 @@ describe('composePosition', () => {
       market,
       composed: composedMarket(composedOf(ethereum, unswept), market.id),
     });
-    expect(shown.exitLiquidity).toEqual({ unwindSizeUsd: show().exitLiquidity?.unwindSizeUsd, noSwapRoute: false });
+    expect(shown.exitLiquidity).toEqual({ unwindSizeUsd: show().exitLiquidity?.unwindSizeUsd, noSwapRoute: true });
     expect(shown.gaps.map(({ field, reason }) => `${field} ${reason}`)).toEqual([
       'exitLiquidity.tier NOT_MEASURED',
       'exitLiquidity.cleanExitSizeUsd NOT_MEASURED',
       'exitLiquidity.exceedsCleanExitSize NOT_MEASURED',
+      'exitLiquidity.noSwapRoute NOT_MEASURED',
     ]);
   });
 

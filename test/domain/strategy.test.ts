@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
-import type { ChainFacts } from '../../src/domain/facts.ts';
+import { type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
@@ -101,7 +101,7 @@ describe('composeStrategy', () => {
   /** Each optional field: facts in which it has a value, in which it is not known, and why. */
   const table: readonly (readonly [string, ChainFacts, ChainFacts, string])[] = [
     ['loan.priceUsd', present, withItem(present, 'price', key.loan, { failure: timeout }), 'SOURCE_FAILED'],
-    ['collateral.priceUsd', present, withItem(present, 'price', key.loan, {}), 'NOT_MEASURED'],
+    ['collateral.priceUsd', present, unpriced(present), 'NOT_MEASURED'],
     ['supplyUsd', present, withItem(present, 'price', key.loan, { failure: timeout }), 'SOURCE_FAILED'],
     ['liquidityUsd', present, withItem(present, 'price', key.loan, {}), 'NOT_MEASURED'],
     [
@@ -170,12 +170,58 @@ describe('composeStrategy', () => {
     expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
   });
 
-  test('behavior: an exit that was never measured is as old as the market', () => {
+  test('behavior: an exit that was never measured is as old as can be, without a route, and the strategy stays listed', () => {
     const lacking = withItem(present, 'exitLiquidity', key.token, {});
-    expect(strategyOf(lacking, market.id).exitLiquidity).toEqual({ measured: false });
-    expect(strategyOf(lacking, market.id).freshness.exitLiquidity).toMatchObject({
-      asOfMs: lacking.groups.lendingState.items.get(market.id)?.asOfMs,
+    const strategy = strategyOf(lacking, market.id);
+    expect(strategy.exitLiquidity).toEqual({ measured: false });
+    expect(strategy.freshness.exitLiquidity.asOfMs).toBe(0);
+    expect(strategy.noSwapRoute).toBe(true);
+    expect(strategy.visibility).toMatchObject({ visible: true });
+    for (const field of ['exitLiquidity', 'freshness.exitLiquidity', 'noSwapRoute']) {
+      expect([field, gapOf(strategy, field)?.reason]).toEqual([field, 'NOT_MEASURED']);
+    }
+  });
+
+  test('behavior: without incentives ever measured none is counted, and it is said of every number', () => {
+    const lacking = withItem(present, 'incentives', market.id, { failure: timeout });
+    const strategy = strategyOf(lacking, market.id);
+    expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
+    expect(strategy.inputFreshness.incentives).toBeUndefined();
+    const fields = [
+      'borrowIncentive',
+      'netBorrowApyPct',
+      'leverageLadder',
+      'defaultLeverage',
+      'inputFreshness.incentives',
+    ];
+    for (const field of fields) expect([field, gapOf(strategy, field)?.reason]).toEqual([field, 'SOURCE_FAILED']);
+    expect(gapOf(strategyOf(present, market.id), 'netBorrowApyPct')).toBeUndefined();
+  });
+
+  test('behavior: prices are as old as the older of the two, incentives as their own measurement', () => {
+    const old = withItem(present, 'price', market.loan.address, {
+      value: { usd: new Decimal(1) },
+      asOfMs: NOW_MS - 800_000,
     });
+    const { inputFreshness } = strategyOf(old, market.id);
+    expect(inputFreshness.prices).toEqual({ asOfMs: NOW_MS - 800_000, staleAfterSec: 900 });
+    expect(inputFreshness.incentives).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 });
+  });
+
+  test('behavior: one yield above zero is a yield, whatever the others take away', () => {
+    const campaign = {
+      id: 'a',
+      symbol: 'MORPHO',
+      aprPct: new Decimal('0.5'),
+      startsAtMs: NOW_MS - 1,
+      endsAtMs: NOW_MS + 1,
+    };
+    const losing = withItem(present, 'collateralApy', key.token, { value: { apyPct: new Decimal(-1) } });
+    const hasYield = (facts: ChainFacts) =>
+      strategyOf(facts, market.id).visibility.checks.find(({ name }) => name === 'has_yield');
+    expect(hasYield(losing)).toMatchObject({ passed: false });
+    const paid = withItem(losing, 'incentives', market.id, { value: { borrow: [], collateral: [campaign] } });
+    expect(hasYield(paid)).toMatchObject({ passed: true, value: '0.50' });
   });
 
   test('behavior: a window the history does not cover is absent, the others stay', () => {
@@ -257,3 +303,8 @@ describe('composeStrategy', () => {
     }
   });
 });
+
+/** Without a price of any token that a collateral could be valued in. */
+function unpriced(facts: ChainFacts): ChainFacts {
+  return { ...facts, groups: { ...facts.groups, price: emptyGroup() } };
+}

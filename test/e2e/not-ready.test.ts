@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { healthBody } from '../../src/rest/schemas/status.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { CHAIN_IDS, expectEnvelope, SUSDE_PYUSD } from './known.ts';
@@ -48,9 +49,28 @@ describe('before anything was measured', () => {
     expect(ready.body.chains[0].waitingFor).toEqual(['lendingState', 'oracle']);
     const health = await service.get('/health');
     expect(health.status).toBe(200);
+    expect(health.body.chains[0].excluded.length).toBeGreaterThan(0);
+    healthBody.parse(health.body);
     for (const { groups } of health.body.chains) {
       for (const group of groups) expect(group).toMatchObject({ status: 'never', ageSec: null, items: 0 });
     }
+  });
+
+  test.each(['/v1/collateral/apy-history', `/v1/collateral/${SUSDE_PYUSD}/apy-history`])(
+    'what no source has told is not an empty history: %s',
+    async (path) => {
+      const { status, body } = await service.get(path);
+      expect(status).toBe(200);
+      expect(body.stale).toBe(true);
+      expect(body.gaps?.[SUSDE_PYUSD] ?? body.gap).toMatchObject({ reason: 'NOT_MEASURED' });
+      expect(body.histories?.[SUSDE_PYUSD]).toBeUndefined();
+    },
+  );
+
+  test('a collateral that earns nothing has its own answer: nothing is missing, and nothing is stale', async () => {
+    const plain = service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.apySource === 'none');
+    const { body } = await service.get(`/v1/collateral/${plain?.id}/apy-history`);
+    expect(body).toMatchObject({ stale: false, history: [], gap: { reason: 'NOT_APPLICABLE' } });
   });
 
   test('stable APY is never gated: an empty list with the stale flag', async () => {
@@ -68,7 +88,8 @@ describe('before anything was measured', () => {
       for (const points of Object.values<Json>(body.histories)) expect(points).toEqual([]);
     }
     const one = await service.get(`/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`);
-    expect(one.body).toEqual({ id: SUSDE_PYUSD, asOf: null, stale: true, history: [] });
+    expect(one.body).toMatchObject({ id: SUSDE_PYUSD, asOf: null, stale: true, history: [] });
+    expect(one.body.gap.reason).toBe('NOT_MEASURED');
   });
 
   test('GraphQL says not_ready with the same code, and freshness says never', async () => {

@@ -98,6 +98,13 @@ describe(CHART, () => {
     expectEnvelope(await service.get(`${CHART}?coinId=no-such-coin`), 400, 'bad_request');
   });
 
+  test('error: bad_request for a currency that the provider has no prices in, naming it', async () => {
+    const answer = await service.get(`${CHART}?coinId=ethena-staked-usde&currency=xyz`);
+    expectEnvelope(answer, 400, 'bad_request');
+    expect(answer.body.error.details.issues ?? answer.body.error.details).toMatchObject({ value: 'xyz' });
+    expect(answer.text).not.toContain('vs_currency');
+  });
+
   test('error: upstream_unavailable, with nothing of the upstream in it', async () => {
     service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
     const answer = await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`);

@@ -52,9 +52,10 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
   noSwapRoute
   spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } }
   freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
+  inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
   links { app market yieldSource }
   equityVault { stockMarketId yieldStrategyId depositToken { address symbol decimals } targetLtvPct maxStockLtvPct yieldLegApyPct }
-  visibility { visible }
+  visibility { visible checks { name passed } }
   gaps { field reason message }
 } } }`;
 
@@ -62,13 +63,17 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
 const KEEPS_NULL =
   /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
 const MAY_BE_UNKNOWN = /^(pointsIncentive|borrowIncentive|collateralIncentive)$/;
+/** Required, and made without an input that is not known. */
+const ASSUMED = /^(netBorrowApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
 /** Exact decimals there, JSON numbers here. */
 const NUMBERS =
   /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;
 
 /** Shape what GraphQL says by the words of the contract alone. */
 function asContract(strategy: Json): Json {
-  const { gaps, visibility: _, exitLiquidity, ...rest } = strategy;
+  const { gaps, visibility, exitLiquidity, inputFreshness, ...rest } = strategy;
+  const failed = visibility.checks.filter(({ passed }: Json) => !passed).map(({ name }: Json) => name);
+  const assumed = gaps.filter(({ field }: Json) => ASSUMED.test(field));
   const slippagePct = exitLiquidity.slippagePct?.map((row: Json) => [row.sizeUsd, row.slippagePct]);
   const exit = exitLiquidity.measured
     ? { ...exitLiquidity, slippagePct: Object.fromEntries(slippagePct) }
@@ -87,7 +92,13 @@ function asContract(strategy: Json): Json {
       }),
     );
   };
-  return walk({ ...rest, exitLiquidity: exit }, '');
+  return {
+    ...walk({ ...rest, exitLiquidity: exit }, ''),
+    ...(inputFreshness.prices || inputFreshness.incentives ? { inputFreshness: walk(inputFreshness, '') } : {}),
+    listed: visibility.visible,
+    ...(failed.length > 0 ? { notListedBecause: failed } : {}),
+    ...(assumed.length > 0 ? { gaps: assumed } : {}),
+  };
 }
 
 const graphqlOf = (chainId: number): Promise<Json[]> => allNodes(service, QUERY, 'strategies', { chainId });
@@ -156,6 +167,18 @@ describe('while the optional sources were never heard of', () => {
   test('what was measured is there all the same', async () => {
     const strategy = await rest();
     expect(strategy.exitLiquidity).toEqual({ measured: false });
+    expect(strategy.freshness.exitLiquidity).toMatchObject({ asOf: '1970-01-01T00:00:00.000Z' });
+    expect(strategy.freshness.exitLiquidity.staleForSec).toBeGreaterThan(1e9);
+    expect(strategy.noSwapRoute).toBe(true);
+    expect(strategy.listed).toBe(true);
+    expect(strategy.gaps.map(({ field }: Json) => field).sort()).toEqual([
+      'defaultLeverage',
+      'freshness.exitLiquidity',
+      'leverageLadder',
+      'netBorrowApyPct',
+      'noSwapRoute',
+    ]);
+    expect(strategy.inputFreshness).toBeUndefined();
     expect(strategy.collateralApyPct).toBe('6.84');
     expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
     expect(strategy.yieldSustainabilityPct.avg90d).toMatch(/^\d+\.\d\d$/);

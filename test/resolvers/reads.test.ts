@@ -66,6 +66,33 @@ describe('readHistory', () => {
     expect(all.items[1]?.points.every(({ atMs }) => atMs % DAY === 0)).toBe(true);
   });
 
+  it('behavior: a source that failed from the beginning is stale; one that cannot tell anything is not', async () => {
+    const failure = { reason: 'timeout', source: 'aggregator', sinceMs: NOW_MS - DAY } as const;
+    const asked = chain.markets.find(({ collateral }) => collateral.apySource === 'aggregator');
+    const plain = chain.markets.find(({ collateral }) => collateral.apySource === 'none');
+    if (!asked || !plain) throw new Error('both kinds of market expected');
+    const dead = withItem(completeFacts(chain), 'collateralApy', asked.collateral.address, { failure });
+    const services = servicesOf([dead, completeFacts(chainOf(4663))]);
+    const context = contextOf({ ...services, histories: { read: async () => new Map() } });
+    const list = await listHistories('collateralApy', { ...history, ids: [asked.id, plain.id] }, context);
+    expect(list.hasUnknown).toBe(true);
+    expect(list.items.map(({ gap }) => gap?.reason).sort()).toEqual(['NOT_APPLICABLE', 'SOURCE_FAILED']);
+    const none = await listHistories('collateralApy', { ...history, ids: [plain.id] }, context);
+    expect(none).toMatchObject({ hasUnknown: false, oldest: null });
+  });
+
+  it('behavior: a market that nobody ever paid incentives on has none, and is not stale for it', async () => {
+    const [market] = chain.markets;
+    const unpaid = withItem(completeFacts(chain), 'incentiveHistory', market?.id ?? '', {});
+    const context = contextOf(servicesOf([unpaid, completeFacts(chainOf(4663))]));
+    const { gap, stamp } = await readHistory(
+      'incentiveApr',
+      { ...history, id: market?.id ?? ('0x' as MarketId) },
+      context,
+    );
+    expect([stamp, gap?.reason]).toEqual([null, 'NONE']);
+  });
+
   it('behavior: from is included, to is excluded', async () => {
     const [from, to] = [new Date(NOW_MS - 2 * DAY), new Date(NOW_MS - DAY)];
     const { items } = await listHistories(

@@ -8,8 +8,8 @@ import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { exitTierPart, type StrategyParams } from '../strategy/compose.ts';
-import { exitLiquidityOf, foundNoRoute } from '../strategy/exit.ts';
+import { exitTierPart, gapsOfStrategy, type StrategyParams } from '../strategy/compose.ts';
+import { anyLacksRoute, exitLiquidityOf, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
 import {
   addAverages,
   addMarketFields,
@@ -32,9 +32,12 @@ export function yieldLegApyPct(yieldMarket: ComposedMarket): Decimal {
   );
 }
 
-/** Compute a vault's net APY in percent at a stock-leg LTV in percent: `ltv * (yieldLegApy − stockBorrowApy)`. */
-export function equityNetApyPct(stockLtvPct: Decimal, yieldLegApy: Decimal, stockBorrowApy: Decimal): Decimal {
-  return stockLtvPct.times(yieldLegApy.minus(stockBorrowApy)).shiftedBy(-2);
+/**
+ * Compute a vault's net APY in percent at a stock-leg LTV in percent: `ltv * (yieldLegApy − stockBorrowApy)`, the borrow APY
+ * less what the stock market pays its borrowers.
+ */
+export function equityNetApyPct(stockLtvPct: Decimal, yieldLegApy: Decimal, stockNetBorrowApy: Decimal): Decimal {
+  return stockLtvPct.times(yieldLegApy.minus(stockNetBorrowApy)).shiftedBy(-2);
 }
 
 /** Compute the stock price at which the stock leg can be liquidated: `price * ltv / liquidationLtv`, LTVs in percent. */
@@ -56,7 +59,7 @@ export function composeEquityStrategy(
   const capPct = stockLtvCapPct(stock.liquidationLtvPct);
   const targetPct = Decimal.min(vault.targetLtvPct, capPct);
   const legApy = yieldLegApyPct(yieldMarket);
-  const entryAt = (ltvPct: Decimal) => entry(ltvPct, legApy, stock.borrowApyPct);
+  const entryAt = (ltvPct: Decimal) => entry(ltvPct, legApy, stock.netBorrowApyPct);
   const target = entryAt(targetPct);
   const cap = entryAt(capPct);
   const gaps: Gap[] = [...vaultGaps(statics.gaps, stock, yieldMarket)];
@@ -64,11 +67,12 @@ export function composeEquityStrategy(
   const tier = exitTierPart(stock, gaps);
   gaps.push(gap('spiralHints.profile', 'NOT_APPLICABLE', 'The strategy is an equity vault.'));
   const legAverages = yieldMarket.history.carry?.leverageApyPct;
-  const noSwapRoute =
-    vault.stock.noSwapRoute ||
-    vault.yieldMarket.collateral.noSwapRoute ||
-    foundNoRoute(stock.facts.exitLiquidity?.value) ||
-    foundNoRoute(yieldMarket.facts.exitLiquidity?.value);
+  const noRoute = anyLacksRoute(
+    lacksRoute(vault.stock, stock.facts.exitLiquidity?.value),
+    lacksRoute(vault.yieldMarket.collateral, yieldMarket.facts.exitLiquidity?.value),
+  );
+  const unmeasured = [...stock.gaps, ...yieldMarket.gaps].find(({ field }) => field === 'exitLiquidity');
+  const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, unmeasured, gaps);
   const strategy: StrategyDraft = {
     id: vault.id,
     chainId: vault.chainId,
@@ -96,6 +100,7 @@ export function composeEquityStrategy(
       exitLiquidity: stock.stamps.exitLiquidity,
       oracle: stock.stamps.oracle,
     },
+    inputFreshness: vaultInputs(stock.stamps, yieldMarket.stamps),
     equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
@@ -107,9 +112,9 @@ export function composeEquityStrategy(
     visibility: visibilityOf(
       {
         market: stock,
-        yieldPct: legApy,
+        yieldsPct: [legApy],
         needsYield: false,
-        noSwapRoute,
+        lacksRoute: noRoute,
         maturing: vault.yieldMarket.collateral,
         nowMs: params.nowMs,
       },
@@ -123,6 +128,14 @@ export function composeEquityStrategy(
   if (tier) strategy.spiralHints = tier;
   if (links) strategy.links = links;
   return strategy;
+}
+
+/** A vault's prices are those of its stock market; what it earns depends on the incentives of both. */
+function vaultInputs(stock: ComposedMarket['stamps'], leg: ComposedMarket['stamps']): Strategy['inputFreshness'] {
+  return {
+    ...(stock.prices ? { prices: stock.prices } : {}),
+    ...(stock.incentives && leg.incentives ? { incentives: earliestStale(stock.incentives, leg.incentives) } : {}),
+  };
 }
 
 function entry(stockLtvPct: Decimal, legApy: Decimal, stockBorrowApy: Decimal): LadderEntry {
@@ -145,6 +158,8 @@ function historicalNetApyPct(
 }
 
 const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
+/** Of either market: what its incentives pay is in the net APY. */
+const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
 const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator'];
 
 /**
@@ -154,10 +169,13 @@ const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator'];
 function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarket: ComposedMarket): readonly Gap[] {
   const rootOf = (field: string) => field.split('.')[0] ?? field;
   const own = [...staticGaps, ...stock.gaps].filter(({ field }) => !REPLACED_FIELDS.includes(rootOf(field)));
+  for (const missing of yieldMarket.gaps) {
+    if (INPUT_FIELDS.includes(missing.field) && !own.some(({ field }) => field === missing.field)) own.push(missing);
+  }
   const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
   const known = new Set(own.map(({ field }) => field));
   return [
-    ...own,
+    ...own.flatMap(gapsOfStrategy),
     ...leg.filter(({ field }) => !known.has(field)),
     ...leg.map((missing) => ({
       ...missing,

@@ -189,7 +189,7 @@ function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap
   return { netValueUsd: toFixedHalfUp(usd.net.plus(netLegsUsd), 2) };
 }
 
-/** `ltv * (yieldLegApy − stockBorrowApy)` as it stands: the yield leg's APY is the mean of its loops by their equity. */
+/** `ltv * (yieldLegApy − stockNetBorrowApy)` as it stands: the yield leg's APY is the mean of its loops by their equity. */
 function netApyField({ ltvPct }: Valuation, legs: readonly Leg[], stock: ComposedMarket, gaps: Gap[]): string | null {
   if (ltvPct === null) {
     gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'));
@@ -204,7 +204,7 @@ function netApyField({ ltvPct }: Valuation, legs: readonly Leg[], stock: Compose
     equity = equity.plus(net);
   }
   const legApyPct = equity.isZero() ? ZERO : earned.div(equity);
-  return formatPct(equityNetApyPct(ltvPct, legApyPct, stock.borrowApyPct));
+  return formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct));
 }
 
 const USD_FIELDS = ['stock.collateralUsd', 'stock.priceUsd', 'stock.liquidationPriceUsd'];

@@ -14,6 +14,9 @@ export function stampOf(fact: { readonly asOfMs: number }, budgetSec: number): S
   return { asOfMs: fact.asOfMs, staleAfterSec: budgetSec };
 }
 
+/** When a value was measured that never was: the beginning of time, so that every reader takes it for as old as can be. */
+export const NEVER_MS = 0;
+
 /** Count the seconds past the budget, rounded up, so that a value is stale exactly when its age exceeds the budget; `undefined` while fresh. */
 export function staleForSec(stamp: Stamp, nowMs: number): number | undefined {
   const overdueMs = nowMs - staleFromMs(stamp);

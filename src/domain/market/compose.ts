@@ -5,13 +5,13 @@ import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
 import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
-import { stampOf } from '../freshness/stamp.ts';
+import { earliestStale, NEVER_MS, stampOf } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
-import { collateralPrice, loanPrice } from './prices.ts';
+import { loanPrice, tokenPrice } from './prices.ts';
 import { limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
 
@@ -55,7 +55,10 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   const collateralIncentive = runningIncentive(facts.incentives?.value.collateral, context.nowMs);
   explainIncentive('borrowIncentive', borrowIncentive, market, context, gaps);
   explainIncentive('collateralIncentive', collateralIncentive, market, context, gaps);
-  if (!facts.exitLiquidity) gaps.push(gapOfGroup('exitLiquidity', groups.exitLiquidity, market.collateral.address));
+  if (!facts.exitLiquidity) {
+    const missing = gapOfGroup('exitLiquidity', groups.exitLiquidity, market.collateral.address);
+    gaps.push(missing, { ...missing, field: 'freshness.exitLiquidity' });
+  }
   const collateralApyPct = collateralApy?.value.apyPct ?? ZERO;
   const { liquidationLtvPct, maxLtvPct, safeLtvPct } = limitsOf(market);
   const historyGaps: Gap[] = [];
@@ -79,19 +82,20 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     maxLtvPct,
     safeLtvPct,
     history: composeHistory({ market, facts, collateralApySource: apySource }, context, historyGaps),
-    // A yield that no source tells, and an exit that nobody measured, are said of the market as it was last measured:
-    // a refresh of something else must not make them look newer.
     stamps: {
       borrow: stampOf(lendingState, context.budgets.lendingState),
       oracle: stampOf(oracle, context.budgets.oracle),
+      // A yield that no source tells is said of the market as it was last measured.
       collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
-      exitLiquidity: stampOf(facts.exitLiquidity ?? lendingState, context.budgets.exitLiquidity),
+      exitLiquidity: stampOf(facts.exitLiquidity ?? { asOfMs: NEVER_MS }, context.budgets.exitLiquidity),
+      ...(facts.incentives ? { incentives: stampOf(facts.incentives, context.budgets.incentives) } : {}),
     },
     gaps: [],
   };
   if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
   if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
   addPrices(composed, context, gaps);
+  explainInputs(composed, context, gaps);
   gaps.push(...historyGaps);
   // A copy has no room left over, which for lists that grew is more than what is in them.
   composed.gaps = gaps.slice();
@@ -133,7 +137,7 @@ function effectiveApySource(market: Market, nowMs: number): CollateralApySource 
 function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
   const { market, liquidityAssets } = composed;
   const loan = loanPrice(market, context);
-  const collateral = collateralPrice(market, composed.facts.oracle, loan, context);
+  const collateral = tokenPrice(market.collateral, 'collateral.priceUsd', context);
   if (collateral.gap) gaps.push(collateral.gap);
   else composed.collateralPrice = collateral.price;
   const shared = sharedAssets(market, context);
@@ -163,6 +167,22 @@ function sharedAssets(market: Market, context: CompositionContext): bigint | Gap
   return fact
     ? fact.value.sources.reduce((sum, source) => sum + source.assets, 0n)
     : gapOfGroup(field, group, market.id);
+}
+
+/** Tell how old the prices are, and what is counted without an input that nobody measured. */
+function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
+  const { market, stamps, collateralPrice: collateral, loanPrice: loan } = composed;
+  const [first, ...others] = [loan, collateral].flatMap((price) =>
+    price ? [stampOf(price, context.budgets.price)] : [],
+  );
+  if (first) composed.stamps = { ...stamps, prices: earliestStale(first, ...others) };
+  else gaps.push(gapOfGroup('inputFreshness.prices', context.facts.groups.price, market.loan.address));
+  if (stamps.incentives) return;
+  const missing = gapOfGroup('inputFreshness.incentives', context.facts.groups.incentives, market.id);
+  gaps.push(missing);
+  for (const field of ['netBorrowApyPct', 'effectiveCollateralApyPct']) {
+    gaps.push({ ...missing, field, message: `No incentive is counted. ${missing.message}` });
+  }
 }
 
 function explainIncentive(

@@ -1,8 +1,10 @@
-import type { Market, Token } from '../../catalog/types.ts';
+import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
-import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
+import type { Address } from '../../shared/ids.ts';
+import type { Fact, UsdPrice } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { oncePer } from '../memo.ts';
 import type { CompositionContext } from './context.ts';
 
 /** Source of a price that follows from the market's oracle. */
@@ -11,35 +13,59 @@ export const ORACLE_SOURCE = 'oracle';
 const PEG_MIN_USD: Decimal = new Decimal('0.9');
 const PEG_MAX_USD: Decimal = new Decimal('1.1');
 
-export type PriceOrGap = { readonly price: Fact<UsdPrice>; readonly gap?: never } | { readonly gap: Gap };
+export type PriceOrGap =
+  | { readonly price: Fact<UsdPrice>; readonly gap?: never }
+  | { readonly gap: Gap; readonly price?: never };
 
-/** What tells whether a measured price is believed. */
-export type PriceContext = Pick<CompositionContext, 'facts' | 'pegged'>;
+/** What prices are looked up in. */
+export type PriceContext = Pick<CompositionContext, 'chain' | 'facts' | 'pegged'>;
 
 /** Say whether a USD price can be believed: above zero, and within 0.9–1.1 for a stablecoin held at one dollar. */
 export function isPlausiblePrice(usd: Decimal, pegged: boolean): boolean {
   return usd.gt(ZERO) && (!pegged || (usd.gte(PEG_MIN_USD) && usd.lte(PEG_MAX_USD)));
 }
 
-/** Find the believed price of the loan token, or why there is none. */
+/** Find the believed price of the loan token, or why there is none. Only a measured one: nothing in loan tokens values itself. */
 export function loanPrice(market: Market, context: PriceContext): PriceOrGap {
   return measuredPrice(market.loan, 'loan.priceUsd', context) ?? notMeasured(market.loan, 'loan.priceUsd', context);
 }
 
 /**
- * Find the price of the collateral: the measured one, else oracle price × loan price (source `oracle`, as old as the older
- * of the two). A measured price that is not believed is not replaced.
+ * Find the believed price of a token: the measured one, of the native token its wrapped form's, else what an oracle says it
+ * is worth in a loan token with a price (source `oracle`, as old as the older of the two; the first such market of the
+ * catalog counts, so that a token has one price everywhere). A measured price that is not believed is not replaced.
  */
-export function collateralPrice(
-  market: Market,
-  oracle: Fact<OraclePrice>,
-  loan: PriceOrGap,
-  context: CompositionContext,
-): PriceOrGap {
-  const field = 'collateral.priceUsd';
-  const measured = measuredPrice(market.collateral, field, context);
+export function tokenPrice(token: Token, field: string, context: PriceContext): PriceOrGap {
+  const { chain } = context;
+  const named = token.isNative && chain.wrappedNative ? chain.wrappedNative : token;
+  const measured = measuredPrice(named, field, context);
   if (measured) return measured;
-  if (loan.gap) return notMeasured(market.collateral, field, context);
+  const markets = marketsByCollateral(chain).get(named.address) ?? [];
+  let unbelieved: PriceOrGap | undefined;
+  for (const market of markets) {
+    const derived = oraclePrice(market, field, context);
+    if (derived?.price) return derived;
+    unbelieved ??= derived;
+  }
+  return unbelieved ?? notMeasured(named, field, context);
+}
+
+const marketsByCollateral: (chain: Chain) => ReadonlyMap<Address, readonly Market[]> = oncePer((chain) => {
+  const markets = new Map<Address, Market[]>();
+  for (const market of chain.markets) {
+    const { address } = market.collateral;
+    const known = markets.get(address);
+    if (known) known.push(market);
+    else markets.set(address, [market]);
+  }
+  return markets;
+});
+
+/** Value the collateral of a market by its oracle; `undefined` while its parts are not known. */
+function oraclePrice(market: Market, field: string, context: PriceContext): PriceOrGap | undefined {
+  const oracle = context.facts.groups.oracle.items.get(market.oracle);
+  const loan = loanPrice(market, context);
+  if (!oracle || loan.gap) return undefined;
   const places = market.collateral.decimals - market.loan.decimals - 36;
   const usd = slim(shifted(new Decimal(oracle.value.price).times(loan.price.value.usd), places));
   if (!isPlausiblePrice(usd, false)) {

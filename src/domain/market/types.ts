@@ -66,13 +66,13 @@ export interface ComposedMarket {
   /** `null` = measured, none is running; absent = not measured. */
   readonly borrowIncentive?: RunningIncentive | null;
   readonly collateralIncentive?: RunningIncentive | null;
-  /** An incentive that is not measured lowers nothing: the number is then the borrow APY itself. */
+  /** Without an incentive while incentives are unknown, with a gap of this field. */
   readonly netBorrowApyPct: Decimal;
   /** `none` also for a principal token past its maturity: it earns nothing any more. */
   readonly collateralApySource: CollateralApySource;
   /** Without the collateral-side incentive. */
   readonly collateralApyPct: Decimal;
-  /** With it: what the leverage formula uses. */
+  /** With it: what the leverage formula uses. Without it while incentives are unknown, with a gap of this field. */
   readonly effectiveCollateralApyPct: Decimal;
   readonly liquidationLtvPct: Decimal;
   readonly maxLtvPct: Decimal;
@@ -85,7 +85,12 @@ export interface ComposedMarket {
     readonly borrow: Stamp;
     readonly oracle: Stamp;
     readonly collateralApy: Stamp;
+    /** At the beginning of time while nothing measured it. */
     readonly exitLiquidity: Stamp;
+    /** Of the older of the two prices; absent while neither is known. */
+    readonly prices?: Stamp;
+    /** Absent while they were never measured. */
+    readonly incentives?: Stamp;
   };
   readonly gaps: readonly Gap[];
 }

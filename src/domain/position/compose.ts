@@ -109,6 +109,8 @@ function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: ComposedMar
   shown.currentLeverageApyPct = formatPct(
     leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(shown.currentLeverage)),
   );
+  const uncounted = composed.gaps.find(({ field }) => field === 'netBorrowApyPct');
+  if (uncounted) gaps.push({ ...uncounted, field: 'currentLeverageApyPct' });
 }
 
 function addUsd(shown: Draft, { usd }: Valuation, composed: ComposedMarket, gaps: Gap[]): void {

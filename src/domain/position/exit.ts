@@ -2,7 +2,7 @@ import { type Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { cleanExitSize, exitTier, foundNoRoute } from '../strategy/exit.ts';
+import { cleanExitSize, exitTier, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
 import type { PositionExit } from './types.ts';
 
 const SWEEP_FIELDS = [
@@ -17,13 +17,12 @@ const SWEEP_FIELDS = [
  */
 export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | null, gaps: Gap[]): PositionExit {
   const sweep = composed.facts.exitLiquidity?.value;
-  const noSwapRoute = composed.market.collateral.noSwapRoute || foundNoRoute(sweep);
   const unwind = collateralUsd === null ? {} : { unwindSizeUsd: toFixedHalfUp(collateralUsd, 2) };
   if (!sweep) {
     const known = composed.gaps.find(({ field }) => field === 'exitLiquidity');
     const missing = known ?? gap('exitLiquidity', 'NOT_MEASURED', 'Nothing has measured it yet.');
     for (const field of SWEEP_FIELDS) gaps.push({ ...missing, field });
-    return { ...unwind, noSwapRoute };
+    return { ...unwind, noSwapRoute: noRoute(composed, missing, gaps) };
   }
   const clean = cleanExitSize(sweep);
   if (clean === null) {
@@ -35,6 +34,11 @@ export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | 
     cleanExitSizeUsd: clean,
     ...unwind,
     ...(collateralUsd === null ? {} : { exceedsCleanExitSize: collateralUsd.gt(Number(clean ?? 0)) }),
-    noSwapRoute,
+    noSwapRoute: noRoute(composed, undefined, gaps),
   };
+}
+
+function noRoute({ market, facts }: ComposedMarket, missing: Gap | undefined, gaps: Gap[]): boolean {
+  const known = lacksRoute(market.collateral, facts.exitLiquidity?.value);
+  return shownNoRoute('exitLiquidity.noSwapRoute', known, missing, gaps);
 }

@@ -1,11 +1,11 @@
-import { formatPct } from '../../shared/decimal.ts';
+import { formatPct, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
-import { exitLiquidityOf, exitTierHint, explainExit, foundNoRoute } from './exit.ts';
+import { exitLiquidityOf, exitTierHint, explainExit, lacksRoute, shownNoRoute } from './exit.ts';
 import {
   addAverages,
   addMarketFields,
@@ -40,13 +40,13 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const { market } = composed;
   const statics = staticsOf(market);
   const sweep = composed.facts.exitLiquidity;
-  const gaps: Gap[] = statics.gaps.concat(composed.gaps);
-  const { effectiveCollateralApyPct, borrowIncentive } = composed;
+  const gaps: Gap[] = statics.gaps.concat(composed.gaps.flatMap(gapsOfStrategy));
   const ladders = laddersOf(composed, statics);
   const id = market.id as string as StrategyId;
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
-  const noSwapRoute = market.collateral.noSwapRoute || foundNoRoute(sweep?.value);
+  const noRoute = lacksRoute(market.collateral, sweep?.value);
+  const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
   gaps.push(NO_VAULT);
   const strategy: StrategyDraft = {
     id,
@@ -69,12 +69,17 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     exitLiquidity: exitLiquidityOf(sweep),
     noSwapRoute,
     freshness: composed.stamps,
+    inputFreshness: inputsOf(composed.stamps),
     visibility: visibilityOf(
       {
         market: composed,
-        yieldPct: borrowIncentive ? effectiveCollateralApyPct.plus(borrowIncentive.aprPct) : effectiveCollateralApyPct,
+        yieldsPct: [
+          composed.collateralApyPct,
+          composed.collateralIncentive?.aprPct ?? ZERO,
+          composed.borrowIncentive?.aprPct ?? ZERO,
+        ],
         needsYield: market.correlated,
-        noSwapRoute,
+        lacksRoute: noRoute,
         maturing: market.collateral,
         nowMs: params.nowMs,
       },
@@ -89,6 +94,22 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   if (spiralHints) strategy.spiralHints = spiralHints;
   if (links) strategy.links = links;
   return strategy;
+}
+
+/** Find why a field of a market is empty. */
+function gapOf(composed: ComposedMarket, name: string): Gap | undefined {
+  return composed.gaps.find(({ field }) => field === name);
+}
+
+/** Pick the ages that the frozen groups leave out. */
+export function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['inputFreshness'] {
+  return { ...(prices ? { prices } : {}), ...(incentives ? { incentives } : {}) };
+}
+
+/** What a market earns with its incentives is shown by a strategy as its leverage: a gap of the one is a gap of the other. */
+export function gapsOfStrategy(missing: Gap): readonly Gap[] {
+  if (missing.field !== 'effectiveCollateralApyPct') return [missing];
+  return ['leverageLadder', 'defaultLeverage'].map((field) => ({ ...missing, field }));
 }
 
 type Ladders = Pick<Strategy, 'leverageLadder' | 'defaultLeverage'>;
@@ -128,7 +149,7 @@ export function exitTierPart(
     explainExit(sweep.value, gaps);
     return exitTierHint(sweep.value);
   }
-  const missing = composed.gaps.find(({ field }) => field === 'exitLiquidity');
+  const missing = gapOf(composed, 'exitLiquidity');
   if (missing) gaps.push({ ...missing, field: 'spiralHints.exitLiquidityTier' });
   return undefined;
 }

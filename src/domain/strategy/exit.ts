@@ -1,3 +1,4 @@
+import type { Token } from '../../catalog/types.ts';
 import { Decimal, formatPct } from '../../shared/decimal.ts';
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
@@ -68,9 +69,27 @@ export const exitTierHint: (sweep: ExitSweep) => Required<Pick<SpiralHints, 'exi
   }),
 );
 
-/** Say whether a sweep found no route at any size. */
-export function foundNoRoute(sweep: ExitSweep | undefined): boolean {
-  return sweep !== undefined && EXIT_SIZES_USD.every((size) => sweep.slippagePct[size] === null);
+/**
+ * Say whether a token has no swap route: the curators know of none, or its sweep found none at any size. `null` = nothing
+ * has measured it.
+ */
+export function lacksRoute(token: Pick<Token, 'noSwapRoute'>, sweep: ExitSweep | undefined): boolean | null {
+  if (token.noSwapRoute) return true;
+  return sweep ? EXIT_SIZES_USD.every((size) => sweep.slippagePct[size] === null) : null;
+}
+
+/** Add up what is known of several tokens that all have to be sold: one without a route is enough. */
+export function anyLacksRoute(...known: readonly (boolean | null)[]): boolean | null {
+  if (known.includes(true)) return true;
+  return known.includes(null) ? null : false;
+}
+
+/** Show whether there is no route: what is unknown is told as none, and explained. */
+export function shownNoRoute(field: string, known: boolean | null, missing: Gap | undefined, gaps: Gap[]): boolean {
+  if (known !== null) return known;
+  const why = missing ?? gap(field, 'NOT_MEASURED', 'Nothing has measured it yet.');
+  gaps.push({ ...why, field, message: `No route is assumed. ${why.message}` });
+  return true;
 }
 
 /** Explain each size without a route. */

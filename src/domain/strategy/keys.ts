@@ -30,7 +30,7 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
     keys: {
       leverageApy: Number(strategy.defaultLeverage.leverageApyPct),
       borrowApy: Number(strategy.netBorrowApyPct),
-      collateralApy: Number(strategy.collateralApyPct),
+      collateralApy: Number(strategy.collateralApyPct) + Number(strategy.collateralIncentive?.aprPct ?? 0),
       liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
       maxLeverage: Number(strategy.maxLeverage),
       maturity: collateral.maturity ?? undefined,

@@ -88,7 +88,7 @@ export interface SpiralHints {
 export const VISIBILITY_CHECKS = ['has_yield', 'swap_route', 'maturity', 'liquidity'] as const;
 export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
 
-/** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. */
+/** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. What is unknown passes: a source that fails does not empty the list. */
 export interface VisibilityCheck {
   readonly name: VisibilityCheckName;
   readonly passed: boolean;
@@ -154,6 +154,7 @@ export interface Strategy {
   readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
   readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' };
   readonly exitLiquidity: ExitLiquidity;
+  /** Also true, with a gap of this field, while nothing has measured whether there is a route. */
   readonly noSwapRoute: boolean;
   readonly spiralHints?: SpiralHints;
   readonly freshness: {
@@ -163,6 +164,8 @@ export interface Strategy {
     /** GraphQL only. */
     readonly oracle: Stamp;
   };
+  /** Age of what the borrow and collateral groups leave out; an input that was never measured is absent. */
+  readonly inputFreshness: { readonly prices?: Stamp; readonly incentives?: Stamp };
   readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
   readonly equityVault?: EquityTerms;
   readonly visibility: Visibility;

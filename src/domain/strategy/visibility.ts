@@ -1,5 +1,5 @@
 import type { Token } from '../../catalog/types.ts';
-import { type Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import { Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { DAY_MS } from '../apy/series.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
@@ -15,17 +15,19 @@ export interface ListingRules {
 export interface VisibilityInput {
   /** Where the borrowing happens: its liquidity counts. */
   readonly market: ComposedMarket;
-  /** What earns, percent: yield and incentives together. */
-  readonly yieldPct: Decimal;
+  /** What may earn, percent: one of them above zero is a yield. */
+  readonly yieldsPct: readonly [Decimal, ...Decimal[]];
   /** Uncorrelated markets and equity vaults are listed without a yield of their own. */
   readonly needsYield: boolean;
-  readonly noSwapRoute: boolean;
+  /** `null` = not known. */
+  readonly lacksRoute: boolean | null;
   /** The token whose maturity counts. */
   readonly maturing: Token;
   readonly nowMs: number;
 }
 
 const ROUTE: VisibilityCheck = { name: 'swap_route', passed: true, value: 'available', threshold: null };
+const UNKNOWN_ROUTE: VisibilityCheck = { name: 'swap_route', passed: true, value: null, threshold: null };
 const NO_ROUTE: VisibilityCheck = { name: 'swap_route', passed: false, value: 'none', threshold: null };
 const NO_MATURITY: VisibilityCheck = { name: 'maturity', passed: true, value: null, threshold: null };
 
@@ -35,17 +37,20 @@ export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visib
   return { visible: checks.every((check) => check.passed), checks };
 }
 
-function yieldCheck({ yieldPct, needsYield }: VisibilityInput): VisibilityCheck {
+function yieldCheck({ yieldsPct, needsYield }: VisibilityInput): VisibilityCheck {
+  const largestPct = Decimal.max(...yieldsPct);
   return {
     name: 'has_yield',
-    passed: !needsYield || yieldPct.gt(ZERO),
-    value: formatPct(yieldPct),
+    passed: !needsYield || largestPct.gt(ZERO),
+    value: formatPct(largestPct),
     threshold: needsYield ? '0' : null,
   };
 }
 
-function routeCheck({ noSwapRoute }: VisibilityInput): VisibilityCheck {
-  return noSwapRoute ? NO_ROUTE : ROUTE;
+/** What nobody has measured is not refused: an open is quoted before it is built. */
+function routeCheck({ lacksRoute }: VisibilityInput): VisibilityCheck {
+  if (lacksRoute === null) return UNKNOWN_ROUTE;
+  return lacksRoute ? NO_ROUTE : ROUTE;
 }
 
 function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules): VisibilityCheck {

@@ -8,7 +8,7 @@ import type { TvlMarket, TvlMarkets } from './types.ts';
 /** Gather what TVL needs of every market of a chain, from one version of its facts. */
 export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
   const { groups } = facts;
-  const context = { facts, pegged: peggedTokens(chain) };
+  const context = { chain, facts, pegged: peggedTokens(chain) };
   const markets: TvlMarket[] = [];
   const excluded: { readonly marketId: string }[] = [];
   for (const market of chain.markets) {

@@ -3,7 +3,7 @@ import { dropAbsent } from '../absence.ts';
 import type { AppMarketsQuery } from '../generated/operations.ts';
 import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { noneIn, PUBLIC_ERRORS } from './shared.ts';
+import { assumedIn, noneIn, PUBLIC_ERRORS } from './shared.ts';
 
 type AppMarket = AppMarketsQuery['markets']['nodes'][number];
 
@@ -36,6 +36,7 @@ export function projectAppMarket(market: AppMarket): unknown {
   const { gaps, exitSlippage, ...rest } = market;
   const body = {
     ...rest,
+    gaps: assumedIn(gaps),
     exitSlippage: exitSlippage && Object.fromEntries(exitSlippage.map((row) => [row.sizeUsd, row.slippagePct])),
   };
   return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));

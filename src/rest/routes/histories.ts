@@ -31,6 +31,11 @@ interface Series<P> {
   readonly asOf: string | null;
   readonly stale: boolean;
   readonly points: readonly P[];
+  readonly gap: HistoryGap | null;
+}
+interface HistoryGap {
+  readonly reason: string;
+  readonly message: string;
 }
 
 const borrowPoint = ({ atSec, fraction }: FractionPoint) => ({ x: atSec, y: Number(fraction) });
@@ -44,22 +49,40 @@ function one<P>(series: Series<P> | null, id: string, point: (value: P) => unkno
       id,
     });
   }
-  return { id: series.id, asOf: series.asOf, stale: series.stale, history: series.points.map(point) };
+  return {
+    id: series.id,
+    asOf: series.asOf,
+    stale: series.stale,
+    history: series.points.map(point),
+    ...(series.gap ? { gap: gapOf(series.gap) } : {}),
+  };
 }
 
 function all<P>(
   answer: {
     readonly asOf: string | null;
     readonly stale: boolean;
-    readonly items: readonly { readonly id: string; readonly points: readonly P[] }[];
+    readonly items: readonly Pick<Series<P>, 'id' | 'points' | 'gap'>[];
   },
   point: (value: P) => unknown,
 ): unknown {
+  const gaps = answer.items.flatMap(({ id, gap }) => (gap ? [[id, gapOf(gap)] as const] : []));
   return {
     asOf: answer.asOf,
     stale: answer.stale,
-    histories: Object.fromEntries(answer.items.map(({ id, points }) => [id, points.map(point)])),
+    // What is not known is left out: an empty list would say that there was nothing.
+    histories: Object.fromEntries(
+      answer.items.flatMap(({ id, points, gap }) => (gap && !KNOWN.has(gap.reason) ? [] : [[id, points.map(point)]])),
+    ),
+    ...(gaps.length === 0 ? {} : { gaps: Object.fromEntries(gaps) }),
   };
+}
+
+/** Reasons that are knowledge: there is no history, and there cannot be one. */
+const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
+
+function gapOf({ reason, message }: HistoryGap): HistoryGap {
+  return { reason, message };
 }
 
 const byId = z.object({ id: marketIdParam });

@@ -77,7 +77,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Latest USD prices of a chain',
       description:
-        'Token and loan prices by checksummed token address. A price that is not known is left out, never zero.',
+        'Prices of all curated tokens by checksummed address (the native token under the zero address), the same that strategies show: measured, or by the oracle of a market. A price that is not known is left out, never zero.',
       operation: 'Prices',
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => ({ chainId: params.chainId }),

@@ -22,6 +22,24 @@ export function noneIn(
   return (path) => none.has(path);
 }
 
+/** Required fields that carry the conservative value that their description names while an input is not known. */
+const ASSUMED: ReadonlySet<string> = new Set([
+  'netBorrowApyPct',
+  'effectiveCollateralApyPct',
+  'leverageLadder',
+  'defaultLeverage',
+  'noSwapRoute',
+  'freshness.exitLiquidity',
+]);
+
+/** Pick the gaps of required fields; `null`, and so left out of an answer, when there is none. */
+export function assumedIn(
+  gaps: readonly { readonly field: string; readonly reason: string; readonly message: string }[],
+): readonly { readonly field: string; readonly reason: string; readonly message: string }[] | null {
+  const assumed = gaps.filter(({ field }) => ASSUMED.has(field));
+  return assumed.length === 0 ? null : assumed.map(({ field, reason, message }) => ({ field, reason, message }));
+}
+
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
 export const PARTNER_ERRORS = [
   'bad_request',

@@ -5,13 +5,14 @@ import type { StrategiesQuery, StrategyByIdQuery } from '../generated/operations
 import { chainIdParam, marketIdParam } from '../schemas/common.ts';
 import { strategiesEnvelope, strategySchema } from '../schemas/strategy.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { noneIn, PUBLIC_ERRORS, type RouteOptions, toNumber } from './shared.ts';
+import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions, toNumber } from './shared.ts';
 
 type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
 
 /** Shape a strategy as the frozen contract has it: money as numbers, what is not measured left out. */
 export function projectStrategy(strategy: StrategyData): unknown {
-  const { gaps, exitLiquidity, spiralHints, ...rest } = strategy;
+  const { gaps, exitLiquidity, spiralHints, visibility, inputFreshness, ...rest } = strategy;
+  const failed = visibility.checks.flatMap(({ name, passed }) => (passed ? [] : [name]));
   const tier = spiralHints?.exitLiquidityTier;
   const body = {
     ...rest,
@@ -43,6 +44,10 @@ export function projectStrategy(strategy: StrategyData): unknown {
           ),
         }
       : { measured: false },
+    inputFreshness: inputFreshness.prices || inputFreshness.incentives ? inputFreshness : null,
+    listed: visibility.visible,
+    notListedBecause: failed.length === 0 ? null : failed,
+    gaps: assumedIn(gaps),
   };
   return dropAbsent(strategySchema, body, noneIn(gaps));
 }

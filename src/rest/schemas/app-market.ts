@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, freshnessValue, marketIdString } from './common.ts';
+import { addressString, assumedGaps, dateTime, freshnessValue, marketIdString } from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5): the client revives them before use. */
 export const bn = (description: string) =>
@@ -103,10 +103,14 @@ export const appMarketSchema = z
     liquidityAssets: bigint('What can be borrowed at once, loan base units.'),
     utilization: bigint('Borrowed share of the supply in WAD.'),
     borrowApyPct: bn('Borrow APY that is paid at the block, percent.'),
-    netBorrowApyPct: bn('Borrow APY less the borrow incentive, percent.'),
+    netBorrowApyPct: bn(
+      'Borrow APY less the borrow incentive (an APR), percent. Without it while incentives are not known, see gaps.',
+    ),
     collateralApyPct: bn('APY of the collateral, percent; 0 when its source is none.'),
     collateralApySource: z.enum(APY_SOURCES).describe('Where the APY of the collateral comes from.'),
-    effectiveCollateralApyPct: bn('APY of the collateral with its incentive, percent.'),
+    effectiveCollateralApyPct: bn(
+      'APY of the collateral with its incentive (an APR), percent. Without it while incentives are not known, see gaps.',
+    ),
     borrowIncentive: incentive
       .nullable()
       .optional()
@@ -155,7 +159,10 @@ export const appMarketSchema = z
         collateralApy: freshnessValue,
         exitLiquidity: freshnessValue,
       })
-      .describe('How old each group of facts is.'),
+      .describe(
+        'How old each group of facts is. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while nothing has measured it.',
+      ),
+    gaps: assumedGaps,
   })
   .meta({ id: 'AppMarket', description: 'One market at full precision.' });
 

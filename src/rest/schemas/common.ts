@@ -64,6 +64,20 @@ export const addressParam = z
   .regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters')
   .meta({ description: 'Address: 0x followed by 40 hex characters.', pattern: ADDRESS_PATTERN.source });
 
+/** What a required field says while one of its inputs is not known. */
+export const assumedGaps = z
+  .array(
+    z.object({
+      field: z.string().describe('The field.'),
+      reason: z.string().describe('NOT_MEASURED, SOURCE_FAILED or IMPLAUSIBLE.'),
+      message: z.string().describe('One plain sentence.'),
+    }),
+  )
+  .optional()
+  .describe(
+    'Required fields that carry the conservative value that their description names because an input is not known; absent when there is none.',
+  );
+
 export const freshnessValue = z
   .object({
     asOf: dateTime('When the value was measured.'),

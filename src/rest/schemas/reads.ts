@@ -66,18 +66,30 @@ const aprPoints = z
   .array(z.object({ ts: z.int().describe('Unix milliseconds.'), apr: z.number().describe('Incentive APR, percent.') }))
   .describe('Oldest first.');
 
+const historyGap = z.object({
+  reason: z
+    .string()
+    .describe('NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: not known.'),
+  message: z.string().describe('One plain sentence.'),
+});
+
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({
     id: marketIdString('Market id.'),
     asOf: nullableTime('When the newest point was measured; null when nothing was recorded.'),
-    stale: staleFlag,
+    stale: staleFlag.describe('Whether it is past its freshness budget, or not known. False where there is none.'),
     history: points,
+    gap: historyGap.optional().describe('Why there is no history; absent when there is one.'),
   });
 const allHistories = <P extends z.ZodType>(points: P) =>
   z.object({
     asOf: nullableTime('When the newest point of the oldest history was measured; null when nothing was recorded.'),
-    stale: staleFlag,
-    histories: z.record(z.string(), points).describe('By market id.'),
+    stale: staleFlag.describe('Whether one of them is past its freshness budget, or not known.'),
+    histories: z.record(z.string(), points).describe('By market id; one that is not known is left out.'),
+    gaps: z
+      .record(z.string(), historyGap)
+      .optional()
+      .describe('By market id: why there is no history. Absent when there is one of every market.'),
   });
 
 export const borrowApyHistory = oneHistory(borrowPoints).meta({

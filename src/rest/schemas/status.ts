@@ -56,8 +56,16 @@ export const healthBody = z
           excluded: z
             .array(
               z.looseObject({
-                symbol: z.string().describe('Its collateral.'),
-                waitingFor: z.array(z.string()).describe('Groups of facts that it lacks.'),
+                marketId: z.string().describe('Market id, or the id of an equity vault.'),
+                symbol: z.string().describe('Its collateral and loan; of a vault its stock.'),
+                waitingFor: z
+                  .array(
+                    z.object({
+                      group: z.string().describe('Group of facts that it lacks.'),
+                      reason: z.string().describe('Why, in one word.'),
+                    }),
+                  )
+                  .describe('What it lacks.'),
               }),
             )
             .describe('Markets that are left out because something of them was never measured.'),

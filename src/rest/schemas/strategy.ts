@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { APY_SOURCES, COLLATERAL_CATEGORIES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, freshnessValue, marketIdString, pct, usd } from './common.ts';
+import {
+  addressString,
+  assumedGaps,
+  dateTime,
+  decimalString,
+  freshnessValue,
+  marketIdString,
+  pct,
+  usd,
+} from './common.ts';
 
 const ladderEntry = z
   .object({
@@ -65,7 +74,9 @@ export const strategySchema = z
         priceUsd: decimalString('USD per token.').optional(),
       })
       .describe('Loan token facts.'),
-    collateralApyPct: pct('APY of the collateral alone.'),
+    collateralApyPct: pct(
+      'APY of the collateral alone. Rates of different kinds stand side by side: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), what is paid now (onchain).',
+    ),
     collateralApySource: z
       .enum(APY_SOURCES)
       .describe('Where the collateral APY comes from; none = it earns nothing by itself.'),
@@ -80,14 +91,16 @@ export const strategySchema = z
       .describe(
         'Off-chain points on the collateral; not a yield. Effective = perDayPerCollateralToken x leverage x tokens.',
       ),
-    borrowApyPct: pct('Borrow APY.'),
+    borrowApyPct: pct('Borrow APY that is paid now.'),
     quarterlyBorrowApyPct: pct('Mean borrow APY of the last 90 days.').optional(),
     borrowIncentive: incentive.nullable().optional().describe('Incentives paid on borrowing; null = there are none.'),
     collateralIncentive: incentive
       .nullable()
       .optional()
       .describe('Incentives paid on the collateral; null = there are none.'),
-    netBorrowApyPct: pct('Borrow APY less the borrow incentive.'),
+    netBorrowApyPct: pct(
+      'Borrow APY less the borrow incentive, which is an APR: the one is compounded, the other is not. Without an incentive while incentives are not known, see gaps.',
+    ),
     supplyUsd: usd('Supplied to the market.').optional(),
     liquidityUsd: usd('What can be borrowed at once.').optional(),
     publicAllocatorLiquidityUsd: usd('liquidityUsd plus what the public allocator could bring.').optional(),
@@ -122,7 +135,9 @@ export const strategySchema = z
         }),
       ])
       .describe('What selling the collateral would cost.'),
-    noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
+    noSwapRoute: z
+      .boolean()
+      .describe('Whether the collateral has no swap route. True while nothing has measured it, see gaps.'),
     spiralHints: z
       .object({
         exitLiquidityTier: z
@@ -153,7 +168,19 @@ export const strategySchema = z
       .describe('The only opinions of this contract, with their thresholds.'),
     freshness: z
       .object({ borrow: freshnessValue, collateralApy: freshnessValue, exitLiquidity: freshnessValue })
-      .describe('How old each group of facts is.'),
+      .describe(
+        'How old each group of facts is. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while nothing has measured it.',
+      ),
+    inputFreshness: z
+      .object({ prices: freshnessValue.optional(), incentives: freshnessValue.optional() })
+      .optional()
+      .describe('How old the prices (the older of collateral and loan) and the incentives are; absent = not known.'),
+    listed: z.boolean().optional().describe('Whether the strategy is in the list of strategies.'),
+    notListedBecause: z
+      .array(z.string())
+      .optional()
+      .describe('The listing rules that are not met: has_yield, swap_route, maturity, liquidity.'),
+    gaps: assumedGaps,
     links: z
       .object({
         app: z.string().optional().describe('The strategy in the client app.'),

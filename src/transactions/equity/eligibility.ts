@@ -9,7 +9,8 @@ import { NotEligibleError } from '../errors.ts';
 export function requireOpenVault(vault: EquityVault, { strategies }: ComposedChain, nowMs: number): void {
   const strategy = strategies.find(({ id }) => id === vault.id);
   const closed = [vault.stock, vault.yieldMarket.collateral].find(({ noSwapRoute }) => noSwapRoute);
-  if (closed || strategy?.noSwapRoute) {
+  const routeless = strategy?.visibility.checks.some(({ name, passed }) => name === 'swap_route' && !passed);
+  if (closed || routeless) {
     throw new NotEligibleError(
       `The vault takes no deposits: ${(closed ?? vault.stock).symbol} has no swap route. Choose another vault.`,
       { reason: 'no_swap_route' },

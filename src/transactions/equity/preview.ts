@@ -36,10 +36,10 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const legLtvPct = yieldLtvPct(input);
   const legApyPct = leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, yieldMarket.netBorrowApyPct, legLtvPct);
   const after = input.borrowApyAfterPct;
-  const incentivePct = yieldMarket.borrowApyPct.minus(yieldMarket.netBorrowApyPct);
+  const incentivePct = (market: ComposedMarket) => market.borrowApyPct.minus(market.netBorrowApyPct);
   const legApyAfterPct = leverageApyPctAtLtv(
     yieldMarket.effectiveCollateralApyPct,
-    after.yield.minus(incentivePct),
+    after.yield.minus(incentivePct(yieldMarket)),
     legLtvPct,
   );
   const usdg = (units: bigint) => formatUnitsPlain(units, depositToken.decimals);
@@ -84,8 +84,8 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
     },
-    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.borrowApyPct)),
-    netApyAfterPct: formatPct(equityNetApyPct(ltvPct, legApyAfterPct, after.stock)),
+    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct)),
+    netApyAfterPct: formatPct(equityNetApyPct(ltvPct, legApyAfterPct, after.stock.minus(incentivePct(stock)))),
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,

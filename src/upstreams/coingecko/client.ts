@@ -1,4 +1,4 @@
-import { ABSENT, type AdapterDeps, createHttp, createProviderBudget } from '../http.ts';
+import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, REFUSED } from '../http.ts';
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapChart, mapPrices } from './map.ts';
@@ -9,6 +9,8 @@ import { marketChartSchema, simplePriceSchema } from './schema.ts';
  * everything in USD is composed from: no number of curious callers may starve them.
  */
 const CHART_SHARE = 0.8;
+/** A coin that it does not know is a 404 there, and days are within its bounds: what is left to refuse is the currency. */
+const UNKNOWN_CURRENCY_STATUSES = [400, 422];
 
 /** Read USD prices and price charts. */
 export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts: PriceChartPort } {
@@ -50,9 +52,11 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
           params: { id: coinId },
           query: { vs_currency: currency, days: String(days) },
           absentOn: [404],
+          refusedOn: UNKNOWN_CURRENCY_STATUSES,
           signal: options?.signal,
         });
         if (body === ABSENT) return null;
+        if (body === REFUSED) return 'unknown_currency';
         const answer = onDemand.parse(marketChartSchema, body);
         const { chart, dropped } = mapChart(answer);
         onDemand.reportDropped('points', dropped);
