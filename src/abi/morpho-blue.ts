@@ -1,10 +1,14 @@
 import { parseAbi } from 'viem';
 
-/** ABI of Morpho Blue, as far as lending state, positions and authorizations are read, and authorizations built. */
+/** ABI of Morpho Blue, as far as lending state, positions and authorizations are read, positions followed in simulations, and authorizations built. */
 export const morphoBlueAbi = parseAbi([
   'function market(bytes32 id) view returns (uint128 totalSupplyAssets, uint128 totalSupplyShares, uint128 totalBorrowAssets, uint128 totalBorrowShares, uint128 lastUpdate, uint128 fee)',
   'function position(bytes32 id, address user) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',
   'function isAuthorized(address authorizer, address authorized) view returns (bool)',
   'function setAuthorization(address authorized, bool newIsAuthorized)',
+  'event SupplyCollateral(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets)',
+  'event WithdrawCollateral(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver, uint256 assets)',
+  'event Borrow(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver, uint256 assets, uint256 shares)',
+  'event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)',
   'function idToMarketParams(bytes32 id) view returns (address loanToken, address collateralToken, address oracle, address irm, uint256 lltv)',
 ]);

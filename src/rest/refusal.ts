@@ -48,6 +48,11 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
       const args = Object.fromEntries(refusal.args.map(({ name, value }) => [name, value]));
       return { reason: refusal.reason, args, callIndex: refusal.callIndex };
     }
+    case 'SimulationMismatchRefusal': {
+      const { of, expected, simulated, symbol, tolerancePct, source } = refusal;
+      const details = { of: of.toLowerCase(), expected, simulated, symbol, tolerancePct };
+      return source === null ? details : { ...details, source };
+    }
     case 'AmbiguousYieldLoopsRefusal':
       return { field: `body.${refusal.field}`, vaultId: refusal.vaultId, candidates: refusal.candidates };
     case 'PositionProxyRefusal': {

@@ -8,6 +8,7 @@ import {
   NoRouteError,
   NotEligibleError,
   PositionProxyError,
+  SimulationMismatchError,
   SimulationRevertedError,
   StaleDataError,
   type VenueAnswer,
@@ -190,6 +191,46 @@ builder.objectType(SimulationRevertedError, {
   }),
 });
 
+const ShortfallRef = builder.enumType('SimulationShortfall', {
+  description: 'What of a simulation fell short of its plan.',
+  values: {
+    SWAP_OUTPUT: { value: 'swap_output', description: 'The output of one swap.' },
+    NET_VALUE: { value: 'net_value', description: 'The value of the position less its debt.' },
+  } as const,
+});
+
+builder.objectType(SimulationMismatchError, {
+  name: 'SimulationMismatchRefusal',
+  interfaces: [RefusalRef],
+  description:
+    'The calls were executed on the newest state, quoted twice, and gave less than their quotes say. More than quoted is no fault.',
+  fields: (t) => ({
+    of: t.field({ type: ShortfallRef, description: 'What fell short.', resolve: (error) => detailsOf(error).of }),
+    expected: t.field({
+      type: 'Decimal',
+      description: 'What was planned, whole tokens.',
+      resolve: (error) => detailsOf(error).expected,
+    }),
+    simulated: t.field({
+      type: 'Decimal',
+      description: 'What the simulation ended with, whole tokens.',
+      resolve: (error) => detailsOf(error).simulated,
+    }),
+    symbol: t.string({ description: 'The token of both numbers.', resolve: (error) => detailsOf(error).symbol }),
+    tolerancePct: t.field({
+      type: 'Decimal',
+      description: 'Percent of `expected` that may be missing.',
+      resolve: (error) => detailsOf(error).tolerancePct,
+    }),
+    source: t.field({
+      type: SwapSourceRef,
+      nullable: true,
+      description: 'The venue; `null` = it is not about one swap.',
+      resolve: (error) => detailsOf(error).source ?? null,
+    }),
+  }),
+});
+
 const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], string> = {
   matured: 'The principal token has matured.',
   near_maturity: 'The principal token matures too soon.',
@@ -254,6 +295,7 @@ export const REFUSALS = [
   InsufficientLiquidityError,
   LimitExceededError,
   SimulationRevertedError,
+  SimulationMismatchError,
   NotEligibleError,
   PositionProxyError,
 ];

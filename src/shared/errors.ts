@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   no_route: { status: 503, retryable: true, logLevel: 'info' },
   insufficient_liquidity: { status: 503, retryable: true, logLevel: 'info' },
   simulation_reverted: { status: 400, retryable: false, logLevel: 'info' },
+  simulation_mismatch: { status: 503, retryable: true, logLevel: 'warn' },
   internal: { status: 500, retryable: false, logLevel: 'error' },
 } as const satisfies Record<
   string,

@@ -2,6 +2,7 @@ import type { SwapSource } from '../catalog/schema.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
+import type { Shortfall } from './simulation/shortfall.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
@@ -134,6 +135,22 @@ export class SimulationRevertedError extends AppError<SimulationRevertedDetails>
           : 'Building it again will not help: change the request.'
       }`,
       { details, retryable: curable, status: curable ? 503 : 400 },
+    );
+  }
+}
+
+/** Where a simulation fell short of its plan, and both numbers. */
+export type SimulationMismatchDetails = Shortfall;
+
+/** The built calls were executed and gave less than their quotes say. Fresh quotes may cure it. */
+export class SimulationMismatchError extends AppError<SimulationMismatchDetails> {
+  constructor(details: SimulationMismatchDetails) {
+    const { of, expected, simulated, symbol, tolerancePct, source } = details;
+    const what = of === 'swap_output' ? `the swap at ${source ?? 'the venue'}` : 'the position less its debt';
+    super(
+      'simulation_mismatch',
+      `In simulation ${what} comes to ${simulated} ${symbol} instead of ${expected}; at most ${tolerancePct} % may be missing. Nothing is built on it: build again for fresh quotes.`,
+      { details },
     );
   }
 }

@@ -1,11 +1,16 @@
 import type { Chain, Market } from '../catalog/types.ts';
+import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
 import type { ComposedMarket } from '../domain/market/types.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
 import type { Address } from '../shared/ids.ts';
 import { type BuilderDeps, composedMarket } from './deps.ts';
+import { SimulationMismatchError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
+import { previewSimulated } from './preview/position.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
+import { foldOutcome, type Outcome, type OutcomePlan, planOutcome } from './simulation/outcome.ts';
+import { positionShortfall, type Shortfall, swapShortfall } from './simulation/shortfall.ts';
 import type {
   BuiltCall,
   Issue,
@@ -36,7 +41,9 @@ export interface PlanDraft {
   readonly slippage: EffectiveSlippage;
   /** The position as it stands; absent on an open. */
   readonly before?: PositionState;
-  /** Absent where no position is left. */
+  /** Which position it is, and the contract that holds it; absent on an open. */
+  readonly held?: { readonly id: number; readonly proxy: Address };
+  /** As planned, then as the simulation ended. Absent where no position is left. */
   readonly preview?: PositionPreview;
   /** Loan base units. */
   readonly amountFlashLoan?: bigint;
@@ -49,6 +56,8 @@ export interface PlanDraft {
   /** Query of the signing link: the request itself, so that the app quotes afresh. */
   readonly link: Readonly<Record<string, string>>;
   readonly terms?: OpenTerms;
+  /** What is only known once the calls have run. */
+  readonly conclude?: (outcome: Outcome) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange'>>;
 }
 
 /** A bundle that was executed in simulation and is ready to be signed. */
@@ -60,25 +69,73 @@ export interface Plan extends PlanDraft {
   readonly instructions: string;
   /** Gas that the simulation used; absent when it could not be run. */
   readonly gasUsed?: bigint;
+  /** What the simulation ended with; absent when it could not be run. */
+  readonly outcome?: Outcome;
 }
 
 const MAX_LIFE_MS = 60_000;
 /** Asked for beside what is paid; the exact price of gas is the wallet's business. */
 const CALLS_COST_GAS = 'Keep some of the native token for gas.';
 
-/** Simulate a draft and complete it. @throws SimulationRevertedError, ChainReadError */
-export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise<Plan> {
-  const { chain, market, user, wallet, pays, swaps, approvals, tx } = draft;
-  const outcome = await deps.node(chain.chainId).simulator.simulate({
+/** What executing a draft came to. */
+export interface SimulatedDraft {
+  readonly gasUsed: bigint;
+  readonly outcome: Outcome;
+}
+
+/** Execute a draft in simulation; `undefined` when the wallet cannot be lent what it lacks. @throws SimulationRevertedError, ChainReadError */
+export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promise<SimulatedDraft | undefined> {
+  const { chain, user, wallet, pays, approvals, tx } = draft;
+  const calls = [...approvals, tx];
+  const plan: OutcomePlan = { ...draft, calls: calls.length };
+  const simulation = await deps.node(chain.chainId).simulator.simulate({
     user,
-    calls: [...approvals, tx],
+    calls,
     nativeBalance: wallet.native,
+    observations: planOutcome(plan),
     ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
   });
+  if (!simulation.simulated) return undefined;
+  return { gasUsed: simulation.gasUsed, outcome: foldOutcome(plan, simulation) };
+}
+
+/** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. */
+export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome): Shortfall | undefined {
+  const { market, live, preview, swaps, slippage } = draft;
+  const short = swapShortfall(fills, slippage.value);
+  if (short || !preview || swaps.length === 0) return short;
+  const swapped = swaps.reduce(
+    (sum, { tokenOut, quote }) =>
+      sum +
+      (tokenOut.address === market.collateral.address
+        ? collateralValueInLoan(quote.amountOut, live.price)
+        : quote.amountOut),
+    0n,
+  );
+  return positionShortfall({
+    planned: preview.after,
+    simulated: position,
+    price: live.price,
+    loan: market.loan,
+    swapped,
+    slippage: slippage.value,
+  });
+}
+
+/**
+ * Simulate a draft, compare the result with it and complete it.
+ * @throws SimulationRevertedError, SimulationMismatchError, ChainReadError
+ */
+export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promise<Plan> {
+  const simulated = await simulateDraft(deps, planned);
+  const shortfall = simulated && shortfallOf(planned, simulated.outcome);
+  if (shortfall) throw new SimulationMismatchError(shortfall);
+  const draft = simulated ? concluded(planned, simulated.outcome) : planned;
+  const { market, user, pays, swaps, approvals } = draft;
   const expiresAtMs = expiryOf(swaps, deps.clock.now());
   const signingUrl = signingUrlOf(deps.appUrl, draft);
   const issues = [...draft.issues, ...fundingIssues(draft), ...approvalIssues(draft)];
-  if (!outcome.simulated && pays) {
+  if (!simulated && pays) {
     issues.push({
       kind: 'NOT_SIMULATED',
       token: pays.token.address,
@@ -92,7 +149,7 @@ export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise
     ...(composed ? { composed } : {}),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(signingUrl === undefined ? {} : { signingUrl }),
-    ...(outcome.simulated ? { gasUsed: outcome.gasUsed } : {}),
+    ...simulated,
     instructions: instructionsOf({
       user,
       approvals: approvals.length,
@@ -104,6 +161,33 @@ export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise
       signingUrl,
     }),
   };
+}
+
+/** The draft as the simulation ended: nothing is previewed that was not seen. */
+function concluded(draft: PlanDraft, outcome: Outcome): PlanDraft {
+  const { preview, live, terms } = draft;
+  const after = outcome.position;
+  if (!preview || (after.collateral === 0n && after.debt > 0n)) return { ...draft, ...draft.conclude?.(outcome) };
+  const seen = previewSimulated(preview, { collateral: after.collateral, debt: after.debt }, live.price);
+  return {
+    ...draft,
+    preview: seen,
+    ...(terms ? { terms: { ...terms, preview: seen } } : {}),
+    ...draft.conclude?.(outcome),
+  };
+}
+
+/**
+ * Build once more, with fresh quotes, where the simulation of the first time gave less than it was quoted.
+ * @throws SimulationMismatchError when the second one does as well
+ */
+export async function withFreshQuotes<T>(build: () => Promise<T>): Promise<T> {
+  try {
+    return await build();
+  } catch (error) {
+    if (!(error instanceof SimulationMismatchError)) throw error;
+    return build();
+  }
 }
 
 /** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */

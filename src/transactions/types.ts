@@ -90,6 +90,14 @@ export interface PositionPreview {
   /** Percent of the swap's value at the oracle's price that the swap loses (negative = gains); absent without a swap. */
   readonly priceImpactPct?: Decimal;
   readonly swapSource?: SwapSource;
+  /** What `expectedLeverageApyPct` is made of. */
+  readonly rates?: MarketRates;
+}
+
+/** Yield and cost of a market in percent a year, as strategies show them. */
+export interface MarketRates {
+  readonly collateralApyPct: Decimal;
+  readonly netBorrowApyPct: Decimal;
 }
 
 export type IssueKind = 'INSUFFICIENT_BALANCE' | 'APPROVAL_NEEDED' | 'PRICE_UNVERIFIED' | 'NOT_SIMULATED';

@@ -29,6 +29,7 @@ import {
   NoRouteError,
   NotEligibleError,
   PositionProxyError,
+  SimulationMismatchError,
   SimulationRevertedError,
   StaleDataError,
 } from '../../src/transactions/index.ts';
@@ -114,6 +115,23 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   SimulationRevertedError: [
     new SimulationRevertedError({ reason: 'LtvAboveMax', args: [{ name: 'ltv', value: '9' }], callIndex: 1 }, false),
     new SimulationRevertedError({ reason: 'unknown', args: [], callIndex: 0 }, true),
+  ],
+  SimulationMismatchError: [
+    new SimulationMismatchError({
+      of: 'swap_output',
+      expected: '100',
+      simulated: '99.28',
+      symbol: 'sUSDe',
+      tolerancePct: '0.20',
+      source: 'AggregatorOne',
+    }),
+    new SimulationMismatchError({
+      of: 'net_value',
+      expected: '9856.1',
+      simulated: '9162',
+      symbol: 'PYUSD',
+      tolerancePct: '1.9',
+    }),
   ],
 };
 /** Ends the start of the process: no request is ever answered with it. */

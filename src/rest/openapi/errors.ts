@@ -17,6 +17,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   no_route: 'No plausible swap route was found.',
   insufficient_liquidity: 'The market cannot lend that much at once.',
   simulation_reverted: 'The built transaction would revert; `details` carries the decoded reason.',
+  simulation_mismatch: 'In simulation the swaps gave less than they were quoted at; `details` has both numbers.',
   internal: 'Something went wrong on our side; it is logged under the `correlationId`.',
 };
 

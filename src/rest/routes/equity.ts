@@ -13,7 +13,7 @@ import { depositPreview, equityBatch, equitySimulation } from '../schemas/equity
 import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { projectEquityPosition } from './positions.ts';
-import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+import { PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const BUILD_ERRORS = [
   ...PARTNER_ERRORS,
@@ -103,7 +103,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         return projectBatch(batch, { preview: projectPreview(batch.preview) });
       },
       response: equityBatch,
-      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
     }),
     defineRoute({
@@ -133,7 +133,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         return projectBatch(batch, { position: projectEquityPosition(batch.position) });
       },
       response: equityBatch,
-      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
     }),
   ];

@@ -18,7 +18,7 @@ import {
   transactionBundle,
 } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+import { PARTNER_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const BUILD_ERRORS = [
   ...PARTNER_ERRORS,
@@ -98,7 +98,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         return projectPlan(plan);
       },
       response: transactionBundle,
-      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [
         {
           summary: 'sUSDe at an LTV of 80 %',
@@ -138,7 +138,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         return projectPlan(plan);
       },
       response: transactionBundle,
-      errors: [...BUILD_ERRORS, 'simulation_reverted'],
+      errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'Close', body: { userAddress: OWNER, id: 0, action: 'close' } }],
     }),
   ];

@@ -41,6 +41,8 @@ export function assumedIn(
 }
 
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
+/** What a build is refused for once its calls were executed in simulation. */
+export const SIMULATION_ERRORS = ['simulation_reverted', 'simulation_mismatch'] as const satisfies readonly ErrorCode[];
 export const PARTNER_ERRORS = [
   'bad_request',
   'unauthorized',

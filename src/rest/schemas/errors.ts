@@ -134,6 +134,16 @@ export const ERROR_DETAILS = {
     args: z.record(z.string(), z.string()).describe('Its arguments by name.'),
     callIndex: z.int().describe('Which call reverted, from 0: the approvals first, the transaction last.'),
   }),
+  simulation_mismatch: z.strictObject({
+    of: z
+      .enum(['swap_output', 'net_value'])
+      .describe('What fell short: the output of one swap, or the value of the position less its debt.'),
+    expected: decimalString('What was planned, whole tokens.'),
+    simulated: decimalString('What the simulation ended with, whole tokens.'),
+    symbol: z.string().describe('The token of both numbers.'),
+    tolerancePct: decimalString('Percent of `expected` that may be missing.'),
+    source: z.enum(SWAP_SOURCES).optional().describe('The venue, where it is one swap.'),
+  }),
   internal: null,
 } as const satisfies Readonly<Record<ErrorCode, z.ZodType | null>>;
 

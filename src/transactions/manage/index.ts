@@ -3,7 +3,7 @@ import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { baseUnits, effectiveSlippage } from '../input.ts';
-import { completePlan, type Plan } from '../plan.ts';
+import { completePlan, type Plan, withFreshQuotes } from '../plan.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { ManageAction, PlannedSwap } from '../types.ts';
@@ -35,13 +35,13 @@ const EXIT_PATH = '/v1/partner/equity/exit/build';
 /**
  * Build the unsigned transaction that manages or closes a position.
  * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NoRouteError, InsufficientLiquidityError,
- * SimulationRevertedError, UpstreamUnavailableError
+ * SimulationRevertedError, SimulationMismatchError, UpstreamUnavailableError
  */
-export async function managePosition(
-  deps: BuilderDeps,
-  positions: PositionDirectory,
-  input: ManageInput,
-): Promise<Plan> {
+export function managePosition(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
+  return withFreshQuotes(() => managePositionOnce(deps, positions, input));
+}
+
+async function managePositionOnce(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
   const chain = requireChainOf(deps.chains, input.chainId);
   requireSigner(chain, input.user);
   checkFields(input);
@@ -89,6 +89,7 @@ export async function managePosition(
     issues: [],
     ...draft,
     before: { collateral: state.position.collateral, debt: state.position.debt },
+    held: { id, proxy: binding.proxy },
     chain,
     market,
     user,

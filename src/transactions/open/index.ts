@@ -2,14 +2,21 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireChainOf, requireSigner } from '../gate.ts';
-import { completePlan, type Plan } from '../plan.ts';
+import { completePlan, type Plan, withFreshQuotes } from '../plan.ts';
 import { buildOpen } from './build.ts';
 import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
 
 export type { OpenInput, PreparedOpen } from './prepare.ts';
 
-/** Build the unsigned open of a position for the user who will sign it. @throws as `prepareOpen`, and SimulationRevertedError */
-export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
+/**
+ * Build the unsigned open of a position for the user who will sign it.
+ * @throws as `prepareOpen`, and SimulationRevertedError, SimulationMismatchError
+ */
+export function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
+  return withFreshQuotes(() => openLeverageOnce(deps, input, user));
+}
+
+async function openLeverageOnce(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
   requireSigner(requireChainOf(deps.chains, input.chainId), user);
   const prepared = await prepareOpen(deps, input, user);
   const { request, terms, slippage, live, wallet, issues } = prepared;

@@ -4,14 +4,10 @@ import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
 import { lossPct } from '../quoting/loss.ts';
-import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
+import type { MarketRates, PlannedSwap, PositionPreview, PositionState } from '../types.ts';
 import { leastCollateral, ltvPctOf } from './ltv.ts';
 
-/** Yield and cost of a market in percent a year, as strategies show them. */
-export interface MarketRates {
-  readonly collateralApyPct: Decimal;
-  readonly netBorrowApyPct: Decimal;
-}
+export type { MarketRates };
 
 export interface PositionPreviewInput {
   readonly price: bigint;
@@ -36,10 +32,18 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
     effectiveLtvPct,
     worstLtvPct,
     after,
+    ...(rates ? { rates } : {}),
     ...(apy ? { expectedLeverageApyPct: apy } : {}),
     ...(swap ? { swapSource: swap.source } : {}),
     ...(swap?.priceImpactPct ? { priceImpactPct: swap.priceImpactPct } : {}),
   };
+}
+
+/** Preview the same with what a simulation ended with. @throws RangeError as `previewPosition` */
+export function previewSimulated(planned: PositionPreview, after: PositionState, price: bigint): PositionPreview {
+  const { requestedLtvPct, rates } = planned;
+  const seen = previewPosition({ price, after, rates, ...(requestedLtvPct ? { requestedLtvPct } : {}) });
+  return { ...planned, ...seen, worstLtvPct: Decimal.max(planned.worstLtvPct, seen.effectiveLtvPct) };
 }
 
 /** Leverage of a previewed position at full precision. `undefined` from 100 % LTV on. */

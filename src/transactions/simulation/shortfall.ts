@@ -1,0 +1,76 @@
+import type { SwapSource } from '../../catalog/schema.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import type { PositionState } from '../types.ts';
+import type { Fill } from './fills.ts';
+
+/** A simulation that ended with less than was planned. Whole tokens. */
+export interface Shortfall {
+  /** What fell short: the output of one swap, or the value of the position less its debt. */
+  readonly of: 'swap_output' | 'net_value';
+  readonly expected: string;
+  readonly simulated: string;
+  readonly symbol: string;
+  /** Percent of `expected` that would have passed. */
+  readonly tolerancePct: string;
+  /** The venue, where it is one swap. */
+  readonly source?: SwapSource;
+}
+
+/** What prices do between a quote and the simulation a moment later. */
+const LEAST_TOLERANCE: Decimal = new Decimal('0.001');
+/** Share of the slippage that may be gone before anything was sent. */
+const SLIPPAGE_SHARE: Decimal = new Decimal('0.2');
+
+/** The part of a swap's output that may be missing in simulation, a ratio: 10 bp, or a fifth of the slippage where that is more. */
+export function toleranceOf(slippage: Decimal): Decimal {
+  return Decimal.max(LEAST_TOLERANCE, slippage.times(SLIPPAGE_SHARE));
+}
+
+/** Find the first swap that gave less than it was quoted at, beyond the tolerance. More is never a fault. */
+export function swapShortfall(fills: readonly Fill[], slippage: Decimal): Shortfall | undefined {
+  const tolerance = toleranceOf(slippage);
+  const short = fills.find(({ swap, received }) => isShort(swap.quote.amountOut, received, tolerance));
+  if (!short) return undefined;
+  const { quote, tokenOut } = short.swap;
+  return {
+    of: 'swap_output',
+    expected: formatUnitsPlain(quote.amountOut, tokenOut.decimals),
+    simulated: formatUnitsPlain(short.received, tokenOut.decimals),
+    symbol: tokenOut.symbol,
+    tolerancePct: toFixedHalfUp(tolerance.times(100), 2),
+    source: quote.source,
+  };
+}
+
+export interface PositionComparison {
+  readonly planned: PositionState;
+  readonly simulated: PositionState;
+  /** Loan base units per collateral base unit, scaled by 1e36. */
+  readonly price: bigint;
+  readonly loan: { readonly symbol: string; readonly decimals: number };
+  /** What all swaps together were quoted to give, loan base units. */
+  readonly swapped: bigint;
+  readonly slippage: Decimal;
+}
+
+/** Compare a position's value less its debt with the plan: it may be less by what the swaps may give less, and by no more. */
+export function positionShortfall(comparison: PositionComparison): Shortfall | undefined {
+  const { planned, simulated, price, loan, swapped, slippage } = comparison;
+  const netOf = ({ collateral, debt }: PositionState) => collateralValueInLoan(collateral, price) - debt;
+  const [expected, actual] = [netOf(planned), netOf(simulated)];
+  const allowed = toleranceOf(slippage).times(swapped.toString());
+  if (allowed.gte((expected - actual).toString())) return undefined;
+  return {
+    of: 'net_value',
+    expected: formatUnitsPlain(expected, loan.decimals),
+    simulated: formatUnitsPlain(actual, loan.decimals),
+    symbol: loan.symbol,
+    tolerancePct: toFixedHalfUp(expected > 0n ? allowed.times(100).div(expected.toString()) : new Decimal(0), 2),
+  };
+}
+
+function isShort(expected: bigint, received: bigint, tolerance: Decimal): boolean {
+  const missing = new Decimal((expected - received).toString());
+  return missing.gt(tolerance.times(expected.toString()));
+}
