@@ -105,11 +105,9 @@ export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome): Sho
   const short = swapShortfall(fills, slippage.value);
   if (short || !preview || swaps.length === 0) return short;
   const swapped = swaps.reduce(
-    (sum, { tokenOut, quote }) =>
+    (sum, { tokenOut, expectedOut }) =>
       sum +
-      (tokenOut.address === market.collateral.address
-        ? collateralValueInLoan(quote.amountOut, live.price)
-        : quote.amountOut),
+      (tokenOut.address === market.collateral.address ? collateralValueInLoan(expectedOut, live.price) : expectedOut),
     0n,
   );
   return positionShortfall({

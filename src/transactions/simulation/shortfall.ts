@@ -30,12 +30,12 @@ export function toleranceOf(slippage: Decimal): Decimal {
 /** Find the first swap that gave less than it was quoted at, beyond the tolerance. More is never a fault. */
 export function swapShortfall(fills: readonly Fill[], slippage: Decimal): Shortfall | undefined {
   const tolerance = toleranceOf(slippage);
-  const short = fills.find(({ swap, received }) => isShort(swap.quote.amountOut, received, tolerance));
+  const short = fills.find(({ swap, received }) => isShort(swap.expectedOut, received, tolerance));
   if (!short) return undefined;
-  const { quote, tokenOut } = short.swap;
+  const { quote, expectedOut, tokenOut } = short.swap;
   return {
     of: 'swap_output',
-    expected: formatUnitsPlain(quote.amountOut, tokenOut.decimals),
+    expected: formatUnitsPlain(expectedOut, tokenOut.decimals),
     simulated: formatUnitsPlain(short.received, tokenOut.decimals),
     symbol: tokenOut.symbol,
     tolerancePct: toFixedHalfUp(tolerance.times(100), 2),
