@@ -70,7 +70,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
   const warmer = createLendingStateWarmer(
     { snapshot, clock, logger: silentLogger, recordSamples: async () => {} },
     chain,
-    createChainReader({ client, chain }),
+    createChainReader({ client, chain, clock }),
     60,
   );
   const rounds: { wallMs: number; cpuMs: number; delayMs: number }[] = [];

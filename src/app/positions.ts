@@ -43,12 +43,12 @@ export interface WiredPositions extends PositionServices, OpsServices {
 
 /** Wire everything that reads positions: the services of the request path, and the readings of builds and of the TVL warmer. */
 export function createPositionServices(deps: PositionServicesDeps): WiredPositions {
-  const { catalog, db, composed, logger } = deps;
+  const { catalog, db, composed, clock, logger } = deps;
   const readersOf = (chains: ReadonlyMap<ChainId, ChainClient>) =>
     new Map(
       catalog.chains.flatMap((chain) => {
         const client = chains.get(chain.chainId);
-        return client ? [[chain.chainId, createPositionReader({ client, chain })] as const] : [];
+        return client ? [[chain.chainId, createPositionReader({ client, chain, clock })] as const] : [];
       }),
     );
   const readers = readersOf(deps.chains);

@@ -52,7 +52,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
   const chainReaders = new Map(
     catalog.chains.flatMap((chain) => {
       const client = deps.chains.get(chain.chainId);
-      return client ? [[chain.chainId, createChainReader({ client, chain })] as const] : [];
+      return client ? [[chain.chainId, createChainReader({ client, chain, clock })] as const] : [];
     }),
   );
   const runner = createWarmerRunner({

@@ -1,7 +1,9 @@
 import { encodeFunctionData, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { requireBlockTime } from './block-time.ts';
 import { callAt } from './call.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
@@ -12,6 +14,7 @@ export interface ExecutorDeps {
   readonly client: ChainClient;
   readonly chainId: ChainId;
   readonly multicall3: Address;
+  readonly clock: Clock;
   /** Calldata of one multicall at most; default 64 kB. */
   readonly maxCalldataBytes?: number;
   /** How questions and answers are worked through in pieces; default: between other work of the event loop. */
@@ -27,7 +30,7 @@ export interface Execution {
 export interface Executor {
   /** Ask the node for its newest block. One request. @throws ChainReadError */
   latestBlock(options?: ReadOptions): Promise<bigint>;
-  /** Read everything at one block. One (batched) request. @throws ChainReadError when nothing at all can be read */
+  /** Read everything at one block. One (batched) request. @throws ChainReadError when nothing at all can be read, `implausible` for a block of the future */
   execute(calls: readonly Call[], blockNumber: bigint, options?: ReadOptions): Promise<Execution>;
 }
 
@@ -42,7 +45,7 @@ const CALL_OVERHEAD_BYTES = 5 * 32;
  * rollups `block.number` may be the parent chain's; its time, and the chain's id as a check, come with the first chunk.
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
-  const { client, chainId, multicall3, maxCalldataBytes = MAX_CALLDATA_BYTES, slicing = betweenEvents } = deps;
+  const { client, chainId, multicall3, clock, maxCalldataBytes = MAX_CALLDATA_BYTES, slicing = betweenEvents } = deps;
   const frame: readonly Call[] = [
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }) },
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }) },
@@ -77,7 +80,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const results = (await runInSlices(eachStep(answers, read), slicing)).flat();
       const [timestamp, id, ...rest] = results;
       if (uintOf(id) !== BigInt(chainId)) throw new ChainReadError('implausible');
-      return { block: { number: blockNumber, timestamp: uintOf(timestamp) }, results: rest };
+      return { block: { number: blockNumber, timestamp: requireBlockTime(uintOf(timestamp), clock) }, results: rest };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { LendingState, OracleFeed, OraclePrice } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
@@ -29,6 +30,7 @@ export type ReadMarkets = (
 export interface MarketsDeps {
   readonly client: ChainClient;
   readonly chain: { readonly chainId: ChainId; readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> };
+  readonly clock: Clock;
   /** Markets that one call reads; default 100. */
   readonly marketsPerCall?: number;
   /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
@@ -37,8 +39,8 @@ export interface MarketsDeps {
 
 /** Create the reading of one chain's markets. */
 export function createMarketReading(deps: MarketsDeps): ReadMarkets {
-  const { client, chain, marketsPerCall, slicing = betweenEvents } = deps;
-  const askLens = createLens({ client, chainId: chain.chainId, slicing });
+  const { client, chain, clock, marketsPerCall, slicing = betweenEvents } = deps;
+  const askLens = createLens({ client, chainId: chain.chainId, clock, slicing });
 
   const askFeeds = async (
     questions: readonly FeedQuestion[],

@@ -1,6 +1,7 @@
 import { type Hex, numberToHex } from 'viem';
 import type { Chain } from '../catalog/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
@@ -53,15 +54,16 @@ export interface PositionReader {
 export interface PositionReaderDeps {
   readonly client: ChainClient;
   readonly chain: Pick<Chain, 'chainId' | 'contracts' | 'equityVaults'>;
+  readonly clock: Clock;
 }
 
 /** An array of positions takes five storage slots each to read: about 64 wallets share one multicall's gas. */
 const ARRAYS_CALLDATA_BYTES = 16 * 1024;
 
 /** Create the reader of one chain's positions. */
-export function createPositionReader({ client, chain }: PositionReaderDeps): PositionReader {
+export function createPositionReader({ client, chain, clock }: PositionReaderDeps): PositionReader {
   const { chainId, contracts } = chain;
-  const deps = { client, chainId, multicall3: contracts.multicall3 };
+  const deps = { client, chainId, multicall3: contracts.multicall3, clock };
   const executor = createIsolatingExecutor(deps);
   const arrayExecutor = createIsolatingExecutor({ ...deps, maxCalldataBytes: ARRAYS_CALLDATA_BYTES });
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);

@@ -1,4 +1,5 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
@@ -31,6 +32,7 @@ export interface ChainReader {
 export interface ChainReaderDeps {
   readonly client: ChainClient;
   readonly chain: Pick<Chain, 'chainId' | 'contracts'>;
+  readonly clock: Clock;
   /** Markets that one call reads; default 100. */
   readonly marketsPerCall?: number;
   /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
@@ -39,9 +41,9 @@ export interface ChainReaderDeps {
 
 /** Create the reader of one chain. */
 export function createChainReader(deps: ChainReaderDeps): ChainReader {
-  const { client, chain, slicing = betweenEvents } = deps;
+  const { client, chain, clock, slicing = betweenEvents } = deps;
   const { chainId, contracts } = chain;
-  const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, slicing });
+  const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, clock, slicing });
   const readMarkets = createMarketReading(deps);
   return {
     chainId,

@@ -2,6 +2,7 @@ import type { Catalog } from '../catalog/types.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
 import type { ChainReadiness, HealthPort } from '../resolvers/services.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 export interface ReadinessDeps {
@@ -17,7 +18,8 @@ const REQUIRED = ['lendingState', 'oracle'] as const;
 
 /**
  * Say whether a chain answers: primed once market state and oracle values were measured, ready while their newest
- * measurement is not too far past its budget. One item that keeps failing does not take the chain down.
+ * measurement is not too far past its budget. One item that keeps failing does not take the chain down. A measurement that
+ * claims to be from the future is none.
  */
 export function createReadiness({ catalog, snapshot, budgets, ceilingSec }: ReadinessDeps): HealthPort {
   return {
@@ -26,7 +28,10 @@ export function createReadiness({ catalog, snapshot, budgets, ceilingSec }: Read
       const { groups } = snapshot.facts(chainId);
       const unprimed: string[] = REQUIRED.filter((group) => groups[group].items.size === 0);
       const overdue = REQUIRED.filter((group) => {
-        const newestMs = Math.max(...[...groups[group].items.values()].map((item) => item.asOfMs));
+        let newestMs = Number.NEGATIVE_INFINITY;
+        for (const { asOfMs } of groups[group].items.values()) {
+          if (!isFromFuture(asOfMs, nowMs)) newestMs = Math.max(newestMs, asOfMs);
+        }
         return nowMs - newestMs > (budgets[group] + ceilingSec) * 1_000;
       });
       const waitingFor = [...new Set([...unprimed, ...overdue])];

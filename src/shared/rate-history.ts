@@ -38,6 +38,22 @@ export function firstMsOf(history: RateHistory): number {
   return Number(history.slice(0, history.indexOf(':')));
 }
 
+/** Read when a history's newest point is, ms; `null` when it is empty. */
+export function lastMsOf(history: RateHistory): number | null {
+  if (history === '') return null;
+  const newest = history.slice(history.lastIndexOf(',') + 1);
+  return Number(newest.slice(0, newest.indexOf(':')));
+}
+
+/** Cut a history off before its first point whose time is refused, looking from the newest. The same text when none is. */
+export function cutAfter(history: RateHistory, isTaken: (atMs: number) => boolean): RateHistory {
+  let kept = history;
+  for (let atMs = lastMsOf(kept); atMs !== null && !isTaken(atMs); atMs = lastMsOf(kept)) {
+    kept = kept.slice(0, Math.max(kept.lastIndexOf(','), 0)) as RateHistory;
+  }
+  return kept;
+}
+
 /** Say whether a text is what `packHistory` writes. */
 export function isRateHistory(text: unknown): text is RateHistory {
   return typeof text === 'string' && HISTORY.test(text);

@@ -21,7 +21,7 @@ export function createMemorySnapshot(deps: MemorySnapshotDeps): SnapshotStore {
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
     inTurn(chainId, async () => {
       const facts = local.facts(chainId);
-      const groups = await runInSlices(mergeGroups(facts, publications), slicing);
+      const groups = await runInSlices(mergeGroups(facts, publications, clock.now()), slicing);
       const next = withGroups(facts, groups, facts.version + 1, clock.now());
       local.set(next, groupsOf(publications));
       return next;

@@ -1,11 +1,12 @@
 import {
   type ChainFacts,
   FACT_GROUPS,
-  type Fact,
   type FactGroup,
+  type FactGroups,
   type Failure,
   type GroupState,
 } from '../domain/facts.ts';
+import { ofNow, withoutFuture } from '../domain/freshness/future.ts';
 import { runAtOnce } from '../shared/slices.ts';
 import type { Publication, Publications } from './types.ts';
 
@@ -16,19 +17,21 @@ export type KeepItem = (group: FactGroup, key: string) => boolean;
  * Merge the refresh of one group, or of several of one moment, into the facts and make the next version. Last-good holds per item: keys that the
  * publication does not name keep their value and failure; a failure never touches a value or its `asOfMs`; a running
  * failure keeps its first `sinceMs` until the item succeeds; a measurement older than the one known is not taken.
+ * What claims to be from the future is no measurement: it goes when it is known, and fails as implausible when it comes.
  */
 export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
-  return withGroups(facts, runAtOnce(mergeGroups(facts, publications)), facts.version + 1, nowMs);
+  return withGroups(facts, runAtOnce(mergeGroups(facts, publications, nowMs)), facts.version + 1, nowMs);
 }
 
 /** Merge refreshes into their groups, step by step: the rule of `mergePublications`, for whoever counts versions elsewhere. */
 export function* mergeGroups(
   facts: ChainFacts,
   publications: Publications,
+  nowMs: number,
 ): Generator<void, Partial<Record<FactGroup, GroupState<unknown>>>, void> {
   const merged: Partial<Record<FactGroup, GroupState<unknown>>> = {};
   for (const group of groupsOf(publications)) {
-    merged[group] = yield* mergeGroup<unknown>(facts.groups[group], publications[group] as Publication<unknown>);
+    merged[group] = yield* mergeGroup<FactGroup>(group, facts.groups[group], publications[group] as never, nowMs);
   }
   return merged;
 }
@@ -39,25 +42,37 @@ export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): rea
 }
 
 /** Merge one refresh into one group, step by step. */
-export function* mergeGroup<T>(
-  state: GroupState<T>,
-  publication: Publication<T>,
-): Generator<void, GroupState<T>, void> {
+export function* mergeGroup<G extends FactGroup>(
+  group: G,
+  known: GroupState<FactGroups[G]>,
+  publication: Publication<FactGroups[G]>,
+  nowMs: number,
+): Generator<void, GroupState<FactGroups[G]>, void> {
+  const state = yield* withoutFuture(group, known, nowMs);
   const items = yield* copied(state.items);
   const failures = yield* copied(state.failures);
   for (const [key, { reason, source }] of publication.failures) {
     if (publication.items.has(key)) continue;
     failures.set(key, { reason, source, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
   }
-  for (const [key, fact] of publication.items) {
-    const known = items.get(key);
-    if (known !== undefined && known.asOfMs > fact.asOfMs) continue;
+  let hasImplausible = false;
+  for (const [key, told] of publication.items) {
+    const fact = ofNow(group, told, nowMs);
+    if (fact === null) {
+      hasImplausible = true;
+      const sinceMs = failures.get(key)?.sinceMs ?? publication.attemptedAtMs;
+      failures.set(key, { reason: 'implausible', source: told.source, sinceMs });
+      continue;
+    }
+    const before = items.get(key);
+    if (before !== undefined && before.asOfMs > fact.asOfMs) continue;
     items.set(key, fact);
     failures.delete(key);
     yield;
   }
   const succeeded =
     publication.failed !== true &&
+    !hasImplausible &&
     [...publication.failures.values()].every((failure) => failure.reason === 'not_configured');
   return {
     items,
@@ -79,12 +94,21 @@ function* copied<V>(map: ReadonlyMap<string, V>): Generator<void, Map<string, V>
 /**
  * Unite two states of one group that grew apart (two writers, or one that could not reach the shared store). The newer
  * measurement of each item wins; its failure is the one told by whoever attempted last, unless the item was measured since.
+ * What claims to be from the future, in either, does not count.
  */
-export function uniteGroups<T>(a: GroupState<T>, b: GroupState<T>): GroupState<T> {
-  const items = new Map<string, Fact<T>>(a.items);
+export function* uniteGroups<G extends FactGroup>(
+  group: G,
+  one: GroupState<FactGroups[G]>,
+  other: GroupState<FactGroups[G]>,
+  nowMs: number,
+): Generator<void, GroupState<FactGroups[G]>, void> {
+  const a = yield* withoutFuture(group, one, nowMs);
+  const b = yield* withoutFuture(group, other, nowMs);
+  const items = yield* copied(a.items);
   for (const [key, fact] of b.items) {
-    const other = items.get(key);
-    if (other === undefined || fact.asOfMs >= other.asOfMs) items.set(key, fact);
+    const known = items.get(key);
+    if (known === undefined || fact.asOfMs >= known.asOfMs) items.set(key, fact);
+    yield;
   }
   const [older, newer] = (a.lastAttemptMs ?? 0) <= (b.lastAttemptMs ?? 0) ? [a, b] : [b, a];
   const failures = new Map<string, Failure>();
@@ -98,6 +122,22 @@ export function uniteGroups<T>(a: GroupState<T>, b: GroupState<T>): GroupState<T
     lastAttemptMs: latest(a.lastAttemptMs, b.lastAttemptMs),
     lastSuccessMs: latest(a.lastSuccessMs, b.lastSuccessMs),
   };
+}
+
+/**
+ * Take, step by step, what another process told of a group after us. The newer measurement of each item wins all the same:
+ * a store that was put back to an older state takes nothing away. Failures and attempts are theirs, unless ours came later.
+ */
+export function* followGroup<G extends FactGroup>(
+  group: G,
+  ours: GroupState<FactGroups[G]>,
+  theirs: GroupState<FactGroups[G]>,
+  nowMs: number,
+): Generator<void, GroupState<FactGroups[G]>, void> {
+  const told = yield* withoutFuture(group, theirs, nowMs);
+  const united = yield* uniteGroups(group, ours, told, nowMs);
+  if ((told.lastAttemptMs ?? 0) < (united.lastAttemptMs ?? 0)) return united;
+  return { ...told, items: united.items };
 }
 
 /** Drop the items and failures, of some groups or of all, whose key `keep` refuses. Returns the same object when there is none. */

@@ -6,7 +6,7 @@ import type { Logger } from '../shared/logger.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
-import { groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
+import { followGroup, groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
 import { connectRedis, untilReady } from './redis-connection.ts';
 import { createRemoteFacts, type RemoteGroup, type RemoteGroupWrite } from './redis-remote.ts';
 import { admit } from './restore.ts';
@@ -94,7 +94,9 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       revisions.set(id(chainId, group), found.revision);
       const theirs = await read(chainId, group, found);
       if (theirs === null) continue;
-      changed[group] = unshared.has(id(chainId, group)) ? uniteGroups(theirs, state(chainId, group)) : theirs;
+      const ours = own[group] ?? state(chainId, group);
+      const join = unshared.has(id(chainId, group)) || own[group] ? uniteGroups : followGroup;
+      changed[group] = await runInSlices(join<FactGroup>(group, ours as never, theirs as never, clock.now()), slicing);
     }
     return apply(chainId, changed, version, publishedMs);
   };
@@ -128,7 +130,9 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           if (found.revision === expected) continue;
           revisions.set(id(chainId, group), found.revision);
           const theirs = await read(chainId, group, found);
-          if (theirs) next[group] = uniteGroups(theirs, next[group] as GroupState<unknown>);
+          if (theirs === null) continue;
+          const ours = next[group] as never;
+          next[group] = await runInSlices(uniteGroups<FactGroup>(group, theirs as never, ours, clock.now()), slicing);
         }
       }
       logger.warn({ chainId, groups }, 'shared facts are contended');
@@ -182,7 +186,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
     inTurn(chainId, async () =>
-      push(chainId, await runInSlices(mergeGroups(local.facts(chainId), publications), slicing)),
+      push(chainId, await runInSlices(mergeGroups(local.facts(chainId), publications, clock.now()), slicing)),
     );
 
   return {

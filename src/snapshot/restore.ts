@@ -1,20 +1,20 @@
-import { type ChainFacts, FACT_GROUPS } from '../domain/facts.ts';
-import { type KeepItem, retain } from './merge.ts';
-
-/** How far ahead of our clock a measurement may be: block times and clocks of machines differ by seconds, not minutes. */
-const MAX_AHEAD_MS = 10 * 60_000;
+import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
+import { withoutFuture } from '../domain/freshness/future.ts';
+import { runAtOnce } from '../shared/slices.ts';
+import { type KeepItem, retain, withGroups } from './merge.ts';
 
 /**
- * Make persisted facts fit for use: items outside today's catalog go, and so do those measured in the future (their age
- * cannot be told, and they would refuse every true measurement as older). Everything else keeps its true age.
+ * Make persisted facts fit for use: items outside today's catalog go, and so does what claims to be from the future.
+ * Everything else keeps its true age. Returns the same object when there is nothing of the kind.
  */
 export function admit(facts: ChainFacts, keep: KeepItem, nowMs: number): ChainFacts {
-  const future = new Set(
-    FACT_GROUPS.flatMap((group) =>
-      [...facts.groups[group].items].flatMap(([key, fact]) =>
-        fact.asOfMs > nowMs + MAX_AHEAD_MS ? [`${group}:${key}`] : [],
-      ),
-    ),
-  );
-  return retain(facts, (group, key) => keep(group, key) && !future.has(`${group}:${key}`));
+  const cleaned: Partial<Record<FactGroup, GroupState<unknown>>> = {};
+  for (const group of FACT_GROUPS) {
+    const state = facts.groups[group];
+    const clean = runAtOnce(withoutFuture<FactGroup>(group, state, nowMs));
+    if (clean !== state) cleaned[group] = clean;
+  }
+  const known =
+    Object.keys(cleaned).length === 0 ? facts : withGroups(facts, cleaned, facts.version, facts.publishedMs);
+  return retain(known, keep);
 }

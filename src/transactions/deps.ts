@@ -44,13 +44,14 @@ export interface ChainNode {
 export function createNodes(
   chains: readonly Chain[],
   clients: ReadonlyMap<ChainId, ChainClient>,
+  clock: Clock,
 ): (chainId: ChainId) => ChainNode {
   const nodes = new Map<ChainId, ChainNode>();
   for (const { chainId, contracts } of chains) {
     const client = clients.get(chainId);
     if (!client) continue;
     nodes.set(chainId, {
-      reader: createLatestReader(client, contracts.multicall3),
+      reader: createLatestReader(client, contracts.multicall3, clock),
       simulator: createSimulator(client),
     });
   }

@@ -5,6 +5,7 @@ import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
 
 const EQUITY_PATHS = '/v1/partner/equity/simulate';
@@ -58,7 +59,7 @@ export function requireFresh(market: Market, facts: ChainFacts, budgets: Freshne
     ['lendingState', lendingState.items.get(market.id)],
     ['oracle', oracle.items.get(market.oracle)],
   ];
-  const missing = needed.filter(([, fact]) => !fact).map(([group]) => group);
+  const missing = needed.filter(([, fact]) => !fact || isFromFuture(fact.asOfMs, nowMs)).map(([group]) => group);
   if (missing.length > 0) {
     throw new NotReadyError('The market has not been measured yet. Try again in some seconds.', missing);
   }

@@ -45,7 +45,7 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
 /** Join what all builders share: one quoter, one reader and simulator per chain, remembered tokens. */
 export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   const { chains } = deps.catalog;
-  const node = createNodes(chains, deps.clients);
+  const node = createNodes(chains, deps.clients, deps.clock);
   return {
     chains,
     clock: deps.clock,

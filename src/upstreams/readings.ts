@@ -2,6 +2,7 @@ import { getAddress } from 'viem';
 import type { FailureReason } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { ADDRESS_PATTERN, type Address } from '../shared/ids.ts';
+import { observedAt } from '../shared/observed.ts';
 
 /** One value of an answer: usable, or why not. */
 export type Reading<T> =
@@ -71,8 +72,21 @@ const LATEST_MS = 4_102_444_800_000;
 /** As milliseconds this is March 1973, as seconds the year 5138: no time in between is meant. */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** Read a time as ms. `any`: an ISO date, seconds or milliseconds, told apart by form and size. */
-export function readTimeMs(raw: unknown, unit: 'sec' | 'ms' | 'any'): Reading<number> {
+export type TimeUnit = 'sec' | 'ms' | 'any';
+
+/** Read when something was observed, ms: at most now. What claims to be from the future is `implausible`. */
+export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): Reading<number> {
+  const time = readTimeMs(raw, unit);
+  if (!time.ok) return time;
+  const atMs = observedAt(time.value, nowMs);
+  return atMs === null ? failed('implausible') : { ok: true, value: atMs };
+}
+
+/**
+ * Read a time as ms, also one that lies ahead, as starts, ends and maturities do. `any`: an ISO date, seconds or
+ * milliseconds, told apart by form and size.
+ */
+export function readTimeMs(raw: unknown, unit: TimeUnit): Reading<number> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');
   const isDigits = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
   if (typeof raw === 'string' && !isDigits) return unit === 'any' ? checkTime(Date.parse(raw)) : failed('malformed');

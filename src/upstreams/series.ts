@@ -1,6 +1,6 @@
 import type { Decimal } from '../shared/decimal.ts';
 import { packHistory, type RateHistory } from '../shared/rate-history.ts';
-import { type Range, type Reading, readDecimal, readTimeMs } from './readings.ts';
+import { type Range, type Reading, readDecimal, readObservedMs, type TimeUnit } from './readings.ts';
 
 export interface SeriesPoint {
   readonly atMs: number;
@@ -18,16 +18,21 @@ export interface Series {
 
 /**
  * Read the rows of a history. A row that cannot be used is dropped and counted; of two rows for the same time the later in
- * the answer counts, because providers append corrections.
+ * the answer counts, because providers append corrections. Rows of the future are dropped, and the history goes on without.
  */
 export function readSeries(
   rows: readonly { readonly at: unknown; readonly value: unknown }[],
-  rules: { readonly time: 'sec' | 'ms' | 'any'; readonly within: Range; readonly decimalShift?: number },
+  rules: {
+    readonly time: TimeUnit;
+    readonly within: Range;
+    readonly decimalShift?: number;
+    readonly nowMs: number;
+  },
 ): Series {
   const byTime = new Map<number, Reading<Decimal>>();
   let dropped = 0;
   for (const row of rows) {
-    const at = readTimeMs(row.at, rules.time);
+    const at = readObservedMs(row.at, rules.time, rules.nowMs);
     if (at.ok) byTime.set(at.value, readDecimal(row.value, rules.within, rules.decimalShift));
     else dropped += 1;
   }

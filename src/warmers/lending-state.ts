@@ -9,6 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import { ratio, shifted, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
@@ -56,7 +57,7 @@ export function createLendingStateWarmer(
     phase: 0,
     run: async (signal) => {
       const reading = reader.readLendingState(markets, { signal }).then(async (read) => {
-        const newest = await runInSlices(newestBlock(snapshot.facts(chainId)), slicing);
+        const newest = await runInSlices(newestBlock(snapshot.facts(chainId), deps.clock.now()), slicing);
         if (isOlder(read.block, newest)) throw new ChainReadError('implausible');
         return read;
       });
@@ -111,11 +112,13 @@ function isOlder(block: BlockRef, known: BlockRef | null): boolean {
   return block.number < known.number;
 }
 
-function* newestBlock(facts: ChainFacts): Generator<void, BlockRef | null, void> {
+/** The newest block known; one of the future says nothing about those of now. */
+function* newestBlock(facts: ChainFacts, nowMs: number): Generator<void, BlockRef | null, void> {
   let newest: BlockRef | null = null;
   for (const { value } of facts.groups.lendingState.items.values()) {
     const block = { number: value.blockNumber, timestamp: value.blockTimestamp };
-    if (newest === null || isOlder(newest, block)) newest = block;
+    const isPossible = !isFromFuture(Number(block.timestamp) * 1_000, nowMs);
+    if (isPossible && (newest === null || isOlder(newest, block))) newest = block;
     yield;
   }
   return newest;

@@ -1,6 +1,8 @@
 import { FAILURE_REASONS, type Fact, type FactGroup, type FactGroups, type FailureReason } from '../domain/facts.ts';
+import { ofNow } from '../domain/freshness/future.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { observedAt } from '../shared/observed.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
@@ -13,6 +15,8 @@ export interface Answer<T> {
   readonly failures: ReadonlyMap<string, FailureReason>;
   /** When the values were measured, when that is not the time of asking (a block's time), ms. */
   readonly asOfMs?: number;
+  /** When single values were measured, as their source tells, ms; absent for a key: as the others. */
+  readonly measuredMs?: ReadonlyMap<string, number>;
   /** The source of single values, where it is not the one asked first. */
   readonly sourceOf?: (key: string) => string;
 }
@@ -91,11 +95,16 @@ export async function measureGroup<G extends FactGroup>(
   const take = (key: string): void => {
     const value = answer.values.get(key);
     const itsSource = answer.sourceOf?.(key) ?? source;
+    const asOfMs = observedAt(answer.measuredMs?.get(key) ?? answer.asOfMs ?? attemptedAtMs, clock.now());
     if (value === undefined || distrusted) {
       failures.set(key, { reason: answer.failures.get(key) ?? 'missing', source: itsSource });
+    } else if (asOfMs === null) {
+      failures.set(key, { reason: 'implausible', source: itsSource });
     } else {
-      const combined = plan.combine?.(value, lastGood.get(key)?.value) ?? value;
-      items.set(key, { value: combined, asOfMs: answer.asOfMs ?? attemptedAtMs, source: itsSource });
+      const known = lastGood.get(key);
+      const before = known && ofNow(group, known, clock.now());
+      const combined = plan.combine?.(value, before?.value) ?? value;
+      items.set(key, { value: combined, asOfMs, source: itsSource });
     }
   };
   await runInSlices(eachStep(keys, take), slicing);

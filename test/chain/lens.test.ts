@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/index.ts';
 import { createChainClient } from '../../src/chain/client.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
+import { systemClock } from '../../src/shared/clock.ts';
 import { chain, type LendingWorld, startLendingWorld } from './lending-world.ts';
 
 /** Reads two markets a call. */
@@ -11,7 +12,7 @@ let world: LendingWorld;
 beforeEach(async () => {
   world = await startLendingWorld();
   const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, retryCount: 0 });
-  reader = createChainReader({ client, chain, marketsPerCall: 2 });
+  reader = createChainReader({ client, clock: systemClock, chain, marketsPerCall: 2 });
 });
 afterEach(async () => {
   expect(world.node.unknown).toEqual([]);

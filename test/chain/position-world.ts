@@ -14,6 +14,7 @@ import { type Chain, createCatalog, curatedChains } from '../../src/catalog/inde
 import { createChainClient } from '../../src/chain/client.ts';
 import { proxyAddress } from '../../src/chain/plans/wallets.ts';
 import { createPositionReader, type PositionReader } from '../../src/chain/positions.ts';
+import { systemClock } from '../../src/shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../../src/shared/ids.ts';
 import { type ScriptedNode, startScriptedNode } from './scripted-node.ts';
 
@@ -117,7 +118,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
   const world: PositionWorld = {
     node,
     chain,
-    reader: createPositionReader({ client, chain }),
+    reader: createPositionReader({ client, clock: systemClock, chain }),
     requests: 0,
     ownersAsked: 0,
     genesisHash: keccak256('0x01'),

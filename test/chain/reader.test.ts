@@ -17,6 +17,7 @@ import type { Market } from '../../src/catalog/index.ts';
 import { createChainClient } from '../../src/chain/client.ts';
 import { ChainReadError } from '../../src/chain/errors.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
+import { systemClock } from '../../src/shared/clock.ts';
 import { countedSlicing } from '../shared/counted-slicing.ts';
 import {
   chain,
@@ -43,7 +44,7 @@ beforeEach(async () => {
       },
     },
   );
-  reader = createChainReader({ client, chain });
+  reader = createChainReader({ client, clock: systemClock, chain });
 });
 afterEach(async () => {
   expect(world.node.unknown).toEqual([]);
@@ -81,7 +82,9 @@ describe('readLendingState', () => {
   test('behavior: plans and answers are worked through in pieces', async () => {
     const slicing = countedSlicing();
     const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, retryCount: 0 });
-    const { lending } = await createChainReader({ client, chain, slicing }).readLendingState(world.markets(40));
+    const { lending } = await createChainReader({ client, clock: systemClock, chain, slicing }).readLendingState(
+      world.markets(40),
+    );
     expect(lending.values.size).toBe(40);
     // At least once per row, and once per call for its question and its answer.
     expect(slicing.pauses()).toBeGreaterThanOrEqual(40 + 2);
@@ -137,7 +140,7 @@ describe('readLendingState', () => {
   test('error: ChainReadError timeout', async () => {
     world.node.broken = 'hang';
     const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, timeoutMs: 50, retryCount: 0 });
-    const impatient = createChainReader({ client, chain });
+    const impatient = createChainReader({ client, clock: systemClock, chain });
     await expect(impatient.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'timeout' });
     // Also when the caller could abort it, as every warmer can.
     const { signal } = new AbortController();
@@ -189,7 +192,7 @@ describe('readLendingState', () => {
     world.node.chainId = 4663;
     await expect(reader.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'implausible' });
     const client = createChainClient({ chainId: 1, rpcUrl: 'http://127.0.0.1:1', retryCount: 0 });
-    const nowhere = createChainReader({ client, chain });
+    const nowhere = createChainReader({ client, clock: systemClock, chain });
     await expect(nowhere.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'unreachable' });
   });
 

@@ -73,7 +73,9 @@ describe('encode', () => {
 });
 
 describe('decodeGroup', () => {
-  const state = runAtOnce(mergeGroup(emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' })));
+  const state = runAtOnce(
+    mergeGroup('price', emptyGroup(), publication(7, { a: price('1.25', 5) }, { b: 'timeout' }), 7),
+  );
 
   test('default', () => {
     expect(read('price', textOf('price', state))).toEqual(state);

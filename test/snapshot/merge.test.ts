@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ChainFacts, emptyChainFacts, type UsdPrice } from '../../src/domain/facts.ts';
-import { mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
+import { type ChainFacts, emptyChainFacts, type GroupState, type UsdPrice } from '../../src/domain/facts.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
+import { runAtOnce } from '../../src/shared/slices.ts';
+import { followGroup, mergePublications, retain, uniteGroups } from '../../src/snapshot/merge.ts';
 import type { Publication } from '../../src/snapshot/types.ts';
 import { price, publication } from './facts.ts';
 
@@ -91,17 +94,95 @@ describe('mergePublications', () => {
   });
 });
 
+type Prices = GroupState<UsdPrice>;
+const unite = (a: Prices, b: Prices, nowMs = 5_000): Prices => runAtOnce(uniteGroups('price', a, b, nowMs));
+const follow = (ours: Prices, theirs: Prices, nowMs = 5_000): Prices =>
+  runAtOnce(followGroup('price', ours, theirs, nowMs));
+
+describe('facts from the future', () => {
+  /** A clock that is an hour ahead measured `a`; ours is at 10 s. */
+  const AHEAD_MS = 3_600_000;
+  const NOW_MS = 10_000;
+  const ofTomorrow = mergePublications(
+    emptyChainFacts(1),
+    { price: publication(AHEAD_MS, { a: price('9', AHEAD_MS) }, { b: 'timeout' }) },
+    AHEAD_MS,
+  ).groups.price;
+  const ofNow = refreshed([publication(NOW_MS, { a: price('2', NOW_MS) })]).groups.price;
+
+  test('behavior: a measurement of now replaces one of the future', () => {
+    const facts = { ...emptyChainFacts(1), groups: { ...emptyChainFacts(1).groups, price: ofTomorrow } };
+    const merged = mergePublications(facts, { price: publication(NOW_MS, { a: price('2', NOW_MS) }) }, NOW_MS);
+    expect(merged.groups.price).toEqual(ofNow);
+  });
+
+  test('behavior: one that is published fails as implausible, and the last good stays', () => {
+    const facts = { ...emptyChainFacts(1), groups: { ...emptyChainFacts(1).groups, price: ofNow } };
+    const { price: merged } = mergePublications(
+      facts,
+      { price: publication(NOW_MS, { a: price('9', AHEAD_MS) }) },
+      NOW_MS,
+    ).groups;
+    expect(merged.items).toEqual(ofNow.items);
+    expect(merged.failures.get('a')).toEqual({ reason: 'implausible', source: 'coingecko', sinceMs: NOW_MS });
+    expect(merged.lastSuccessMs).toBe(ofNow.lastSuccessMs);
+  });
+
+  test('behavior: two minutes ahead counts as now, more does not', () => {
+    const at = (ms: number) =>
+      mergePublications(emptyChainFacts(1), { price: publication(0, { a: price('1', ms) }) }, 0).groups.price.items
+        .size;
+    expect([at(120_000), at(120_001)]).toEqual([1, 0]);
+  });
+
+  test('behavior: another process that is ahead takes nothing away and its attempts do not count', () => {
+    for (const united of [unite(ofTomorrow, ofNow, NOW_MS), unite(ofNow, ofTomorrow, NOW_MS)]) {
+      expect(united).toEqual(ofNow);
+    }
+    expect(follow(ofNow, ofTomorrow, NOW_MS)).toEqual(ofNow);
+  });
+
+  test('behavior: points of the future leave a history, and the rest of it stays', () => {
+    const points = [
+      { atMs: 1_000, ratePct: new Decimal(1) },
+      { atMs: 2_000, ratePct: new Decimal(2) },
+      { atMs: 9_999_000, ratePct: new Decimal(3) },
+    ];
+    const fact = { value: { apyPct: new Decimal(2), history: packHistory(points) }, asOfMs: 2_000, source: 'x' };
+    const { items } = mergePublications(emptyChainFacts(1), { collateralApy: publication(2_000, { a: fact }) }, NOW_MS)
+      .groups.collateralApy;
+    expect(items.get('a')?.value.history).toBe(packHistory(points.slice(0, 2)));
+  });
+});
+
+describe('followGroup', () => {
+  test('behavior: an older state of theirs takes no item back', () => {
+    const newer = refreshed([publication(10, { a: price('1', 10) }), publication(30, { a: price('3', 30) })]).groups
+      .price;
+    const older = refreshed([publication(10, { a: price('1', 10) }, { b: 'timeout' })]).groups.price;
+    expect(follow(newer, older).items.get('a')).toEqual(price('3', 30));
+    expect(follow(newer, older).lastAttemptMs).toBe(30);
+  });
+
+  test('behavior: a failure that they do not tell any more is gone, also when the value is of the same time', () => {
+    const failing = refreshed([publication(10, { a: price('1', 10) }), publication(20, {}, { a: 'timeout' })]).groups
+      .price;
+    const cured = refreshed([publication(30, { a: price('1', 10) })]).groups.price;
+    expect(follow(failing, cured).failures.size).toBe(0);
+  });
+});
+
 describe('uniteGroups', () => {
   test('behavior: holds every item of both at its newest measurement, whichever side comes first', () => {
     fc.assert(
       fc.property(history, history, (left, right) => {
         const a = refreshed(left).groups.price;
         const b = refreshed(right).groups.price;
-        const united = uniteGroups(a, b);
+        const united = unite(a, b);
         for (const k of ['a', 'b', 'c', 'd', 'e']) {
           const newest = Math.max(a.items.get(k)?.asOfMs ?? 0, b.items.get(k)?.asOfMs ?? 0);
           expect(united.items.get(k)?.asOfMs ?? 0).toBe(newest);
-          expect(uniteGroups(b, a).items.get(k)?.asOfMs ?? 0).toBe(newest);
+          expect(unite(b, a).items.get(k)?.asOfMs ?? 0).toBe(newest);
         }
       }),
     );
@@ -111,14 +192,14 @@ describe('uniteGroups', () => {
     const failing = refreshed([publication(10, { a: price('1', 10) }), publication(20, {}, { a: 'timeout' })]).groups
       .price;
     const cured = refreshed([publication(30, { a: price('1', 30) })]).groups.price;
-    expect(uniteGroups(failing, cured).failures.size).toBe(0);
-    expect(uniteGroups(cured, failing).failures.size).toBe(0);
+    expect(unite(failing, cured).failures.size).toBe(0);
+    expect(unite(cured, failing).failures.size).toBe(0);
   });
 
   test('behavior: a failure told by one side stays while nobody measured since, with its first beginning', () => {
     const failing = refreshed([publication(20, {}, { a: 'timeout' })]).groups.price;
     const later = refreshed([publication(30, {}, { a: 'malformed' })]).groups.price;
-    expect(uniteGroups(failing, later).failures.get('a')).toEqual({
+    expect(unite(failing, later).failures.get('a')).toEqual({
       reason: 'malformed',
       source: 'coingecko',
       sinceMs: 20,

@@ -7,7 +7,7 @@ import { readSeries, withoutLeadingZeros } from '../../src/upstreams/series.ts';
 import { plain } from './support/world.ts';
 
 const START_SEC = 1_795_000_000;
-const rules = { time: 'sec', within: APY_PCT } as const;
+const rules = { time: 'sec', within: APY_PCT, nowMs: (START_SEC + 3_600) * 1000 } as const;
 const row = fc.record({
   at: fc.oneof(fc.integer({ min: START_SEC, max: START_SEC + 20 }), fc.constantFrom(null, 'x', -1)),
   value: fc.oneof(fc.integer({ min: -200, max: 1200 }), fc.constantFrom(null, 'NaN', {})),
@@ -30,6 +30,26 @@ describe('readSeries', () => {
       ],
       dropped: 1,
       latest: { ok: false, reason: 'missing' },
+    });
+  });
+
+  it('behavior: rows of the future are dropped and the history goes on without them; up to two minutes ahead is now', () => {
+    const series = readSeries(
+      [
+        { at: START_SEC, value: 5 },
+        { at: START_SEC + 3_600 + 120, value: 6 },
+        { at: START_SEC + 3_600 + 121, value: 7 },
+        { at: START_SEC + 2 * 365 * 86_400, value: 8 },
+      ],
+      rules,
+    );
+    expect(plain(series)).toEqual({
+      points: [
+        { atMs: START_SEC * 1000, value: '5' },
+        { atMs: rules.nowMs, value: '6' },
+      ],
+      dropped: 2,
+      latest: { ok: true, value: '6' },
     });
   });
 

@@ -59,7 +59,7 @@ describe('the first round in the local world', () => {
           catalog.chains.map((chain) => {
             const { chainId } = chain;
             const client = createChainClient({ chainId, rpcUrl: chains.on(chainId).rpcUrl });
-            return [chainId, createChainReader({ client, chain })];
+            return [chainId, createChainReader({ client, chain, clock: time.clock })];
           }),
         ),
         upstreams,

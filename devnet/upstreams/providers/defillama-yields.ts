@@ -23,11 +23,13 @@ function handle(request: SimRequest, world: World): SimResponse {
   }
   const apy = world.apyPct(token)?.toNumber() ?? 0;
   const tvlUsd = 20_000_000 + fraction(pool) * 400_000_000;
-  const days = dailySeries(`apy ${token.symbol}`, apy, HISTORY_DAYS, world.clock.now(), world.startedMs);
+  const nowMs = world.clock.now();
+  const days = dailySeries(`apy ${token.symbol}`, apy, HISTORY_DAYS, nowMs, world.startedMs);
   return ok({
     status: 'success',
     data: days.map(({ atMs, value }) => ({
-      timestamp: new Date(atMs + 82_860_000).toISOString(), // sampled near the end of its day
+      // Sampled near the end of its day; today's row is the latest sample.
+      timestamp: new Date(Math.min(atMs + 82_860_000, nowMs)).toISOString(),
       tvlUsd: Math.round(tvlUsd * (1 + 0.02 * Math.sin(atMs / 1e9))),
       apy: value,
       apyBase: round(value, 9),

@@ -7,9 +7,11 @@ import {
   encodeFunctionData,
 } from 'viem';
 import { multicall3Abi } from '../../abi/multicall3.ts';
+import { requireBlockTime } from '../../chain/block-time.ts';
 import type { ChainClient } from '../../chain/client.ts';
 import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
 import type { Call } from '../../chain/types.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
 
 /** One contract read as data: what to ask, and how to understand the answer. */
@@ -37,21 +39,21 @@ type Answers<P extends readonly Read<unknown>[]> = {
 };
 
 export interface LatestReader {
-  /** Read everything at the newest block, in one request. @throws ChainReadError when nothing can be read */
+  /** Read everything at the newest block, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
   ): Promise<{ readonly timestamp: bigint; readonly answers: Answers<P> }>;
 }
 
 /** Create the reader of one chain for building: the newest block counts, and all of one answer is of one block. */
-export function createLatestReader(client: ChainClient, multicall3: Address): LatestReader {
-  const clockCall: Call = {
+export function createLatestReader(client: ChainClient, multicall3: Address, clock: Clock): LatestReader {
+  const timeCall: Call = {
     to: multicall3,
     data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }),
   };
   return {
     async read(plan) {
-      const calls = [clockCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+      const calls = [timeCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
       const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
       const answer = await client
         .request({ method: 'eth_call', params: [{ to: multicall3, data }, 'latest'] })
@@ -59,13 +61,14 @@ export function createLatestReader(client: ChainClient, multicall3: Address): La
           throw toChainReadError(error);
         });
       const rows = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
-      const [clock, ...rest] = rows;
-      if (!clock?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
+      const [time, ...rest] = rows;
+      if (!time?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
       const answers = plan.map((read, i) => {
         const row = rest[i];
         return row?.success ? attempt(() => read.decode(row.returnData)) : undefined;
       });
-      return { timestamp: BigInt(clock.returnData), answers: answers as Answers<typeof plan> };
+      const timestamp = requireBlockTime(BigInt(time.returnData), clock);
+      return { timestamp, answers: answers as Answers<typeof plan> };
     },
   };
 }

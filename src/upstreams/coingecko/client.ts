@@ -58,7 +58,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
         if (body === ABSENT) return null;
         if (body === REFUSED) return 'unknown_currency';
         const answer = onDemand.parse(marketChartSchema, body);
-        const { chart, dropped } = mapChart(answer);
+        const { chart, dropped } = mapChart(answer, deps.clock.now());
         onDemand.reportDropped('points', dropped);
         if (chart.prices.length === 0) throw onDemand.error(answer.prices.length === 0 ? 'missing' : 'malformed');
         return chart;

@@ -1,6 +1,6 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
-import { PRICE_USD, type Reading, readDecimal, readTimeMs } from '../readings.ts';
+import { PRICE_USD, type Reading, readDecimal, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
 
@@ -18,11 +18,11 @@ export function mapPrices(
 const MAX_PRICE = 1e15;
 const MAX_AMOUNT = 1e20;
 
-/** The three lines, oldest first, without rows that are not `[time, honest number ≥ 0]`. */
-export function mapChart(answer: MarketChart): { readonly chart: PriceChart; readonly dropped: number } {
-  const prices = mapPoints(answer.prices, MAX_PRICE);
-  const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT);
-  const totalVolumes = mapPoints(answer.total_volumes, MAX_AMOUNT);
+/** The three lines, oldest first, without rows that are not `[time up to now, honest number ≥ 0]`. */
+export function mapChart(answer: MarketChart, nowMs: number): { readonly chart: PriceChart; readonly dropped: number } {
+  const prices = mapPoints(answer.prices, MAX_PRICE, nowMs);
+  const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT, nowMs);
+  const totalVolumes = mapPoints(answer.total_volumes, MAX_AMOUNT, nowMs);
   return {
     chart: { prices: prices.points, marketCaps: marketCaps.points, totalVolumes: totalVolumes.points },
     dropped: prices.dropped + marketCaps.dropped + totalVolumes.dropped,
@@ -32,6 +32,7 @@ export function mapChart(answer: MarketChart): { readonly chart: PriceChart; rea
 function mapPoints(
   rows: readonly unknown[],
   max: number,
+  nowMs: number,
 ): {
   readonly points: readonly (readonly [number, number])[];
   readonly dropped: number;
@@ -40,7 +41,7 @@ function mapPoints(
   let dropped = 0;
   for (const row of rows) {
     const [time, value] = Array.isArray(row) ? (row as readonly unknown[]) : [];
-    const at = readTimeMs(time, 'ms');
+    const at = readObservedMs(time, 'ms', nowMs);
     if (at.ok && typeof value === 'number' && value >= 0 && value <= max) byTime.set(at.value, value);
     else dropped += 1;
   }

@@ -19,7 +19,7 @@ export function createDefillamaYields(deps: AdapterDeps): CollateralApySourcePor
       signal: options?.signal,
     });
     if (body === ABSENT) return toBatch([[token.address, { ok: false, reason: 'missing' }]]);
-    const { apy, dropped } = mapChart(http.parse(chartSchema, body));
+    const { apy, dropped } = mapChart(http.parse(chartSchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
     return toBatch([[token.address, apy]]);
   }

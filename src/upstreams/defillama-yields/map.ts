@@ -4,10 +4,13 @@ import { historyOf, readSeries } from '../series.ts';
 import type { Chart } from './schema.ts';
 
 /** The latest daily point as the value, all usable points as the history. An unusable latest point is not replaced by an older one. */
-export function mapChart(chart: Chart): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
+export function mapChart(
+  chart: Chart,
+  nowMs: number,
+): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
   const series = readSeries(
     chart.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
-    { time: 'any', within: APY_PCT },
+    { time: 'any', within: APY_PCT, nowMs },
   );
   const { latest, dropped } = series;
   if (!latest.ok) return { apy: latest, dropped };

@@ -41,7 +41,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
       });
       if (body === ABSENT) throw http.error('missing');
       const rows = http.parse(ohlcvSchema, body).data.attributes.ohlcv_list;
-      const result = mapCandles(rows);
+      const result = mapCandles(rows, deps.clock.now());
       http.reportDropped('candles', result.dropped);
       if (result.candles.length === 0 && rows.length > 0) throw http.error('malformed');
       return result;

@@ -1,5 +1,5 @@
 import type { Address } from '../../shared/ids.ts';
-import { readDecimal, readTimeMs, USD_AMOUNT } from '../readings.ts';
+import { readDecimal, readObservedMs, USD_AMOUNT } from '../readings.ts';
 import type { Candle, DexPool } from '../types.ts';
 import { candleRowSchema, poolRowSchema } from './schema.ts';
 
@@ -37,8 +37,11 @@ function readPool(tokenId: string, raw: unknown): DexPool | null {
   };
 }
 
-/** Candles oldest first, one per time (the first row of the answer counts). `dropped`: rows that are no candle, and repeats. */
-export function mapCandles(rows: readonly unknown[]): {
+/** Candles oldest first, one per time (the first row of the answer counts). `dropped`: rows that are no candle or of the future, and repeats. */
+export function mapCandles(
+  rows: readonly unknown[],
+  nowMs: number,
+): {
   readonly candles: readonly Candle[];
   readonly dropped: number;
 } {
@@ -47,7 +50,7 @@ export function mapCandles(rows: readonly unknown[]): {
     const row = candleRowSchema.safeParse(raw);
     if (!row.success) continue;
     const [time, o, h, l, c, v] = row.data;
-    const at = readTimeMs(time, 'sec');
+    const at = readObservedMs(time, 'sec', nowMs);
     if (at.ok && !byTime.has(at.value)) byTime.set(at.value, { t: Math.floor(at.value / 1000), o, h, l, c, v });
   }
   const candles = [...byTime.values()].sort((a, b) => a.t - b.t);

@@ -50,7 +50,7 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
         absentOn: [404],
         signal: options?.signal,
       });
-      const series = body === ABSENT ? 'missing' : mapMetrics(http.parse(metricsSchema, body));
+      const series = body === ABSENT ? 'missing' : mapMetrics(http.parse(metricsSchema, body), deps.clock.now());
       if (typeof series === 'string') return toBatch([[marketId, { ok: false, reason: series }]]);
       http.reportDropped('points', series.dropped);
       steps.push(series.points);

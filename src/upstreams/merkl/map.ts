@@ -95,10 +95,10 @@ function running(sorted: Sorted, id: MarketId, nowMs: number): Reading<readonly 
 }
 
 /** The step function of one campaign. @returns why not, when no record can be used. */
-export function mapMetrics(metrics: Metrics): Series | FailureReason {
+export function mapMetrics(metrics: Metrics, nowMs: number): Series | FailureReason {
   const series = readSeries(
     metrics.aprRecords.map(({ timestamp, apr }) => ({ at: timestamp, value: apr })),
-    { time: 'sec', within: APR_PCT },
+    { time: 'sec', within: APR_PCT, nowMs },
   );
   if (series.points.length > 0) return series;
   return series.latest.ok ? 'missing' : series.latest.reason;

@@ -79,7 +79,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
             ids,
             BORROW_HISTORY,
             (market) => {
-              const { history, dropped } = mapBorrowHistory(market);
+              const { history, dropped } = mapBorrowHistory(market, deps.clock.now());
               http.reportDropped('points', dropped);
               return history;
             },

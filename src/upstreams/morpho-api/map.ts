@@ -50,7 +50,10 @@ function readSource(row: Source): Reading<LiquiditySource> {
 }
 
 /** Borrow APY over time, from fractions to percent. No usable point at all is a failure. */
-export function mapBorrowHistory(market: unknown): {
+export function mapBorrowHistory(
+  market: unknown,
+  nowMs: number,
+): {
   readonly history: Reading<BorrowHistory>;
   readonly dropped: number;
 } {
@@ -60,7 +63,7 @@ export function mapBorrowHistory(market: unknown): {
   const rows = parsed.data.historicalState?.borrowApy ?? [];
   const { points, latest, dropped } = readSeries(
     rows.map(({ x, y }) => ({ at: x, value: y })),
-    { time: 'sec', within: BORROW_APY_PCT, decimalShift: 2 },
+    { time: 'sec', within: BORROW_APY_PCT, decimalShift: 2, nowMs },
   );
   if (points.length === 0) return { history: fail(latest.ok ? 'missing' : latest.reason), dropped };
   return { history: { ok: true, value: { points: historyOf(points) } }, dropped };

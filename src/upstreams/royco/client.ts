@@ -23,7 +23,11 @@ export function createRoyco(deps: AdapterDeps): CollateralApySourcePort {
     if (info === ABSENT) return toBatch([[token.address, { ok: false, reason: 'missing' }]]);
     const parsed = http.parse(infoSchema, info);
     const chart = await http.request({ path: '/chart/vault/apy/:chainId/:address/3m', ...common });
-    const { apy, dropped } = mapVault(parsed, chart === ABSENT ? null : http.parse(chartSchema, chart));
+    const { apy, dropped } = mapVault(
+      parsed,
+      chart === ABSENT ? null : http.parse(chartSchema, chart),
+      deps.clock.now(),
+    );
     http.reportDropped('points', dropped);
     return toBatch([[token.address, apy]]);
   }

@@ -7,13 +7,14 @@ import type { Chart, Info } from './schema.ts';
 export function mapVault(
   info: Info,
   chart: Chart | null,
+  nowMs: number,
 ): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
   const apy = readDecimal(info.apy7d, APY_PCT, 2);
   if (!apy.ok) return { apy, dropped: 0 };
   if (chart === null) return { apy: { ok: true, value: { apyPct: apy.value } }, dropped: 0 };
   const series = readSeries(
     chart.data.map(({ blockTimestamp, value }) => ({ at: blockTimestamp, value })),
-    { time: 'sec', within: APY_PCT, decimalShift: 2 },
+    { time: 'sec', within: APY_PCT, decimalShift: 2, nowMs },
   );
   const history = historyOf(withoutLeadingZeros(series.points));
   return { apy: { ok: true, value: { apyPct: apy.value, history } }, dropped: series.dropped };

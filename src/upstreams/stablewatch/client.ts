@@ -27,7 +27,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
       signal: options?.signal,
     });
     if (body === ABSENT) return toBatch([[head.id, { ok: true, value: { ...head, history: NONE } }]]);
-    const { history, dropped } = mapHistory(http.parse(historySchema, body));
+    const { history, dropped } = mapHistory(http.parse(historySchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
     return toBatch([[head.id, { ok: true, value: { ...head, history } }]]);
   }

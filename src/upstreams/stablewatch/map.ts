@@ -40,10 +40,13 @@ function isSame(a: Reading<PoolHead>, b: Reading<PoolHead>): boolean {
 }
 
 /** Daily APY, percent. */
-export function mapHistory(answer: History): { readonly history: RateHistory; readonly dropped: number } {
+export function mapHistory(
+  answer: History,
+  nowMs: number,
+): { readonly history: RateHistory; readonly dropped: number } {
   const { points, dropped } = readSeries(
     answer.data.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
-    { time: 'any', within: APY_PCT },
+    { time: 'any', within: APY_PCT, nowMs },
   );
   return { history: historyOf(points), dropped };
 }

@@ -1,0 +1,85 @@
+import { isFromFuture } from '../../shared/observed.ts';
+import { cutAfter, type RateHistory } from '../../shared/rate-history.ts';
+import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../facts.ts';
+
+/**
+ * Clean a group, step by step, of what claims to be from the future: items, attempts, and points of histories. Returns the same object when
+ * there is nothing of the kind. What a process with a wrong clock wrote must not stand against facts of now.
+ */
+export function* withoutFuture<G extends FactGroup>(
+  group: G,
+  state: GroupState<FactGroups[G]>,
+  nowMs: number,
+): Generator<void, GroupState<FactGroups[G]>, void> {
+  const items = yield* cleaned(state.items, (fact) => ofNow(group, fact, nowMs));
+  const failures = yield* cleaned(state.failures, (failure) => (isFromFuture(failure.sinceMs, nowMs) ? null : failure));
+  const lastAttemptMs = timeOfNow(state.lastAttemptMs, nowMs);
+  const lastSuccessMs = timeOfNow(state.lastSuccessMs, nowMs);
+  const isSame =
+    items === state.items &&
+    failures === state.failures &&
+    lastAttemptMs === state.lastAttemptMs &&
+    lastSuccessMs === state.lastSuccessMs;
+  return isSame ? state : { items, failures, lastAttemptMs, lastSuccessMs };
+}
+
+/** Clean one fact; `null` = it is from the future itself. The same object when nothing in it is. */
+export function ofNow<G extends FactGroup>(
+  group: G,
+  fact: Fact<FactGroups[G]>,
+  nowMs: number,
+): Fact<FactGroups[G]> | null {
+  if (isFromFuture(fact.asOfMs, nowMs)) return null;
+  const clean = CLEAN[group];
+  const value = clean === undefined ? fact.value : clean(fact.value, nowMs);
+  return value === fact.value ? fact : { ...fact, value };
+}
+
+type Clean = { readonly [G in FactGroup]?: (value: FactGroups[G], nowMs: number) => FactGroups[G] };
+
+/** Where a value carries times of its own that were observed. Starts and ends of campaigns may lie ahead. */
+const CLEAN: Clean = {
+  collateralApy: (value, nowMs) => withHistory(value, 'history', nowMs),
+  borrowHistory: (value, nowMs) => withHistory(value, 'points', nowMs),
+  stableIndex: (value, nowMs) => withHistory(value, 'history', nowMs),
+  incentiveHistory: (value, nowMs) => {
+    const isPossible = ({ atMs }: { readonly atMs: number }) => !isFromFuture(atMs, nowMs);
+    const { points, collateralPoints = [] } = value;
+    if (points.every(isPossible) && collateralPoints.every(isPossible)) return value;
+    return {
+      points: points.filter(isPossible),
+      ...(value.collateralPoints === undefined ? {} : { collateralPoints: collateralPoints.filter(isPossible) }),
+    };
+  },
+};
+
+function withHistory<V extends object, K extends keyof V>(value: V, field: K, nowMs: number): V {
+  const history = value[field] as RateHistory | undefined;
+  if (history === undefined) return value;
+  const kept = cutAfter(history, (atMs) => !isFromFuture(atMs, nowMs));
+  return kept === history ? value : { ...value, [field]: kept };
+}
+
+function timeOfNow(atMs: number | null, nowMs: number): number | null {
+  return atMs !== null && isFromFuture(atMs, nowMs) ? null : atMs;
+}
+
+/** The same map when every entry stays as it is. */
+function* cleaned<V extends Fact<unknown> | Failure>(
+  map: ReadonlyMap<string, V>,
+  clean: (value: V) => V | null,
+): Generator<void, ReadonlyMap<string, V>, void> {
+  const changed = new Map<string, V | null>();
+  for (const [key, value] of map) {
+    const kept = clean(value);
+    if (kept !== value) changed.set(key, kept);
+    yield;
+  }
+  if (changed.size === 0) return map;
+  const kept = new Map(map);
+  for (const [key, value] of changed) {
+    if (value === null) kept.delete(key);
+    else kept.set(key, value);
+  }
+  return kept;
+}
