@@ -1,4 +1,5 @@
 import type { AppliedFault } from './faults.ts';
+import { shiftTimes } from './times.ts';
 import type { BodyShape } from './types.ts';
 
 type Json = unknown;
@@ -27,6 +28,9 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
         return typeof value === 'string' ? BigInt(absurd).toString() : absurd;
       });
     }
+    case 'future':
+    case 'frozen':
+      return shiftTimes(body, fault.kind, shape.times ?? []);
     case 'nan':
       return falsified(body, shape.values, () => 'NaN');
     default:

@@ -33,6 +33,10 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('nan') }),
   /** Every item of every list comes twice. */
   z.strictObject({ kind: z.literal('duplicate') }),
+  /** Every history has one row more, two years ahead; what carries one time claims to be of then. */
+  z.strictObject({ kind: z.literal('future') }),
+  /** Every history lacks its last 40 days; what carries one time is that old. */
+  z.strictObject({ kind: z.literal('frozen') }),
   /** The connection is reset in the middle of the body. */
   z.strictObject({ kind: z.literal('reset') }),
   /** The body comes in small pieces with pauses. */

@@ -55,6 +55,8 @@ export type ProviderHandler = (request: SimRequest, world: World) => SimResponse
 export interface BodyShape {
   /** Names of the fields that carry what clients read. */
   readonly values: readonly string[];
+  /** Names of the fields that tell when something was observed; rows such as `[time, value]` are known without. */
+  readonly times?: readonly string[];
   /** Path of a record of items (`[]` = the body itself); absent: items stand in arrays. */
   readonly record?: readonly string[];
   /** Bodies are one item, whatever lists it carries. */

@@ -14,7 +14,7 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
     borrowHistory: env.BUDGET_BORROW_HISTORY_SEC,
     collateralApy: {
       yieldmarket: env.BUDGET_YIELDMARKET_SEC,
-      aggregator: slow,
+      aggregator: env.BUDGET_DAILY_APY_SEC,
       incentivemarket: slow,
       stableindex: slow,
       onchain: slow,

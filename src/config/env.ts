@@ -128,7 +128,14 @@ export const envSchema = z.object({
     ),
   BUDGET_BORROW_HISTORY_SEC: seconds.default(3600).describe('Freshness budget of borrow-rate history.'),
   BUDGET_YIELDMARKET_SEC: seconds.default(1800).describe('Freshness budget of yield-market APYs.'),
-  BUDGET_SLOW_APY_SEC: seconds.default(43_200).describe('Freshness budget of the other APY sources.'),
+  BUDGET_SLOW_APY_SEC: seconds
+    .default(43_200)
+    .describe('Freshness budget of the APYs of stable index, incentive market and chain.'),
+  BUDGET_DAILY_APY_SEC: seconds
+    .default(172_800)
+    .describe(
+      'Freshness budget of APYs that their source dates and tells once a day (aggregator), and of daily histories.',
+    ),
   BUDGET_INCENTIVES_SEC: seconds.default(3600).describe('Freshness budget of incentive campaigns.'),
   BUDGET_PRICES_SEC: seconds.default(900).describe('Freshness budget of token prices.'),
   BUDGET_EXIT_LIQUIDITY_SEC: seconds.default(86_400).describe('Freshness budget of the exit-liquidity sweep.'),

@@ -7,11 +7,16 @@ import type { Batch } from './types.ts';
 export function toBatch<T>(readings: Iterable<readonly [string, Reading<T>]>): Batch<T> {
   const values = new Map<string, T>();
   const failures = new Map<string, FailureReason>();
+  const measuredMs = new Map<string, number>();
   for (const [key, reading] of readings) {
-    if (reading.ok) values.set(key, reading.value);
-    else failures.set(key, reading.reason);
+    if (!reading.ok) {
+      failures.set(key, reading.reason);
+      continue;
+    }
+    values.set(key, reading.value);
+    if (reading.measuredMs !== undefined) measuredMs.set(key, reading.measuredMs);
   }
-  return { values, failures };
+  return withTimes({ values, failures }, measuredMs);
 }
 
 /**
@@ -41,15 +46,22 @@ export async function gather<G, T>(
   if (errors[0] !== undefined && errors.length === results.length) throw errors[0];
   const values = new Map<string, T>();
   const failures = new Map<string, FailureReason>();
+  const measuredMs = new Map<string, number>();
   for (const [index, result] of results.entries()) {
     if (result instanceof UpstreamError) {
       for (const key of keysOf(groups[index] as G)) failures.set(key, result.reason);
     } else {
       for (const [key, value] of result.values) values.set(key, value);
       for (const [key, reason] of result.failures) failures.set(key, reason);
+      for (const [key, atMs] of result.measuredMs ?? []) measuredMs.set(key, atMs);
     }
   }
-  return { values, failures };
+  return withTimes({ values, failures }, measuredMs);
+}
+
+/** Say when values of a batch were measured, where that is told of any. */
+export function withTimes<T>(batch: Batch<T>, measuredMs: ReadonlyMap<string, number>): Batch<T> {
+  return measuredMs.size === 0 ? batch : { ...batch, measuredMs };
 }
 
 /** Split into runs of at most `size`. */

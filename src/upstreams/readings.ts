@@ -6,7 +6,12 @@ import { observedAt } from '../shared/observed.ts';
 
 /** One value of an answer: usable, or why not. */
 export type Reading<T> =
-  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** When it was measured, ms, where the answer tells; else it counts as of the time of asking. */
+      readonly measuredMs?: number;
+    }
   | { readonly ok: false; readonly reason: FailureReason };
 
 /** What a value of one kind can honestly be, in our unit. */

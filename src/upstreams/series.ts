@@ -12,7 +12,7 @@ export interface Series {
   readonly points: readonly SeriesPoint[];
   /** Rows whose time or value could not be used. */
   readonly dropped: number;
-  /** The row with the latest readable time, whether or not its value is usable: the provider's current word. */
+  /** The row with the latest readable time, whether or not its value is usable: the provider's current word, and when it was. */
   readonly latest: Reading<Decimal>;
 }
 
@@ -41,8 +41,12 @@ export function readSeries(
   return {
     points,
     dropped: dropped + ordered.length - points.length,
-    latest: ordered.at(-1)?.[1] ?? { ok: false, reason: rows.length === 0 ? 'missing' : 'malformed' },
+    latest: latestOf(ordered.at(-1)) ?? { ok: false, reason: rows.length === 0 ? 'missing' : 'malformed' },
   };
+}
+
+function latestOf(row: readonly [number, Reading<Decimal>] | undefined): Reading<Decimal> | undefined {
+  return row?.[1].ok ? { ...row[1], measuredMs: row[0] } : row?.[1];
 }
 
 /** Without the run of zeros at the start: padding from before the thing existed, not measurements. */

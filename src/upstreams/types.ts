@@ -22,6 +22,8 @@ import type { Address, Hex, MarketId } from '../shared/ids.ts';
 export interface Batch<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
+  /** When values were measured, ms, where their answers tell. */
+  readonly measuredMs?: ReadonlyMap<string, number>;
 }
 
 export interface CallOptions {

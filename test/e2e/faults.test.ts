@@ -49,12 +49,14 @@ const CASES: readonly Case[] = [
   ['absurd', { kind: 'absurd' }],
   ['nan', { kind: 'nan' }],
   ['duplicate', { kind: 'duplicate' }],
+  ['future', { kind: 'future' }],
+  ['frozen', { kind: 'frozen' }],
   ['reset', { kind: 'reset' }],
   ['slowDrip', { kind: 'slowDrip' }],
   ['hang', { kind: 'hang' }],
 ];
 /** Harmless: everything is measured all the same. */
-const HARMLESS = ['latency', 'duplicate'];
+const HARMLESS = ['latency', 'duplicate', 'future', 'frozen'];
 /** Some items are measured, others keep their last-good. */
 const MIXED = ['partial'];
 
@@ -106,6 +108,8 @@ const ROWS: readonly Row[] = [
     warmers: ['incentives', 'incentive-history'],
     groups: / (incentives|incentiveHistory)$/,
     reads: ['/v1/strategies', '/v1/app/markets'],
+    // All records of campaigns that are younger than 40 days are missing.
+    means: { frozen: 'mixed' },
     // A campaign that is not listed any more is a campaign that has ended.
     mayChange: /ncentive|Apy|APY|visible|leverageLadder|strategies\[|count/,
   },

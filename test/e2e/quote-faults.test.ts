@@ -65,7 +65,7 @@ const VENUES: readonly (readonly [Provider, source: string, other: string])[] = 
   ['kyberswap', 'AggregatorOne', 'AggregatorTwo'],
   ['openocean', 'AggregatorTwo', 'AggregatorOne'],
 ];
-const HARMLESS: readonly Fault['kind'][] = ['latency', 'duplicate'];
+const HARMLESS: readonly Fault['kind'][] = ['latency', 'duplicate', 'future', 'frozen'];
 
 describe.each(VENUES)('%s', (provider, _, other) => {
   test.each(FAULT_KINDS)('behavior: %s leaves the other venue', async (kind) => {

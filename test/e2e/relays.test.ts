@@ -124,12 +124,13 @@ describe(CHART, () => {
     const answer = await service.get(path);
     if (answer.status !== 200) {
       expectEnvelope(answer, 503, 'upstream_unavailable');
-      expect(['latency', 'duplicate', 'partial']).not.toContain(kind);
+      expect(['latency', 'duplicate', 'partial', 'future']).not.toContain(kind);
       return;
     }
     const range = good.body.prices.map(([, price]: [number, number]) => price);
     for (const [at, price] of answer.body.prices) {
       expect(at).toBeGreaterThan(1e12);
+      expect(at).toBeLessThanOrEqual(service.clock.now());
       expect(price).toBeGreaterThan(Math.min(...range) * 0.99);
       expect(price).toBeLessThan(Math.max(...range) * 1.01);
     }
@@ -367,7 +368,7 @@ describe(OHLCV, () => {
       for (const side of ['o', 'h', 'l', 'c'] as const)
         expect(candle[side] / known.get(candle.t)[side]).toBeCloseTo(1, 4);
     }
-    expect(body.stale).toBe(!['latency', 'duplicate', 'partial'].includes(kind));
+    expect(body.stale).toBe(!['latency', 'duplicate', 'partial', 'future'].includes(kind));
   });
 
   test('behavior: the request budget of the provider holds whatever is asked', async () => {

@@ -49,7 +49,7 @@ describe('readSeries', () => {
         { atMs: rules.nowMs, value: '6' },
       ],
       dropped: 2,
-      latest: { ok: true, value: '6' },
+      latest: { ok: true, value: '6', measuredMs: rules.nowMs },
     });
   });
 

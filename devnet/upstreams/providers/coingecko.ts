@@ -21,7 +21,7 @@ export interface PricedCoin {
 export const coingecko: SimulatedProvider = {
   base: '/coingecko/api/v3',
   handle,
-  shape: { values: ['usd', 'prices'], record: [] },
+  shape: { values: ['usd', 'prices'], times: ['last_updated_at'], record: [] },
   refusal: (status, message) => ({ status: { error_code: status, error_message: message } }),
 };
 

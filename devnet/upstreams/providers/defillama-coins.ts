@@ -10,7 +10,7 @@ const PREFIX = 'coingecko:';
 export const defillamaCoins: SimulatedProvider = {
   base: '/defillama-coins',
   handle,
-  shape: { values: ['price'], record: ['coins'] },
+  shape: { values: ['price'], times: ['timestamp'], record: ['coins'] },
   refusal: (_status, message) => ({ message }),
 };
 

@@ -9,7 +9,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const defillamaYields: SimulatedProvider = {
   base: '/defillama-yields',
   handle,
-  shape: { values: ['apy'] },
+  shape: { values: ['apy'], times: ['timestamp'] },
   refusal: (_status, message) => ({ message }),
 };
 

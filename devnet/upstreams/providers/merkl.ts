@@ -11,7 +11,7 @@ const MAX_ITEMS = 100;
 export const merkl: SimulatedProvider = {
   base: '/merkl/v4',
   handle,
-  shape: { values: ['apr', 'params'] },
+  shape: { values: ['apr', 'params'], times: ['timestamp'] },
   refusal: (status, message) => ({ name: 'Error', message, status }),
 };
 

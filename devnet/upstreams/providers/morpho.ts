@@ -58,7 +58,7 @@ interface HistoryArgs {
 export const morpho: SimulatedProvider = {
   base: '/morpho/graphql',
   handle,
-  shape: { values: ['y', 'assets'], record: ['data'] },
+  shape: { values: ['y', 'assets'], times: ['x'], record: ['data'] },
   refusal: (status, message) => ({ errors: [{ message, extensions: { code: status } }], data: null }),
 };
 

@@ -10,7 +10,7 @@ const ZERO_DAYS = 25;
 export const royco: SimulatedProvider = {
   base: '/royco/api/v1',
   handle,
-  shape: { values: ['apy7d', 'value'] },
+  shape: { values: ['apy7d', 'value'], times: ['blockTimestamp'] },
   refusal: (status, message) => ({ statusCode: status, message }),
 };
 

@@ -23,7 +23,7 @@ const OTHERS: readonly Pool[] = [
 export const stablewatch: SimulatedProvider = {
   base: '/stablewatch/api',
   handle,
-  shape: { values: ['avg7d', 'apy'] },
+  shape: { values: ['avg7d', 'apy'], times: ['timestamp'] },
   refusal: (_status, message) => ({ success: false, error: message }),
 };
 

@@ -3,7 +3,7 @@ import { APY_PCT, type Reading } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
 import type { Chart } from './schema.ts';
 
-/** The latest daily point as the value, all usable points as the history. An unusable latest point is not replaced by an older one. */
+/** The latest daily point as the value, measured when that was, all usable points as the history. An unusable latest point is not replaced by an older one. */
 export function mapChart(
   chart: Chart,
   nowMs: number,
@@ -15,5 +15,9 @@ export function mapChart(
   const { latest, dropped } = series;
   if (!latest.ok) return { apy: latest, dropped };
   const history = historyOf(series.points);
-  return { apy: { ok: true, value: { apyPct: latest.value, history } }, dropped };
+  const { value: apyPct, measuredMs } = latest;
+  return {
+    apy: { ok: true, value: { apyPct, history }, ...(measuredMs === undefined ? {} : { measuredMs }) },
+    dropped,
+  };
 }
