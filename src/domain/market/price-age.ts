@@ -1,4 +1,5 @@
 import type { Address } from '../../shared/ids.ts';
+import { isFromFuture } from '../../shared/observed.ts';
 import type { OracleFeed } from '../facts.ts';
 import { earliestStale, isStale, stampOf } from '../freshness/stamp.ts';
 import type { Stamp } from '../freshness/types.ts';
@@ -28,14 +29,13 @@ export interface FeedBudgets {
 
 /** An answer takes some blocks to arrive after its heartbeat. */
 const GRACE_SEC = 600;
-/** A clock may be ahead of another by so much; a date beyond is none. */
-const MAX_AHEAD_SEC = 120n;
 /** The first block of any chain with contracts: nothing was published before. */
 const FIRST_BLOCK_SEC = 1_438_269_973n;
 
 /** Take a feed's date as it is told, unix seconds; `undefined` = in the future of the block, or absurd. */
 export function believedUpdate(updatedAt: bigint, blockTimestamp: bigint): bigint | undefined {
-  return updatedAt < FIRST_BLOCK_SEC || updatedAt > blockTimestamp + MAX_AHEAD_SEC ? undefined : updatedAt;
+  const isAhead = isFromFuture(Number(updatedAt) * 1_000, Number(blockTimestamp) * 1_000);
+  return updatedAt < FIRST_BLOCK_SEC || isAhead ? undefined : updatedAt;
 }
 
 /** Tell how old a price is. `undefined` feeds = the oracle does not name them. */
