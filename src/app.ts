@@ -10,8 +10,6 @@ import type { WarmerRunner } from './warmers/runner.ts';
 export type { AppDeps } from './app/deps.ts';
 
 export interface App {
-  /** Answer a request without a socket. */
-  fetch(request: Request): Promise<Response>;
   /** Migrate, restore the last snapshot, listen, and start warming. Resolves when requests are answered. */
   start(): Promise<void>;
   /** Stop accepting, finish what runs, release leases and connections. */
@@ -57,7 +55,6 @@ export function createApp(deps: AppDeps): App {
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
   };
   return {
-    fetch: handler.fetch,
     get url() {
       if (!listening) throw new Error('the service is not started');
       return listening.url;

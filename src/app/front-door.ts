@@ -7,6 +7,7 @@ import { createRedisCounters, createRedisExchange } from '../server/counters.ts'
 import { createExchangedCounters } from '../server/exchanged-counters.ts';
 import type { PersistedOperation } from '../server/graphql.ts';
 import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
+import { bearerOf } from '../server/request-info.ts';
 import { budgetHeaders, openVisit, type Standing, type Visit } from '../server/visit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -15,7 +16,7 @@ import { connectRedis } from '../snapshot/redis-connection.ts';
 
 export interface FrontDoorDeps {
   readonly config: Config;
-  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch'>>;
+  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows'>>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -98,6 +99,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   const admission = createAdmission({
     verify: (header) => keys.verify(header),
     ...(keys.watch === undefined ? {} : { watch: keys.watch }),
+    ...(keys.knows === undefined ? {} : { knows: keys.knows }),
     budgets,
   });
   return {
@@ -107,7 +109,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       const visit = openVisit({
         correlationId: request.correlationId,
         clientIp: request.clientIp,
-        authorization: request.headers.authorization,
+        authorization: bearerOf(request.headers.authorization),
       });
       const points = route === null ? DOOR_POINTS : pointsOf(route.operation, route.surface);
       let refusal: unknown = null;

@@ -9,8 +9,10 @@ import { buildSchema } from '../schema/index.ts';
 import { createFastPath } from '../server/fast-path.ts';
 import { createGraphQLServer } from '../server/graphql.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../server/handler.ts';
+import { UNREAD_LIMITS } from '../server/limits.ts';
 import { createReadyHeads } from '../server/ready-heads.ts';
-import { createTextSender } from '../server/text-answer.ts';
+import { createTurns } from '../server/turns.ts';
+import { createUnread } from '../server/unread.ts';
 import type { Visit } from '../server/visit.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
@@ -75,7 +77,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     createContext,
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
-    sendText: createTextSender({ heads, clock }),
+    turns: createTurns({ now: () => performance.now(), later: setImmediate }),
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
@@ -109,7 +111,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routeNames = new Set([...status.paths, ...docs.paths, ...opsPage.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
+  const unread = createUnread(UNREAD_LIMITS);
   const fast = createFastPath({
+    unread,
     hit: rendered.rows.hit,
     charge: door.chargeAddress,
     heads,
@@ -126,6 +130,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     routeName,
     cors,
     trustedProxies: env.TRUSTED_PROXIES,
+    unread,
     ...(isPublic ? { fast } : {}),
     clock,
     logger,

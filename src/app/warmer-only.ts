@@ -16,12 +16,6 @@ export function notServedHere(correlationId: string): RestResponse {
 
 /** The GraphQL endpoint of a process that only warms. */
 export const closedGraphQL: GraphQLEndpoint = {
-  handleNode(req, res, { correlationId }, common) {
-    const { status, headers, body } = notServedHere(correlationId);
-    res.writeHead(status, { ...common(), ...headers, ...(req.complete ? {} : { connection: 'close' }) }).end(body);
-  },
-  async fetch(_request, { correlationId }) {
-    const { status, headers, body } = notServedHere(correlationId);
-    return new Response(body.toString(), { status, headers });
-  },
+  answer: async ({ correlationId }) => notServedHere(correlationId),
+  refuse: (_error, { correlationId }) => notServedHere(correlationId),
 };

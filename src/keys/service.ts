@@ -48,6 +48,8 @@ export interface KeyService extends KeyAdmin {
    * @throws UpstreamUnavailableError when the database is needed and does not answer: unknown is not invalid.
    */
   verify(authorizationHeader: string | null | undefined): Promise<VerifiedKey | null>;
+  /** Whether `verify` can judge a header without looking a key up that it never saw. */
+  knows(authorizationHeader: string): boolean;
   /**
    * Call `onEnd` once, when a request with this header would no longer be let in: `UnauthorizedError` when its key has ended,
    * `UpstreamUnavailableError` when it cannot be checked any more. Returns what ends the watch.
@@ -98,6 +100,12 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
         onCheck?.('unavailable');
         throw error;
       }
+    },
+    knows(header) {
+      const presented = readHeader(header);
+      // What is not a key is refused without a look-up.
+      if (presented === null || samples.has(presented.id) || parseKey(presented.text) === null) return true;
+      return verdicts.knows(presented.id);
     },
     watch(header, onEnd) {
       const presented = readHeader(header);

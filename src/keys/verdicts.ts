@@ -57,6 +57,8 @@ export interface Verdicts {
    * @throws UpstreamUnavailableError when it has to be looked up and cannot
    */
   of(id: string, lookUp: () => Promise<KnownKey | null>): Promise<Verdict>;
+  /** Whether the key was judged before, however long ago: asking for it again is no guess. */
+  knows(id: string): boolean;
   /** How long the verdict that is remembered may be relied on, ms; 0 = it has to be looked up. */
   dueInMs(id: string): number;
   checks(): KeyChecks;
@@ -150,6 +152,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
         return known;
       }
     },
+    knows: (id) => accepted.has(id) || isFresh(refused.get(id)),
     dueInMs(id) {
       const good = accepted.peek(id);
       if (good === undefined) return 0;

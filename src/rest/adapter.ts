@@ -55,6 +55,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'cache-control': route.surface === 'Public' && !entry.keyed ? 'public, max-age=5' : 'no-store',
+        // With a key the same row is nobody else's.
+        ...(route.surface === 'Public' ? { vary: 'authorization' } : {}),
       },
       body: JSON.stringify(route.project(result.data, { params, body })),
     };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { shownValue } from '../shared/ids.ts';
 import { expectation, issuesOf } from './issues.ts';
-import { repeatedKey } from './json.ts';
+import { checkStructure } from './json.ts';
 import type { RestRequest } from './types.ts';
 
 /** Bodies of the partner surface are a few hundred bytes; this leaves room and keeps memory bounded. */
@@ -61,29 +61,47 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
 }
 
 /**
- * Read and parse a JSON body. A key given twice is refused, as a parameter is: guessing which one was meant would be worse.
+ * Read and parse a JSON body.
+ * @param ready waits, once the body has arrived, until it may be worked on
  * @throws UnsupportedMediaTypeError, BadRequestError, and what the transport throws for more than `limit` bytes
  */
-export async function parseJsonBody(request: RestRequest, limit = MAX_BODY_BYTES): Promise<unknown> {
+export async function parseJsonBody(
+  request: RestRequest,
+  limit = MAX_BODY_BYTES,
+  ready: () => Promise<void> = async () => {},
+): Promise<unknown> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (!isJsonType(request.headers['content-type'] ?? '') || encoding !== 'identity')
     throw new UnsupportedMediaTypeError();
   const bytes = await request.body(limit);
-  const { text, body } = readJson(bytes);
-  const key = repeatedKey(text);
-  if (key === undefined) return body;
-  throw new BadRequestError(`The body has "${shownValue(key)}" twice. Give it once.`, {
-    field: `body.${shownValue(key)}`,
-  });
+  await ready();
+  const text = readText(bytes);
+  return parseJson(text, 'body', 'The body is not valid JSON in UTF-8.');
 }
 
-function readJson(bytes: Uint8Array): { readonly text: string; readonly body: unknown } {
+/** @throws BadRequestError */
+function readText(bytes: Uint8Array): string {
   try {
-    const text = UTF8.decode(bytes);
-    return { text, body: JSON.parse(text) };
+    return UTF8.decode(bytes);
   } catch {
     throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
   }
+}
+
+/**
+ * Parse JSON of a caller: neither too deep nor with a key given twice.
+ * @param place what the text is, e.g. `body`
+ * @throws BadRequestError naming the place
+ */
+export function parseJson(text: string, place: string, otherwise: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BadRequestError(otherwise, { field: place });
+  }
+  checkStructure(text, place);
+  return value;
 }
 
 function isJsonType(contentType: string): boolean {

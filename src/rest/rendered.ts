@@ -124,7 +124,7 @@ function headersPerSecond() {
       etag: variant.etag,
       'cache-control': `public, max-age=${ageSec + leftSec}`,
       age: String(ageSec),
-      vary: 'accept-encoding',
+      vary: 'accept-encoding, authorization',
     };
     const full = {
       'content-type': rendering.contentType,

@@ -23,7 +23,8 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  /** Whole, or in parts that are sent one after the other. */
+  readonly body: string | Uint8Array | readonly Uint8Array[];
 }
 
 /** A request as the front door has seen it. */

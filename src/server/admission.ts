@@ -11,6 +11,8 @@ export interface AdmissionDeps {
   readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
   /** Tell when a header would no longer be let in; returns what ends the watch. */
   readonly watch?: (header: string, onEnd: (why: AppError) => void) => () => void;
+  /** Whether a header can be judged without asking the database for the first time. Absent: none can. */
+  readonly knows?: (header: string) => boolean;
   readonly budgets: Budgets;
 }
 
@@ -25,28 +27,41 @@ export interface Admission {
   follow(visit: Visit, onEnd: (why: AppError) => void): () => void;
   /** Charge more to an admitted visit, when its cost is known. @throws as `admit` */
   charge(visit: Visit, points: number): Promise<void>;
+  /** Give points back that were charged for work that was not done. Never throws. */
+  refund(visit: Visit, points: number): Promise<void>;
 }
 
+type Judged = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
+
 /** Build the check that every request passes first, the same for GraphQL and REST. */
-export function createAdmission({ verify, watch, budgets }: AdmissionDeps): Admission {
-  const callerOf = async (visit: Visit, surface: DoorSurface): Promise<Caller | null> => {
-    if (visit.authorization === undefined) return { kind: 'anonymous' };
+export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
+  const judge = async (visit: Visit, surface: DoorSurface): Promise<Judged> => {
+    if (visit.authorization === undefined) return { caller: { kind: 'anonymous' } };
+    // Guessing is as limited as asking, and is charged before the database is asked.
+    const isGuess = knows === undefined || !knows(visit.authorization);
+    const giveBack = isGuess ? budgets.chargeLookup(visit, DOOR_POINTS) : noop;
     try {
       const key = await verify(visit.authorization);
-      return key === null ? null : { kind: 'key', keyId: key.keyId, tier: key.tier };
+      if (key === null) return { caller: null, charged: isGuess };
+      giveBack();
+      return { caller: { kind: 'key', keyId: key.keyId, tier: key.tier } };
     } catch (error) {
+      giveBack();
       // Public reads need no key: they go on when keys cannot be checked.
-      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return { kind: 'anonymous' };
+      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return { caller: { kind: 'anonymous' } };
       throw error;
     }
   };
   return {
     async admit(visit, surface, points = DOOR_POINTS) {
-      const caller = await callerOf(visit, surface);
+      const judged = await judge(visit, surface);
+      const { caller } = judged;
       const opened = caller !== null && opens(caller, surface);
       if (caller !== null) visit.caller = caller;
-      // A refused key is charged to the address: guessing is as limited as asking.
-      await budgets.charge(visit, opened ? points : DOOR_POINTS, surface === 'Public' ? 'open' : 'closed');
+      // A key that is refused is charged to the address.
+      const isCharged = judged.caller === null && judged.charged;
+      const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
+      if (!isCharged) await budgets.charge(visit, opened ? points : DOOR_POINTS, whenStoreFails);
       if (!opened) {
         visit.standing = null;
         throw new UnauthorizedError();
@@ -55,6 +70,7 @@ export function createAdmission({ verify, watch, budgets }: AdmissionDeps): Admi
     follow: ({ caller, authorization }, onEnd) =>
       caller.kind === 'key' && authorization !== undefined ? (watch?.(authorization, onEnd) ?? noop) : noop,
     charge: (visit, points) => budgets.charge(visit, points, 'closed'),
+    refund: (visit, points) => budgets.refund(visit, points),
   };
 }
 

@@ -16,15 +16,15 @@ export async function readNodeBody(request: IncomingMessage, limit: number): Pro
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else {
-        // What is not read holds the sender up; the connection ends with the refusal.
-        request.pause();
+        request.off('data', take);
         reject(new PayloadTooLargeError(limit));
       }
-    });
+    };
+    request.on('data', take);
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const left = () =>
       reject(new BadRequestError('The connection ended before the body. Send it again.', { field: 'body' }));
@@ -34,18 +34,4 @@ export async function readNodeBody(request: IncomingMessage, limit: number): Pro
       if (!request.readableEnded) left();
     });
   });
-}
-
-/** The same for a WHATWG request. @throws PayloadTooLargeError */
-export async function readFetchBody(request: Request, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (request.body) {
-    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      if (size > limit) throw new PayloadTooLargeError(limit);
-      chunks.push(chunk);
-    }
-  }
-  return Buffer.concat(chunks);
 }

@@ -58,6 +58,13 @@ export interface Budgets {
    * `undefined` = it does not allow it, and nothing was charged.
    */
   chargeAddress(clientIp: string, points: number): Standing | null | undefined;
+  /** Give a visit's client points back that were charged for work that was not done. Never throws. */
+  refund(visit: Visit, points: number): Promise<void>;
+  /**
+   * Charge the address for the look-up of a key that nobody knows yet, before it is looked up.
+   * @returns what gives the charge back, for a key that is valid. @throws RateLimitedError
+   */
+  chargeLookup(visit: Visit, points: number): () => void;
 }
 
 /**
@@ -108,6 +115,24 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       if (counted.used <= limit) return standingOf(policy, counted);
       addresses.add(identity, -charged);
       return undefined;
+    },
+    async refund(visit, points) {
+      const policy = tierOf(visit.caller);
+      if (limits[policy].points === 0) return;
+      const counted = await count(visit, -points, 'open');
+      visit.standing = standingOf(policy, counted);
+    },
+    chargeLookup(visit, points) {
+      const { points: limit } = limits.anonymous;
+      if (limit === 0) return () => {};
+      const identity = addressIdentity(visit.clientIp);
+      const counted = addresses.add(identity, points);
+      if (counted.used > limit) {
+        visit.standing = standingOf('anonymous', counted);
+        const { resetSec } = visit.standing;
+        throw new RateLimitedError({ scope: 'client', policy: 'anonymous', limit, windowSec: WINDOW_SEC }, resetSec);
+      }
+      return () => void addresses.add(identity, -points);
     },
     async charge(visit, points, whenStoreFails) {
       const policy = tierOf(visit.caller);

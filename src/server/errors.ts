@@ -16,10 +16,18 @@ export interface ErrorExtensions {
 
 export interface ErrorOptions {
   /** Whether to leave out names that the schema has but the query has not: they are introspection by guessing. */
-  readonly hideSuggestions?: boolean;
+  readonly hideNames?: boolean;
 }
 
 const SUGGESTION = / ?Did you mean .+\?$/s;
+const QUOTED = /"([^"]+)"/g;
+
+/** Leave out of a message what the query does not say itself. */
+function withoutNames(message: string, source: string): string {
+  return message
+    .replace(SUGGESTION, '')
+    .replaceAll(QUOTED, (quoted, name: string) => (source.includes(name) ? quoted : '(hidden)'));
+}
 
 /** Codes that refuse the request as a whole: the GraphQL answer carries their HTTP status as well. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -77,14 +85,14 @@ function shown(cause: AppError, error: unknown, correlationId: string | undefine
 function protocolError(
   error: GraphQLError,
   correlationId: string | undefined,
-  { hideSuggestions }: ErrorOptions,
+  { hideNames }: ErrorOptions,
 ): GraphQLError {
-  const known = error.extensions.code;
-  const code: ErrorCode =
-    typeof known === 'string' && Object.hasOwn(ERROR_CODES, known) ? (known as ErrorCode) : 'bad_request';
   const { http, details, ...extensions } = error.extensions;
-  const message = hideSuggestions ? error.message.replace(SUGGESTION, '') : error.message;
-  return new GraphQLError(message, {
+  const code = codeOf(error);
+  const { status, retryable } = ERROR_CODES[code];
+  const shownDetails = details ?? detailsOf(error, code);
+  const source = error.source?.body;
+  return new GraphQLError(hideNames && source !== undefined ? withoutNames(error.message, source) : error.message, {
     ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
     ...(error.source === undefined ? {} : { source: error.source }),
     ...(error.positions === undefined ? {} : { positions: error.positions }),
@@ -92,16 +100,29 @@ function protocolError(
     extensions: {
       ...extensions,
       code,
-      status: ERROR_CODES[code].status,
-      retryable: ERROR_CODES[code].retryable,
-      ...(details === undefined && code !== 'bad_request'
-        ? {}
-        : { details: details ?? { field: variableOf(error) ?? 'query' } }),
+      status,
+      retryable,
+      ...(shownDetails === undefined ? {} : { details: shownDetails }),
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(http === undefined ? {} : { http }),
     },
   });
 }
+
+function codeOf({ extensions }: GraphQLError): ErrorCode {
+  const { code, http } = extensions;
+  if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as ErrorCode;
+  // The engine refuses mutations by GET with a status alone.
+  const isMethod = (http as { readonly status?: unknown } | undefined)?.status === METHOD_NOT_ALLOWED;
+  return isMethod ? 'method_not_allowed' : 'bad_request';
+}
+
+function detailsOf(error: GraphQLError, code: ErrorCode): object | undefined {
+  if (code === 'method_not_allowed') return { allow: ['POST'] };
+  return code === 'bad_request' ? { field: variableOf(error) ?? 'query' } : undefined;
+}
+
+const METHOD_NOT_ALLOWED = ERROR_CODES.method_not_allowed.status;
 
 function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RenderedRows } from '../rest/rendered.ts';
+import { addressIdentity } from './budgets.ts';
 import { sendReady } from './head.ts';
 import { WINDOW_SEC } from './limits.ts';
 import type { ReadyHeads } from './ready-heads.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
+import type { Unread } from './unread.ts';
 import { budgetHeaders, type Standing } from './visit.ts';
 
 export interface FastPathDeps {
@@ -11,6 +13,7 @@ export interface FastPathDeps {
   /** Charge an address for an operation; `undefined` = its budget does not allow it, and nothing was charged. */
   readonly charge: (clientIp: string, operation: string) => Standing | null | undefined;
   readonly heads: ReadyHeads;
+  readonly unread: Unread;
   /** Whether every origin may read every answer. */
   readonly anyOrigin: boolean;
   readonly trustedProxies: number;
@@ -28,17 +31,19 @@ export interface Answered {
  * holds here, without a promise and with heads that are put together once a second. `undefined` = not answered,
  * nothing was written or charged: the request goes the usual way.
  */
-export function createFastPath({ hit, charge, heads, anyOrigin, trustedProxies }: FastPathDeps) {
+export function createFastPath({ hit, charge, heads, unread, anyOrigin, trustedProxies }: FastPathDeps) {
   return (req: IncomingMessage, res: ServerResponse): Answered | undefined => {
     const { method, headers: asked } = req;
-    if ((method !== 'GET' && method !== 'HEAD') || asked.authorization !== undefined) return undefined;
+    if ((method !== 'GET' && method !== 'HEAD') || asked.authorization !== undefined || asked.host === undefined)
+      return undefined;
     if (!anyOrigin && asked.origin !== undefined) return undefined;
     const found = hit(req.url ?? '/', asked as Readonly<Record<string, string | undefined>>);
     if (!found) return undefined;
     const info = requestInfoOf(asked, req.socket.remoteAddress, trustedProxies);
+    const { body, text } = found.variant;
+    if (unread.refuses(addressIdentity(info.clientIp), body.length)) return undefined;
     const standing = charge(info.clientIp, found.row.operation);
     if (standing === undefined) return undefined;
-    const { body, text } = found.variant;
     const sent = found.status === 304 || method === 'HEAD' ? undefined : (text ?? body);
     if (heads.fit(req, res)) {
       sendReady(res, found.status, heads.head(found.status, found.headers, info, standing), sent);

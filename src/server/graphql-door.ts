@@ -1,4 +1,4 @@
-import { parseJsonBody, parseQuery } from '../rest/input.ts';
+import { parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';
 import { BadRequestError } from '../shared/errors.ts';
@@ -13,18 +13,23 @@ const JSON_PARAMETERS = ['variables', 'extensions'];
 
 /**
  * Read the parameters of a GraphQL request: one operation or a batch.
+ * @param ready waits, once everything has arrived, until it may be worked on
  * @throws MethodNotAllowedError, UnsupportedMediaTypeError, PayloadTooLargeError, BadRequestError, QueryTooComplexError
  */
 export async function readGraphQL(
   request: RestRequest,
   visit: Visit,
   limits: Limits,
+  ready: () => Promise<void> = async () => {},
 ): Promise<GraphQLParams | readonly GraphQLParams[]> {
   if (!METHODS.includes(request.method)) throw new MethodNotAllowedError(request.method, request.path, METHODS);
-  if (request.method === 'GET') return readGet(request.query);
+  if (request.method === 'GET') {
+    await ready();
+    return readGet(request.query);
+  }
   const tier = tierOf(visit.caller);
   const { bodyBytes, batch } = limits[tier];
-  const body = await parseJsonBody(request, bodyBytes);
+  const body = await parseJsonBody(request, bodyBytes, ready);
   if (!Array.isArray(body)) return asParams(body);
   if (body.length === 0)
     throw new BadRequestError('The batch is empty. Send at least one operation.', { field: 'body' });
@@ -38,17 +43,12 @@ function readGet(query: string): GraphQLParams {
   const given = parseQuery(query);
   const params: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(given)) {
-    if (text !== '') params[name] = JSON_PARAMETERS.includes(name) ? parseJson(name, text) : text;
+    if (text === '') continue;
+    params[name] = JSON_PARAMETERS.includes(name)
+      ? parseJson(text, `query.${name}`, `The parameter "${name}" is not valid JSON.`)
+      : text;
   }
   return params;
-}
-
-function parseJson(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new BadRequestError(`The parameter "${name}" is not valid JSON.`, { field: `query.${name}` });
-  }
 }
 
 function asParams(value: unknown): GraphQLParams {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   type ExecutionResult,
   GraphQLError,
@@ -14,25 +13,25 @@ import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Admission } from './admission.ts';
 import { readAsked } from './asked.ts';
-import { readFetchBody, readNodeBody } from './body.ts';
-import { createDirect, type Taken } from './direct.ts';
+import { clientIdentity } from './budgets.ts';
 import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
-import { GRAPHQL_PATH, type GraphQLEndpoint, splitTarget, writeNode } from './handler.ts';
-import type { Limits } from './limits.ts';
+import { GRAPHQL_PATH, type GraphQLEndpoint } from './handler.ts';
+import { DOOR_POINTS, type Limits, WINDOW_SEC } from './limits.ts';
 import { createQueries } from './queries.ts';
 import { graphqlRefusal } from './refusal.ts';
-import type { RequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
-import { type createTextSender, responseOf } from './text-answer.ts';
-import { createFieldLimits } from './use-field-limits.ts';
+import type { Turns } from './turns.ts';
+import { useEngine } from './use-engine.ts';
+import { useFieldLimits } from './use-field-limits.ts';
 import { useFrontDoor } from './use-front-door.ts';
 import { usePersisted } from './use-persisted.ts';
 import { useQueryLimits } from './use-query-limits.ts';
 import type { RenderedOperations } from './use-rendered.ts';
 import { useStreamKeys } from './use-stream-keys.ts';
 import { useStreamLimits } from './use-stream-limits.ts';
-import { openVisit, type Visit } from './visit.ts';
+import { budgetExtension, budgetHeaders, openVisit, type Visit } from './visit.ts';
+import type { HttpResponse } from './write.ts';
 
 export interface PersistedOperation {
   readonly sha256: string;
@@ -54,8 +53,7 @@ export interface GraphQLServerDeps {
     | { readonly tabs: readonly { readonly query: string; readonly headers?: string; readonly variables?: string }[] };
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
-  /** Sends answers that are text with ready heads; absent: with headers like any other. */
-  readonly sendText?: ReturnType<typeof createTextSender>;
+  readonly turns: Turns;
   readonly admission: Admission;
   readonly limits: Limits;
   readonly logger: Logger;
@@ -74,13 +72,13 @@ export interface GraphQLServer extends GraphQLEndpoint {
 
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, persisted, graphiql, admission, limits, logger } = deps;
+  const { schema, persisted, graphiql, admission, limits, logger, turns } = deps;
   const presentable = new WeakSet<GraphQLError>();
   /** Make an error presentable, count it and log it; once, however often it comes by. */
   const formatError = (error: unknown, correlationId: string) => {
     if (error instanceof GraphQLError && presentable.has(error)) return error;
     deps.onError?.(error);
-    const formatted = toGraphQLError(error, correlationId, logger, { hideSuggestions: !deps.introspection });
+    const formatted = toGraphQLError(error, correlationId, logger, { hideNames: !deps.introspection });
     presentable.add(formatted);
     return formatted;
   };
@@ -90,7 +88,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const documents = new Map([...persisted].map(([name, { document }]) => [name, prepare(schema, document)]));
 
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
-  const fieldLimits = createFieldLimits({ schema, limits });
 
   const yoga: YogaServerInstance<ServerContext, AppContext> = createYoga<ServerContext, AppContext>({
     schema,
@@ -115,88 +112,71 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     // One inline page, imported only when somebody opens it: the default page would load from a CDN.
     renderGraphiQL: async (options) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
     plugins: [
+      useEngine(),
       useFrontDoor({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
-      useQueryLimits({ queries, admission }),
+      useQueryLimits({ queries, admission, turns, suggestions: deps.introspection }),
       // Before the limits of single fields: no field with such a limit has an answer that is kept.
       ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
-      fieldLimits.plugin,
+      useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       useStreamKeys({ admission, formatError }),
       useStreamLimits({ limits }),
     ],
   });
 
-  /** Let a request in and read it, or refuse it. */
-  const enter = async (request: RestRequest, visit: Visit): Promise<{ params?: unknown } | RestResponse> => {
-    try {
-      await admission.admit(visit, 'GraphQL');
-      const wantsPage = graphiql !== false && request.method === 'GET' && request.headers.accept?.includes('text/html');
-      return wantsPage ? {} : { params: await readGraphQL(request, visit, limits) };
-    } catch (error) {
-      // A key that is refused here and one that is refused at a field shall look the same, the connection included.
-      if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
-      return graphqlRefusal(formatError(error, visit.correlationId), request.headers.accept, visit);
-    }
-  };
+  const textOf = (id: string) => textsByHash.get(id.replace(/^sha256:/, ''));
+  const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
+    graphqlRefusal(formatError(error, correlationId), headers.accept, null);
 
-  const direct =
-    deps.rendered === undefined || !deps.anonymousMayRunAnyDocument
-      ? undefined
-      : createDirect({
-          schema,
-          queries,
-          rendered: deps.rendered,
-          admission,
-          asksLimited: fieldLimits.asksLimited,
-          createContext: deps.createContext,
-        });
-  /** Answer what is asked without a key and in plain form the short way. */
-  const tryDirect = async (
+  /** Answer an operation that was asked before, without a key and in plain form, from what is kept of it. */
+  const fromKept = async (
     params: unknown,
     visit: Visit,
     accept: string | undefined,
-  ): Promise<Taken & { refusal?: RestResponse }> => {
-    const asked =
-      direct === undefined || visit.authorization !== undefined
-        ? undefined
-        : readAsked(params, (id) => textsByHash.get(id.replace(/^sha256:/, '')));
-    if (direct === undefined || asked === undefined) return {};
-    try {
-      return await direct(asked, visit, accept);
-    } catch (error) {
-      return { refusal: graphqlRefusal(formatError(error, visit.correlationId), accept, visit) };
-    }
+  ): Promise<RestResponse | undefined> => {
+    if (deps.rendered === undefined || !deps.anonymousMayRunAnyDocument || visit.authorization !== undefined)
+      return undefined;
+    const contentType = deps.rendered.mediaTypeOf(accept);
+    const asked = contentType === undefined ? undefined : readAsked(params, textOf);
+    const ready = asked === undefined ? undefined : deps.rendered.ready(asked);
+    if (contentType === undefined || ready === undefined) return undefined;
+    const { head, cost } = ready;
+    if (cost.points > DOOR_POINTS) await admission.charge(visit, cost.points - DOOR_POINTS);
+    const extensions = { cost, ...budgetExtension(visit, WINDOW_SEC).extensions };
+    return {
+      status: 200,
+      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
+      body: [head, Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)],
+    };
   };
 
   return {
-    async handleNode(req, res, info, common) {
+    refuse,
+    async answer(request, info, { req, res }) {
       const visit = openVisit(info);
-      const entered = await enter(fromNode(req, info), visit);
-      const write = (response: RestResponse) =>
-        writeNode(req, res, { ...response, headers: { ...common(), ...response.headers } });
-      if ('status' in entered) {
-        write(entered);
-        return;
+      const { accept } = request.headers;
+      let params: unknown;
+      try {
+        await admission.admit(visit, 'GraphQL');
+        const wantsPage = graphiql !== false && request.method === 'GET' && accept?.includes('text/html');
+        params = wantsPage
+          ? undefined
+          : await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
+        // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
+        if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
+        const kept = params === undefined ? undefined : await fromKept(params, visit, accept);
+        if (kept) return kept;
+      } catch (error) {
+        // A key that is refused here and one that is refused at a field shall look the same, the connection included.
+        if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
+        return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
       }
-      const { answer, refusal, charged } = await tryDirect(entered.params, visit, req.headers.accept);
-      if (answer) {
-        if (!deps.sendText?.(req, res, answer, info)) write(responseOf(answer));
-      } else if (refusal) write(refusal);
-      else {
-        for (const [name, value] of Object.entries(common())) res.setHeader(name, value);
-        const context = { ...entered, ...(charged === undefined ? {} : { charged }) };
-        await yoga.handle(req, res, { ...context, info: visit, transport: 'graphql' });
-      }
-    },
-    async fetch(request, info) {
-      const visit = openVisit(info);
-      const entered = await enter(fromFetch(request, info), visit);
-      if (!('status' in entered)) return yoga.fetch(request, { ...entered, info: visit, transport: 'graphql' });
-      const { status, headers, body } = entered;
-      return new Response(body as string, { status, headers: { ...headers } });
+      const context = { ...(params === undefined ? {} : { params }), info: visit, transport: 'graphql' } as const;
+      return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
     },
     async executePersisted({ operation, variables, visit }) {
+      await turns.take(clientIdentity(visit));
       const text = persisted.get(operation)?.document;
       const document = documents.get(operation);
       if (!document) throw new Error(`no persisted operation is named ${operation}`);
@@ -235,26 +215,13 @@ function useNoIntrospection(): Plugin {
   };
 }
 
-function fromNode(req: IncomingMessage, info: RequestInfo): RestRequest {
-  return {
-    method: req.method ?? 'GET',
-    ...splitTarget(req.url ?? '/'),
-    headers: req.headers as Readonly<Record<string, string | undefined>>,
-    body: (limit) => readNodeBody(req, limit),
-    correlationId: info.correlationId,
-    clientIp: info.clientIp,
-  };
+/** Take over what Yoga has made: whole, unless it is a stream of events. */
+async function responseOf(response: Response): Promise<HttpResponse> {
+  const headers = Object.fromEntries(response.headers);
+  const { status, body } = response;
+  const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;
+  if (isStream) return { status, headers, stream: body as unknown as AsyncIterable<Uint8Array> };
+  return { status, headers, body: await response.text() };
 }
 
-function fromFetch(request: Request, info: RequestInfo): RestRequest {
-  const url = new URL(request.url);
-  return {
-    method: request.method,
-    path: url.pathname,
-    query: url.search.slice(1),
-    headers: Object.fromEntries(request.headers),
-    body: (limit) => readFetchBody(request, limit),
-    correlationId: info.correlationId,
-    clientIp: info.clientIp,
-  };
-}
+const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;

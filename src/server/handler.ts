@@ -1,19 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import { AppError, BadRequestError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
-import { readFetchBody, readNodeBody } from './body.ts';
+import { readNodeBody } from './body.ts';
+import { addressIdentity } from './budgets.ts';
 import type { createFastPath } from './fast-path.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
+import { type Unread, UnreadAnswersError } from './unread.ts';
+import { bytesOf, type HttpResponse, writeStream, writeWhole } from './write.ts';
 
-/** The GraphQL server as seen from here: a node listener and a fetch function that take what is known of the request. */
+/** A request, and the socket that it came by, for what lasts as long as the caller stays. */
+export interface NodeExchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** The GraphQL server as seen from here. */
 export interface GraphQLEndpoint {
-  /** @param common makes the headers that every answer carries */
-  handleNode(req: IncomingMessage, res: ServerResponse, info: RequestInfo, common: () => Headers): Promise<void> | void;
-  fetch(request: Request, info: RequestInfo): Promise<Response>;
+  answer(request: RestRequest, info: RequestInfo, node: NodeExchange): Promise<HttpResponse>;
+  /** Give an error of a whole request the form that callers of GraphQL expect. */
+  refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
 }
 
 export interface Exchange {
@@ -32,6 +43,7 @@ export interface HandlerDeps {
   readonly routeName: (path: string) => string;
   readonly cors: CorsPolicy;
   readonly trustedProxies: number;
+  readonly unread: Unread;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: (exchange: Exchange) => void;
@@ -41,7 +53,6 @@ export interface HandlerDeps {
 
 export interface HttpHandler {
   node(req: IncomingMessage, res: ServerResponse): void;
-  fetch(request: Request): Promise<Response>;
 }
 
 export const GRAPHQL_PATH = '/graphql';
@@ -49,147 +60,188 @@ const READY_PATH = '/ready';
 /** What logs and metrics call a caller that left before the answer began; nobody gets this status. */
 const CALLER_LEFT = 499;
 
-/** Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. */
-export function createHandler(deps: HandlerDeps): HttpHandler {
-  const { graphql, pages, cors, trustedProxies, clock, logger } = deps;
+const INTERNAL = {
+  code: 'internal',
+  status: 500,
+  message: 'Something went wrong on our side. Quote the correlationId when you report it.',
+} as const;
 
-  const done = (method: string, route: string, status: number, startedMs: number, info: RequestInfo) => {
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. Whatever
+ * fails on any way to an answer fails in here, and is answered with the envelope of its surface.
+ */
+export function createHandler(deps: HandlerDeps): HttpHandler {
+  const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
+
+  const done = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
     const exchange: Exchange = {
       method: KNOWN_METHODS.has(method) ? method : 'OTHER',
       route,
       status,
       durationMs: clock.now() - startedMs,
-      correlationId: info.correlationId,
+      correlationId,
     };
     deps.observe?.(exchange);
     // Whoever asks whether it is ready asks again and again: a no is no failure of the request.
     logger[status >= 500 && route !== READY_PATH ? 'warn' : 'debug']({ ...exchange }, 'request');
   };
-
-  const answer = async (request: RestRequest): Promise<RestResponse> => {
+  /** Nobody is left to be told of what fails after the answer. */
+  const guarded = (correlationId: string, work: () => void) => (): void => {
     try {
-      return await pages(request);
+      work();
     } catch (error) {
-      logger.error({ err: loggedError(error), correlationId: request.correlationId }, 'request failed unexpectedly');
-      return errorResponse(
-        {
-          code: 'internal',
-          status: 500,
-          message: 'Something went wrong on our side. Quote the correlationId when you report it.',
-        },
-        request.correlationId,
-      );
+      logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
     }
+  };
+
+  const takeFast = (req: IncomingMessage, res: ServerResponse): boolean => {
+    if (!deps.fast) return false;
+    const startedMs = clock.now();
+    const answered = deps.fast(req, res);
+    if (!answered) return false;
+    const { info, route } = answered;
+    const over = guarded(info.correlationId, () =>
+      done(req.method ?? 'GET', route, res.statusCode, startedMs, info.correlationId),
+    );
+    // Mostly the kernel has taken everything by now; only for a reader that is slower is there an end to wait for.
+    if (req.socket.writableLength === 0) over();
+    else {
+      unread.note(res, addressIdentity(info.clientIp));
+      res.once('close', over);
+    }
+    return true;
+  };
+
+  const answer = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
+    const { path } = state;
+    const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+    state.correlationId = info.correlationId;
+    const method = req.method ?? 'GET';
+    const startedMs = clock.now();
+    const record = guarded(info.correlationId, () => {
+      const status = res.headersSent ? res.statusCode : CALLER_LEFT;
+      done(method, deps.routeName(path), status, startedMs, info.correlationId);
+    });
+    res.once('close', record);
+    if (method === 'OPTIONS') {
+      const headers = preflightHeaders(cors, req.headers.origin);
+      writeWhole(req, res, { status: 204, headers: { ...commonOf(req, state), ...headers }, body: '' });
+      return;
+    }
+    checkHeaders(req);
+    const request: RestRequest = {
+      method,
+      ...splitTarget(req.url ?? '/'),
+      headers: req.headers as Readonly<Record<string, string | undefined>>,
+      body: (limit) => readNodeBody(req, limit),
+      correlationId: info.correlationId,
+      clientIp: info.clientIp,
+    };
+    const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
+    const headers = withCommon(commonOf(req, state), response.headers);
+    if ('stream' in response) {
+      await writeStream(res, { ...response, headers });
+      return;
+    }
+    const identity = addressIdentity(info.clientIp);
+    if (unread.refuses(identity, bytesOf(response.body))) throw new UnreadAnswersError();
+    writeWhole(req, res, { ...response, headers });
+    unread.note(res, identity);
+  };
+
+  const commonOf = (req: IncomingMessage, { correlationId }: State): Headers => ({
+    ...SECURITY_HEADERS,
+    'x-correlation-id': correlationId,
+    ...corsHeaders(cors, req.headers.origin),
+  });
+
+  const refusalOf = (error: unknown, req: IncomingMessage, { path, correlationId }: State): RestResponse => {
+    if (!(error instanceof AppError)) {
+      logger.error({ err: loggedError(error), correlationId }, 'request failed unexpectedly');
+    }
+    const headers = req.headers as Readonly<Record<string, string | undefined>>;
+    if (path === GRAPHQL_PATH) return graphql.refuse(error, { headers, correlationId });
+    return errorResponse(error instanceof AppError ? failureOf(error) : INTERNAL, correlationId);
+  };
+
+  /** Answer with an error. `true` = done. */
+  const fail = (error: unknown, req: IncomingMessage, res: ServerResponse, state: State): true => {
+    // Before anything else of it was looked at.
+    if (state.correlationId === '') state.correlationId = randomUUID();
+    // What was begun cannot be taken back, and must not look complete.
+    if (res.headersSent) {
+      logger.error({ err: loggedError(error), correlationId: state.correlationId }, 'answer broke off');
+      res.destroy();
+      return true;
+    }
+    const response = attempt(() => refusalOf(error, req, state)) ?? errorResponse(INTERNAL, state.correlationId);
+    const headers = withCommon(commonOf(req, state), response.headers);
+    writeWhole(req, res, { ...response, headers });
+    return true;
   };
 
   return {
     node(req, res) {
-      const startedMs = clock.now();
-      const answered = deps.fast?.(req, res);
-      if (answered) {
-        const over = () => done(req.method ?? 'GET', answered.route, res.statusCode, startedMs, answered.info);
-        // Mostly the kernel has taken everything by now; only for a reader that is slower is there an end to wait for.
-        if (req.socket.writableLength === 0) over();
-        else res.once('close', over);
+      const state: State = { correlationId: '', path: splitTarget(req.url ?? '/').path };
+      try {
+        if (takeFast(req, res)) return;
+      } catch (error) {
+        if (!attempt(() => fail(error, req, res, state))) res.destroy();
         return;
       }
-      const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
-      const method = req.method ?? 'GET';
-      const { path, query } = splitTarget(req.url ?? '/');
-      const origin = req.headers.origin;
-      res.once('close', () => {
-        const status = res.headersSent ? res.statusCode : CALLER_LEFT;
-        done(method, deps.routeName(path), status, startedMs, info);
+      answer(req, res, state).catch((error: unknown) => {
+        if (!attempt(() => fail(error, req, res, state))) res.destroy();
       });
-      const common = () => ({
-        ...SECURITY_HEADERS,
-        'x-correlation-id': info.correlationId,
-        ...corsHeaders(cors, origin),
-      });
-      if (method === 'OPTIONS') {
-        res.writeHead(204, { ...common(), ...preflightHeaders(cors, origin) }).end();
-        return;
-      }
-      if (path === GRAPHQL_PATH) {
-        Promise.resolve(graphql.handleNode(req, res, info, common)).catch((error: unknown) => {
-          logger.error({ err: loggedError(error), correlationId: info.correlationId }, 'request failed unexpectedly');
-          res.destroy();
-        });
-        return;
-      }
-      void answer({
-        method,
-        path,
-        query,
-        headers: req.headers as Readonly<Record<string, string | undefined>>,
-        body: (limit) => readNodeBody(req, limit),
-        correlationId: info.correlationId,
-        clientIp: info.clientIp,
-      }).then((response) => writeNode(req, res, { ...response, headers: withCommon(common(), response.headers) }));
-    },
-
-    async fetch(request) {
-      const startedMs = clock.now();
-      const url = new URL(request.url);
-      const headersIn = Object.fromEntries(request.headers);
-      const info = requestInfoOf(headersIn, undefined, trustedProxies);
-      const origin = request.headers.get('origin') ?? undefined;
-      const common = { ...SECURITY_HEADERS, 'x-correlation-id': info.correlationId };
-      if (request.method === 'OPTIONS') {
-        return new Response(null, { status: 204, headers: { ...common, ...preflightHeaders(cors, origin) } });
-      }
-      const headersOut = { ...common, ...corsHeaders(cors, origin) };
-      let response: Response;
-      if (url.pathname === GRAPHQL_PATH) {
-        const inner = await graphql.fetch(request, info);
-        response = new Response(inner.body, {
-          status: inner.status,
-          headers: { ...Object.fromEntries(inner.headers), ...headersOut },
-        });
-      } else {
-        const inner = await answer({
-          method: request.method,
-          path: url.pathname,
-          query: url.search.slice(1),
-          headers: headersIn,
-          body: (limit) => readFetchBody(request, limit),
-          correlationId: info.correlationId,
-          clientIp: info.clientIp,
-        });
-        const bodyless = request.method === 'HEAD' || inner.status === 304;
-        response = new Response(bodyless ? null : new Uint8Array(Buffer.from(inner.body)), {
-          status: inner.status,
-          headers: withCommon(headersOut, inner.headers),
-        });
-      }
-      done(request.method, deps.routeName(url.pathname), response.status, startedMs, info);
-      return response;
     },
   };
 }
 
+/** What is known of a request when something fails. */
+interface State {
+  correlationId: string;
+  readonly path: string;
+}
+
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-type Headers = Readonly<Record<string, string>>;
+/** @throws BadRequestError for what HTTP leaves to guessing */
+function checkHeaders(req: IncomingMessage): void {
+  // Only one of them would be looked at, and another server on the way may have looked at the other one.
+  if (req.headers.authorization !== undefined && (req.headersDistinct.authorization?.length ?? 0) > 1) {
+    throw new BadRequestError('The header "Authorization" is given twice. Give it once.', {
+      field: 'headers.authorization',
+    });
+  }
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    throw new BadRequestError('The header "Host" is missing. HTTP/1.1 requires it.', { field: 'headers.host' });
+  }
+}
+
+function failureOf(error: AppError) {
+  const { code, message, status, details, retryAfterSec } = error;
+  return {
+    code,
+    message,
+    status,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterSec === undefined ? {} : { retryAfterSec }),
+  };
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
 
 /** Add the headers of every answer to an answer's own; what an answer varies with adds up. */
 function withCommon(common: Headers, own: Headers): Record<string, string> {
   const vary = common.vary !== undefined && own.vary !== undefined ? { vary: `${common.vary}, ${own.vary}` } : {};
   return { ...common, ...own, ...vary };
-}
-
-/** Write a whole answer to a socket. */
-export function writeNode(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
-  if (res.destroyed) return;
-  const bodyless = req.method === 'GET' || req.method === 'HEAD';
-  res.writeHead(response.status, {
-    // What has no body says nothing of its length: a length of zero would speak for the whole answer.
-    ...(response.status === 304 ? {} : { 'content-length': String(Buffer.byteLength(response.body)) }),
-    ...response.headers,
-    // An unread body would be taken for the next request on this connection.
-    ...(req.complete || bodyless ? {} : { connection: 'close' }),
-  });
-  res.end(req.method === 'HEAD' || response.status === 304 ? undefined : response.body);
 }
 
 export function splitTarget(target: string): { path: string; query: string } {

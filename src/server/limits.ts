@@ -20,6 +20,12 @@ export interface TierLimits {
   readonly fields: number;
   /** Most lexical tokens. */
   readonly tokens: number;
+  /** Deepest nesting of brackets of all kinds: selections, arguments, lists and objects. */
+  readonly brackets: number;
+  /** Most selections as they are written, before fragments are expanded. */
+  readonly selections: number;
+  /** Most definitions of fragments. */
+  readonly fragments: number;
   /** Most subscriptions kept open at once, per client and process. */
   readonly streams: number;
   /** Highest cost of one operation, with list sizes. */
@@ -47,6 +53,12 @@ export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 
 /** Points that a request costs before anything of it is known: what is refused early is not free. */
 export const DOOR_POINTS = 1;
 
+/**
+ * Most bytes of answers that wait for their readers before new large ones are refused: of the process, and of one address. A
+ * reader takes what a connection buffers at once; only slow ones have anything waiting here.
+ */
+export const UNREAD_LIMITS = { processBytes: 64 * 2 ** 20, addressBytes: 16 * 2 ** 20 } as const;
+
 /** Everything that is limited per tier, in one place. */
 export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   return {
@@ -59,6 +71,9 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 20,
       fields: 500,
       tokens: 2_000,
+      brackets: 64,
+      selections: 1_000,
+      fragments: 50,
       streams: 10,
       cost: 10_000,
       calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
@@ -73,6 +88,9 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 40,
       fields: 1_000,
       tokens: 4_000,
+      brackets: 64,
+      selections: 2_000,
+      fragments: 100,
       streams: 50,
       cost: 20_000,
       calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
@@ -87,6 +105,9 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       directives: 60,
       fields: 2_000,
       tokens: 8_000,
+      brackets: 64,
+      selections: 4_000,
+      fragments: 100,
       streams: 100,
       cost: 50_000,
       calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },

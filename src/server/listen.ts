@@ -17,6 +17,9 @@ export interface ListenOptions {
   /** The setting that the port comes from, for messages. */
   readonly setting?: string;
   readonly slowReaderMs?: number;
+  /** How long headers, and a whole request, may take to arrive, ms. */
+  readonly headersTimeout?: number;
+  readonly requestTimeout?: number;
   readonly onSlowReader?: () => void;
 }
 
@@ -31,14 +34,19 @@ export interface Listening {
 const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How often Node looks for requests that are late, at most; its own default lets them be late by half a minute. */
+const CHECK_MS = 1_000;
+const CHECKS_PER_LIMIT = 10;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
 export async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => void,
-  { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader }: ListenOptions,
+  options: ListenOptions,
 ): Promise<Listening> {
+  const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
+  const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
   // By connection and not by answer: a set that every answer enters and leaves keeps the dead ones from the collector.
   const connections = new Map<Socket, Connection>();
   const slow = createSlowReaders({
@@ -54,7 +62,14 @@ export async function listen(
     res.once('close', () => setImmediate(() => server.closeIdleConnections()));
   };
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    {
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT),
+      // It is looked at where it can be answered with the envelope.
+      requireHostHeader: false,
+    },
     (req, res) => {
       const connection = connections.get(req.socket);
       if (connection) connection.answer = res;
@@ -62,11 +77,23 @@ export async function listen(
       listener(req, res);
     },
   );
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const connection = connections.get(req.socket);
+    if (connection) connection.answer = res;
+    const { headers, body } = refusal(417, 'The only expectation that is met is "100-continue".', 'headers.expect');
+    res.writeHead(417, { ...headers, connection: 'close' }).end(body);
+  });
+  // Tunnels are answered like anything else that is not HTTP for us; without a listener the connection would just end.
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not taken.');
+  });
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+    refuseMalformed(error, socket, connections.get(socket as Socket)?.answer ?? null),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
     server.listen({ host, port }, resolve);
@@ -90,25 +117,49 @@ const MALFORMED: Readonly<Record<string, readonly [status: number, reason: strin
 };
 const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request.'] as const;
 
-/** What the parser refuses never reaches a handler: it gets the error envelope here, and the connection ends. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+/**
+ * What the parser refuses never reaches a handler: it gets the error envelope here, and the connection ends. An answer that was
+ * begun is never written into: its connection ends behind it, or with it when it is the request that broke.
+ */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: ServerResponse | null): void {
+  // A body that ends with its connection: whoever sent it has left.
+  const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && answer !== null && !answer.closed;
+  if (error.code === 'ECONNRESET' || hasLeft || !socket.writable) {
     socket.destroy();
     return;
   }
   const [status, reason, message] = MALFORMED[error.code ?? ''] ?? NO_HTTP;
+  if (answer === null || answer.closed) {
+    writeRaw(socket, status, reason, message);
+    return;
+  }
+  if (answer.req.complete) {
+    // The newest answer is the last one on its connection.
+    answer.once('close', () => socket.destroy());
+  } else if (answer.headersSent) {
+    socket.destroy();
+  } else {
+    const { headers, body } = refusal(status, message, 'request');
+    answer.once('close', () => socket.destroy());
+    answer.writeHead(status, { ...headers, connection: 'close' }).end(body);
+  }
+}
+
+/** Make the envelope for what no handler sees. */
+function refusal(status: number, message: string, field: string) {
   const correlationId = randomUUID();
   const { headers, body } = errorResponse(
-    { code: 'bad_request', status, message, details: { field: 'request' } },
+    { code: status === 405 ? 'method_not_allowed' : 'bad_request', status, message, details: { field } },
     correlationId,
   );
-  const lines = Object.entries({
-    ...SECURITY_HEADERS,
-    ...headers,
-    'x-correlation-id': correlationId,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}`);
+  const text = String(body);
+  const own = { 'x-correlation-id': correlationId, 'content-length': String(Buffer.byteLength(text)) };
+  return { headers: { ...SECURITY_HEADERS, ...headers, ...own }, body: text };
+}
+
+function writeRaw(socket: Duplex, status: number, reason: string, message: string): void {
+  const { headers, body } = refusal(status, message, 'request');
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 

@@ -1,9 +1,18 @@
-import { type DocumentNode, type ExecutionArgs, parse } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type GraphQLError,
+  type GraphQLSchema,
+  parse,
+  type ValidationRule,
+  validate,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { COST_PER_POINT, DOOR_POINTS, type Limits, type Tier } from './limits.ts';
 import { costlyVariables, costOf } from './query-cost.ts';
-import { checkShape, fitsShape, QueryTooComplexError } from './query-limits.ts';
-import { countTokens, measureShape, type Shape } from './query-shape.ts';
+import { checkShape, QueryTooComplexError } from './query-limits.ts';
+import { type Scan, scanDocument } from './query-scan.ts';
+import { measureShape, type Shape } from './query-shape.ts';
 
 export interface QueriesDeps {
   readonly limits: Limits;
@@ -11,34 +20,51 @@ export interface QueriesDeps {
   readonly persistedPoints: (text: string) => number | undefined;
 }
 
-/** A text that was read once. */
-export interface Query {
-  readonly document: DocumentNode;
-  /** What a persisted operation is charged; `undefined` for documents that callers write. */
-  readonly points: number | undefined;
-}
-
 /** What an answer tells of its cost; persisted operations have only their points. */
 export interface QueryCost {
   readonly cost?: number;
   readonly limit?: number;
   readonly points: number;
+  /** What is charged for the execution, in units of cost. */
+  readonly execution?: number;
+}
+
+/** What it costs to read a document: `parse` alone when it turns out not to be GraphQL. */
+export interface ReadingCost {
+  readonly parse: number;
+  readonly whole: number;
 }
 
 /** The documents that callers send: each is parsed, measured, validated and costed once. */
 export interface Queries {
+  /**
+   * Scan a text, and tell what parsing and validating it costs, in units of the cost of a query; nothing when it is known.
+   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL
+   */
+  readingCost(text: string, tier: Tier): ReadingCost;
   /** Parse a text. @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL */
   read(text: string, tier: Tier): DocumentNode;
-  /** Find a text that was read and found valid before, and that is within the tier's limits. */
-  valid(text: string, tier: Tier): Query | undefined;
   isValid(document: DocumentNode): boolean;
+  /**
+   * Validate a document that was read, up to the first few errors.
+   * @param suggestions whether the first one may say what was meant; finding that out costs more than finding the error
+   */
+  validate(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    rules: readonly ValidationRule[] | undefined,
+    suggestions: boolean,
+  ): readonly GraphQLError[];
   noteValid(document: DocumentNode): void;
   /** Compute what an operation is charged. @throws QueryTooComplexError when it costs more than the tier may ask at once */
   costOf(args: ExecutionArgs, tier: Tier): QueryCost;
 }
 
-interface Known extends Query {
-  readonly tokens: number;
+interface Known {
+  readonly document: DocumentNode;
+  /** What a persisted operation is charged; `undefined` for documents that callers write. */
+  readonly points: number | undefined;
+  readonly scan: Scan;
   readonly shape: Shape;
   /** Whether validation has found nothing; the schema never changes. */
   valid: boolean;
@@ -51,6 +77,11 @@ interface Known extends Query {
 /** Characters of text whose documents are kept parsed: a document takes up to 170 bytes per character of its text. */
 const CACHED_CHARS = 200_000;
 const CACHED_DOCUMENTS = 1_000;
+/** Errors of a document that are told. */
+const MAX_ERRORS = 5;
+/** Persisted operations are ours: they have no limits. */
+const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
+const KNOWN: ReadingCost = { parse: 0, whole: 0 };
 /** Costs kept of one document. */
 const CACHED_COSTS = 32;
 
@@ -70,17 +101,20 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     documents.set(known.document, known);
   };
 
-  const parsed = (text: string, maxTokens: number): Known | null => {
-    const cached = find(text);
-    if (cached !== undefined) return cached;
-    const tokens = countTokens(text, maxTokens);
-    if (tokens > maxTokens) return null;
+  const scan = (text: string, tier: Tier): Scan => {
+    const found = scanDocument(text, limits[tier]);
+    if (typeof found !== 'string') return found;
+    throw new QueryTooComplexError({ measure: found, limit: limits[tier][found], tier });
+  };
+  const parsed = (text: string, tier: Tier): Known => {
+    const points = persistedPoints(text);
+    const scanned = points === undefined ? scan(text, tier) : UNSCANNED;
     const document = parse(text);
     return {
       document,
-      tokens,
+      scan: scanned,
       shape: measureShape(document),
-      points: persistedPoints(text),
+      points,
       valid: false,
       costly: costlyVariables(document),
       costs: new Map(),
@@ -108,37 +142,38 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
   };
 
   return {
+    readingCost(text, tier) {
+      if (find(text)?.valid || persistedPoints(text) !== undefined) return KNOWN;
+      const { parseCost, validationCost } = scan(text, tier);
+      return { parse: parseCost, whole: parseCost + validationCost };
+    },
     read(text, tier) {
-      const ours = persistedPoints(text) !== undefined;
-      const limit = limits[tier].tokens;
-      const known = parsed(text, ours ? Number.POSITIVE_INFINITY : limit);
-      if (known === null || (!ours && known.tokens > limit)) {
-        throw new QueryTooComplexError({ measure: 'tokens', limit, tier });
-      }
-      if (!ours) checkShape(known.shape, limits[tier], tier);
+      const known = find(text) ?? parsed(text, tier);
+      if (known.points === undefined) checkShape({ ...known.scan, ...known.shape }, limits[tier], tier);
       // What is refused is not worth its memory.
       keep(text, known);
       return known.document;
     },
-    valid(text, tier) {
-      const known = find(text);
-      if (!known?.valid) return undefined;
-      if (known.points !== undefined) return known;
-      return known.tokens <= limits[tier].tokens && fitsShape(known.shape, limits[tier]) ? known : undefined;
-    },
     isValid: (document) => documents.get(document)?.valid ?? false,
+    validate(schema, document, rules, suggestions) {
+      const first = validate(schema, document, rules, { maxErrors: 1, hideSuggestions: !suggestions }).slice(0, 1);
+      const cost = documents.get(document)?.scan.validationCost ?? 0;
+      if (first.length === 0 || cost > COST_PER_POINT) return first;
+      const all = validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: true });
+      return [...first, ...all.slice(1)];
+    },
     noteValid(document) {
       const known = documents.get(document);
       if (known) known.valid = true;
     },
     costOf(args, tier) {
       const known = documents.get(args.document);
-      if (known?.points !== undefined) return { points: known.points };
+      if (known?.points !== undefined) return { points: known.points, execution: known.points * COST_PER_POINT };
       const limit = limits[tier].cost;
       const cost = costIn(known, args);
       if (cost !== null && cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
       const points = Math.max(DOOR_POINTS, Math.ceil((cost ?? 0) / COST_PER_POINT));
-      return { ...(cost === null ? {} : { cost, limit }), points };
+      return { ...(cost === null ? {} : { cost, limit, execution: cost }), points };
     },
   };
 }

@@ -1,9 +1,9 @@
 import { AppError } from '../shared/errors.ts';
 import type { Tier, TierLimits } from './limits.ts';
-import type { Shape } from './query-shape.ts';
+import type { ScanMeasure } from './query-scan.ts';
 
 /** What of a query is bounded. */
-export type QueryMeasure = 'tokens' | 'depth' | 'fields' | 'aliases' | 'directives' | 'cost' | 'batch';
+export type QueryMeasure = ScanMeasure | 'depth' | 'fields' | 'aliases' | 'directives' | 'cost' | 'batch';
 
 export interface QueryTooComplexDetails {
   readonly measure: QueryMeasure;
@@ -16,6 +16,9 @@ export interface QueryTooComplexDetails {
 /** What is measured, and the way out. */
 const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
   tokens: ['The number of tokens', 'Split it into several requests'],
+  brackets: ['The nesting of brackets', 'Send deep values as variables, and nested objects as several requests'],
+  selections: ['The number of selections', 'Split it into several requests'],
+  fragments: ['The number of fragments', 'Send fewer fragments per request'],
   depth: ['The depth', 'Ask for the nested objects by their ids in a second request'],
   fields: ['The number of fields, fragments expanded,', 'Ask for fewer fields, or spread fewer fragments'],
   aliases: ['The number of aliases', 'Send the aliased fields as several requests'],
@@ -37,16 +40,15 @@ export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   }
 }
 
-const SHAPE_MEASURES = ['depth', 'fields', 'aliases', 'directives'] as const;
-
-/** Whether a document is within the limits of a tier. */
-export function fitsShape(shape: Shape, limits: TierLimits): boolean {
-  return SHAPE_MEASURES.every((measure) => shape[measure] <= limits[measure]);
-}
+const MEASURES = ['tokens', 'brackets', 'selections', 'fragments', 'depth', 'fields', 'aliases', 'directives'] as const;
 
 /** Hold a document against the limits of a tier. @throws QueryTooComplexError */
-export function checkShape(shape: Shape, limits: TierLimits, tier: Tier): void {
-  for (const measure of SHAPE_MEASURES) {
+export function checkShape(
+  shape: Readonly<Record<(typeof MEASURES)[number], number>>,
+  limits: TierLimits,
+  tier: Tier,
+): void {
+  for (const measure of MEASURES) {
     if (shape[measure] > limits[measure]) {
       throw new QueryTooComplexError({ measure, limit: limits[measure], actual: shape[measure], tier });
     }

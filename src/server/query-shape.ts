@@ -1,12 +1,4 @@
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  Kind,
-  Lexer,
-  type SelectionSetNode,
-  Source,
-  TokenKind,
-} from 'graphql';
+import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
 
 /** What a document asks for before anything is known of the schema, fragments expanded. */
 export interface Shape {
@@ -17,17 +9,6 @@ export interface Shape {
 }
 
 const NOTHING: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
-
-/**
- * Count lexical tokens, but never more than `limit + 1`: what comes after is not read.
- * @throws GraphQLError for characters that are no GraphQL
- */
-export function countTokens(text: string, limit: number): number {
-  const lexer = new Lexer(new Source(text));
-  let count = 0;
-  while (count <= limit && lexer.advance().kind !== TokenKind.EOF) count += 1;
-  return count;
-}
 
 /**
  * Measure a document in time linear to its text: every fragment is measured once and multiplied where it is spread, so

@@ -6,7 +6,7 @@ import { budgetExtension, budgetHeaders, type Visit } from './visit.ts';
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** Render a refusal of a whole GraphQL request: a well-formed GraphQL answer with the error's own HTTP status. */
-export function graphqlRefusal(error: GraphQLError, accept: string | undefined, visit: Visit): RestResponse {
+export function graphqlRefusal(error: GraphQLError, accept: string | undefined, visit: Visit | null): RestResponse {
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
   const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';
@@ -17,9 +17,12 @@ export function graphqlRefusal(error: GraphQLError, accept: string | undefined, 
       'cache-control': 'no-store',
       ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
       ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...budgetHeaders(visit, WINDOW_SEC),
+      ...(visit === null ? {} : budgetHeaders(visit, WINDOW_SEC)),
       ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
     },
-    body: JSON.stringify({ errors: [{ ...error.toJSON(), extensions }], ...budgetExtension(visit, WINDOW_SEC) }),
+    body: JSON.stringify({
+      errors: [{ ...error.toJSON(), extensions }],
+      ...(visit === null ? {} : budgetExtension(visit, WINDOW_SEC)),
+    }),
   };
 }

@@ -1,36 +1,69 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 
 /** What is known of a request before anything is parsed; the same for every transport. */
 export interface RequestInfo {
   readonly correlationId: string;
-  /** The `Authorization` header as received. */
+  /** The `Authorization` header as received, when its scheme is Bearer. Other schemes are no keys of ours. */
   readonly authorization: string | undefined;
   /** Address of the client: the socket's, or the one that the outermost trusted proxy saw. */
   readonly clientIp: string;
 }
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/;
+const BEARER = /^bearer(?: |$)/i;
 
 /** Keep a well-formed incoming correlation id, replace anything else. */
 export function correlationIdOf(received: string | readonly string[] | undefined): string {
   return typeof received === 'string' && CORRELATION_ID.test(received) ? received : randomUUID();
 }
 
+/** Read the header of a key. A proxy may add another scheme (Basic): that is not a key, and does not lock anybody out. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization !== undefined && BEARER.test(authorization) ? authorization : undefined;
+}
+
+const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/;
+const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/;
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** Read an address as proxies write it: with a port, in brackets, IPv4 mapped into IPv6. `undefined` = not an address. */
+export function addressOf(text: string): string | undefined {
+  const bare = BRACKETED.exec(text)?.[1] ?? WITH_PORT.exec(text)?.[1] ?? text;
+  // A zone names an interface of the proxy, not a client.
+  const address = bare.replace(/%.*$/, '');
+  const family = isIP(address);
+  if (family !== 6) return family === 4 ? address : undefined;
+  const mapped = MAPPED.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  // One spelling for every address: a URL writes IPv6 in its shortest form.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  return mappedHex(canonical) ?? canonical;
+}
+
+/** `::ffff:c000:201` is IPv4 as well. */
+function mappedHex(address: string): string | undefined {
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}
+
 /**
  * Find the client's address behind `trustedProxies` proxies that each append the address they saw. Entries further left
- * were written by the client and are never believed, so a spoofed header gains nothing.
+ * were written by the client and are never believed, so a spoofed header gains nothing. An entry that is not an address
+ * counts as the proxy's own.
  */
 export function clientIpOf(
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
-  const socket = socketAddress ?? 'unknown';
+  const socket = (socketAddress === undefined ? undefined : addressOf(socketAddress)) ?? 'unknown';
   if (trustedProxies === 0 || forwardedFor === undefined) return socket;
-  const hops = forwardedFor.split(',').map((hop) => hop.trim());
-  const seen = hops[hops.length - trustedProxies];
-  return seen !== undefined && /^[0-9a-fA-F.:]{2,45}$/.test(seen) ? seen : socket;
+  const hops = forwardedFor.split(',');
+  return addressOf((hops[hops.length - trustedProxies] ?? '').trim()) ?? socket;
 }
 
 export function requestInfoOf(
@@ -41,7 +74,7 @@ export function requestInfoOf(
   const forwarded = headers['x-forwarded-for'];
   return {
     correlationId: correlationIdOf(headers['x-correlation-id']),
-    authorization: headers.authorization,
+    authorization: bearerOf(headers.authorization),
     clientIp: clientIpOf(socketAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded, trustedProxies),
   };
 }

@@ -12,12 +12,6 @@ export interface FieldLimitsDeps {
   readonly limits: Limits;
 }
 
-export interface FieldLimits {
-  readonly plugin: Plugin<ServerContext>;
-  /** Whether a document names a field with a limit of its own, anywhere. */
-  asksLimited(document: DocumentNode): boolean;
-}
-
 type OnExecute = NonNullable<Plugin<ServerContext>['onExecute']>;
 
 /** Fields of clients remembered at once. */
@@ -27,7 +21,7 @@ const MAX_ENTRIES = 20_000;
  * Limit how often a client calls the fields that cost an upstream or a chain something, per tier. Every alias counts.
  * A limit holds per process: the client's budget is what is shared.
  */
-export function createFieldLimits({ schema, limits }: FieldLimitsDeps): FieldLimits {
+export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<ServerContext> {
   const calls = new LRUCache<string, number[]>({ max: MAX_ENTRIES, ttl: WINDOW_SEC * 1000 });
   const keyOf = (identity: { contextIdentity: string; fieldIdentity: string }) =>
     `${identity.contextIdentity} ${identity.fieldIdentity}`;
@@ -64,13 +58,10 @@ export function createFieldLimits({ schema, limits }: FieldLimitsDeps): FieldLim
     return found;
   };
   return {
-    asksLimited,
-    plugin: {
-      onExecute(payload) {
-        const tier = tierOf(payload.args.contextValue.info.caller);
-        if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
-        return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
-      },
+    onExecute(payload) {
+      const tier = tierOf(payload.args.contextValue.info.caller);
+      if (limits[tier].points === 0 || !asksLimited(payload.args.document)) return undefined;
+      return plugins[tier].onExecute?.(payload as never) as ReturnType<OnExecute>;
     },
   };
 }

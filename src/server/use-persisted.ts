@@ -1,6 +1,7 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import type { Plugin } from 'graphql-yoga';
 import { ERROR_CODES } from '../shared/errors.ts';
+import { bearerOf } from './request-info.ts';
 
 export interface PersistedOptions {
   /** Text by sha-256. */
@@ -26,7 +27,8 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
       return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
     },
     // A key that is not valid does not come this far.
-    allowArbitraryOperations: (request) => anyDocument || request.headers.has('authorization'),
+    allowArbitraryOperations: (request) =>
+      anyDocument || bearerOf(request.headers.get('authorization') ?? undefined) !== undefined,
     customErrors: {
       notFound: refusal(
         'not_found',

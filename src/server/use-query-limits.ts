@@ -1,33 +1,57 @@
 import { type ExecutionArgs, GraphQLError, type Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { ERROR_CODES } from '../shared/errors.ts';
+import { openAccount } from './account.ts';
 import type { Admission } from './admission.ts';
-import { DOOR_POINTS, tierOf } from './limits.ts';
-import type { Queries, QueryCost } from './queries.ts';
+import { clientIdentity } from './budgets.ts';
+import { tierOf } from './limits.ts';
+import type { Queries, QueryCost, ReadingCost } from './queries.ts';
 import type { ServerContext } from './server-context.ts';
+import type { Turns } from './turns.ts';
+import type { Visit } from './visit.ts';
 
 export interface QueryLimitsDeps {
   readonly queries: Queries;
   readonly admission: Admission;
+  readonly turns: Turns;
+  /** Whether errors may name what the query does not name. */
+  readonly suggestions: boolean;
 }
 
 /**
- * Refuse queries before they are validated (their shape) and before they are executed (their cost), and charge what they
- * cost. Persisted operations are ours and known to be affordable: they are only charged.
+ * Charge every operation before it is parsed for being read, and before it is executed for its cost; refuse what is beyond
+ * the limits of its tier. Persisted operations are ours and known to be affordable: they are only charged.
  */
-export function useQueryLimits({ queries, admission }: QueryLimitsDeps): Plugin<ServerContext> {
+export function useQueryLimits({ queries, admission, turns, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
   const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
-    const { info } = args.contextValue as ServerContext;
+    const { info, operation } = args.contextValue as ServerContext;
     const cost = queries.costOf(args, tierOf(info.caller));
-    if (cost.points > DOOR_POINTS) await admission.charge(info, cost.points - DOOR_POINTS);
-    return cost;
+    if (operation === undefined) return cost;
+    const { account, reading } = operation;
+    const execution = cost.execution ?? 0;
+    const points = await account.pay({ reading: reading.whole, execution });
+    return { ...cost, points };
   };
 
   return {
+    async onParams({ params, context }) {
+      const server = context as unknown as ServerContext;
+      const { info } = server;
+      // The operations of a batch take turns with other clients; a single one has had its turn.
+      if (Array.isArray(server.params)) await turns.take(clientIdentity(info));
+      if (typeof params.query !== 'string') return;
+      const account = openAccount(admission, info);
+      const reading = readingOf(queries, params.query, info);
+      server.operation = { account, reading };
+      await account.pay({ reading: reading.whole, execution: 0 });
+    },
     onParse({ context, setParseFn }) {
       setParseFn((source: string | Source) => {
         try {
           return queries.read(typeof source === 'string' ? source : source.body, tierOf(context.info.caller));
         } catch (error) {
+          const { operation } = context as unknown as ServerContext;
+          if (operation) void operation.account.settle(operation.reading.parse);
           if (error instanceof GraphQLError) throw error;
           throw new GraphQLError(error instanceof Error ? error.message : 'unreadable', {
             originalError: error instanceof Error ? error : null,
@@ -35,16 +59,18 @@ export function useQueryLimits({ queries, admission }: QueryLimitsDeps): Plugin<
         }
       });
     },
-    onValidate({ params, setResult }) {
-      if (queries.isValid(params.documentAST)) setResult([]);
+    onValidate({ params, setResult, setValidationFn }) {
+      const document = params.documentAST;
+      if (queries.isValid(document)) setResult([]);
+      else setValidationFn((schema, _document, rules) => queries.validate(schema, document, rules, suggestions));
       return ({ valid }) => {
-        if (valid) queries.noteValid(params.documentAST);
+        if (valid) queries.noteValid(document);
       };
     },
     async onExecute({ args }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
-      const cost = context.charged ?? (await charge(args as ExecutionArgs));
+      const { execution: _execution, ...cost } = await charge(args as ExecutionArgs);
       return {
         onExecuteDone({ result, setResult }) {
           if (!(Symbol.asyncIterator in result)) setResult({ ...result, extensions: { ...result.extensions, cost } });
@@ -55,4 +81,14 @@ export function useQueryLimits({ queries, admission }: QueryLimitsDeps): Plugin<
       await charge(args as unknown as ExecutionArgs);
     },
   };
+}
+
+/** @throws QueryTooComplexError, and GraphQLError as parsing would */
+function readingOf(queries: Queries, text: string, { caller }: Visit): ReadingCost {
+  try {
+    return queries.readingCost(text, tierOf(caller));
+  } catch (error) {
+    if (error instanceof GraphQLError) error.extensions.http = { spec: true, status: ERROR_CODES.bad_request.status };
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
-import { type ExecutionArgs, type ExecutionResult, execute, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { collectIn, collecting } from '../resolvers/collect.ts';
+import { collectIn } from '../resolvers/collect.ts';
 import type { AppContext } from '../resolvers/context.ts';
 import type { Collected, Settled } from '../resolvers/validity.ts';
 import { ownBytes } from '../shared/bytes.ts';
@@ -30,12 +30,6 @@ export interface RenderedOperations {
   mediaTypeOf(accept: string | undefined): string | undefined;
   /** Find the answer to an operation that was asked before. Who sends it charges its cost. */
   ready(asked: Asked): Ready | undefined;
-  /**
-   * Execute a query of somebody without a key, and keep its answer while it holds.
-   * @param cost what is charged for it, told with the answer
-   * @returns `data` as JSON; `undefined` when there are errors, which whoever shows them has to make again
-   */
-  execute(args: ExecutionArgs, asked: Asked, cost: QueryCost): Promise<string | undefined>;
   /** How long the answer to a visit's latest execution holds. */
   holdsOf(visit: Visit): Settled | undefined;
   /** What is kept now. */
@@ -149,18 +143,6 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
       onLookup?.(true);
       known.bytes ??= ownBytes(Buffer.from(`{"data":${known.text}`));
       return { head: known.bytes, cost: known.cost };
-    },
-    async execute(args, { key }, cost) {
-      onLookup?.(false);
-      const contextValue = collecting(args.contextValue as AppContext);
-      const holds = contextValue.validity;
-      const executed = { ...args, contextValue };
-      const result = await (compiler?.executorOf(executed, execute) ?? execute)(executed);
-      if (result.errors !== undefined || result.data == null) return undefined;
-      if (holds.reusable) compiler?.executed(args);
-      const text = JSON.stringify(result.data);
-      keep(key, text, holds, cost);
-      return text;
     },
   };
 }

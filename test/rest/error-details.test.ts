@@ -10,6 +10,7 @@ import { INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { PayloadTooLargeError } from '../../src/server/body.ts';
 import { RateLimitedError } from '../../src/server/budgets.ts';
 import { QueryTooComplexError } from '../../src/server/query-limits.ts';
+import { UnreadAnswersError } from '../../src/server/unread.ts';
 import {
   type AppError,
   BadRequestError,
@@ -80,6 +81,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     new RateLimitedError({ scope: 'client', policy: 'partner', limit: 3_000, windowSec: 60 }, 5),
   ],
   NotReadyError: [new NotReadyError('m', ['lendingState', 'oracle'])],
+  UnreadAnswersError: [new UnreadAnswersError()],
   UpstreamUnavailableError: [new UpstreamUnavailableError('database', 'timeout')],
   UpstreamError: [new UpstreamError('coingecko', 'malformed')],
   ChainReadError: [new ChainReadError('timeout')],

@@ -1,32 +1,56 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { repeatedKey } from '../../src/rest/json.ts';
+import { checkStructure, MAX_JSON_DEPTH } from '../../src/rest/json.ts';
+import { BadRequestError } from '../../src/shared/errors.ts';
 
 const RUNS = { numRuns: 10_000 };
 
-describe(repeatedKey, () => {
+const refusal = (text: string) => {
+  try {
+    checkStructure(text, 'body');
+    return undefined;
+  } catch (error) {
+    if (error instanceof BadRequestError) return error.details;
+    throw error;
+  }
+};
+
+describe(checkStructure, () => {
   test('behavior: nothing that was written from an object has a key twice', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
-        expect(repeatedKey(JSON.stringify(value, null, indent))).toBeUndefined();
+        expect(refusal(JSON.stringify(value, null, indent))).toBeUndefined();
       }),
       RUNS,
     );
   });
 
-  test('behavior: a key of an object that is repeated in it is found, however deep', () => {
+  test('error: bad_request for a key that one object has twice, naming its place, however deep', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), fc.jsonValue(), fc.nat(4), (key, first, second, depth) => {
         const entry = (value: unknown) => `${JSON.stringify(key)} : ${JSON.stringify(value)}`;
         const twice = `{${entry(first)},${entry(second)}}`;
         const text = `${'[{"around":'.repeat(depth)}${twice}${'}]'.repeat(depth)}`;
-        expect(repeatedKey(text)).toBe(key);
+        const place = `body.${'0.around.'.repeat(depth)}${key}`;
+        expect(refusal(text)?.field).toBe(place.length > 80 ? `${place.slice(0, 77)}...` : place);
       }),
       RUNS,
     );
   });
 
-  test('behavior: brackets, colons and quotes in texts are texts', () => {
-    expect(repeatedKey('{"a":"{\\"a\\":1}","b":["a","a",":"],"c":{"a":"\\\\"}}')).toBeUndefined();
+  test('behavior: brackets, colons and quotes in strings are strings', () => {
+    expect(refusal('{"a":"{\\"a\\":1}","b":["a","a",":"],"c":{"a":"\\\\"}}')).toBeUndefined();
+    expect(refusal(`["${'['.repeat(100)}"]`)).toBeUndefined();
+  });
+
+  test('error: bad_request for nesting beyond the limit, naming the place; at the limit it is allowed', () => {
+    const nested = (depth: number) => `${'[1,'.repeat(depth)}0${']'.repeat(depth)}`;
+    expect(refusal(nested(MAX_JSON_DEPTH))).toBeUndefined();
+    expect(refusal(nested(MAX_JSON_DEPTH + 1))).toEqual({
+      field: `body.${'1.'.repeat(31)}1`,
+      limit: { max: MAX_JSON_DEPTH },
+    });
+    expect(refusal(`{"variables":{"ids":${nested(40)}}}`)?.field).toMatch(/^body\.variables\.ids\.1\.1/);
+    expect(refusal(nested(30_000))?.field).toMatch(/^body\.1/);
   });
 });

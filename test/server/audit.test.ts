@@ -1,6 +1,6 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, startFront, UNLIMITED } from './front.ts';
+import { type Front, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
 
 let front: Front;
 beforeAll(async () => {
@@ -8,8 +8,21 @@ beforeAll(async () => {
 });
 afterAll(() => front.stop());
 
-describe('GraphQL over HTTP', () => {
-  test.each(serverAudits({ url: () => `${front.url}/graphql` }).map((audit) => [audit.id, audit.name, audit] as const))(
+const callers = [
+  ['without a key', {}],
+  ['with a key', PARTNER_KEY],
+] as const;
+
+describe.each(callers)('GraphQL over HTTP %s', (_caller, key) => {
+  const fetchFn = (url: string, init: RequestInit = {}) =>
+    fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...key } });
+  const audits = serverAudits({ url: () => `${front.url}/graphql`, fetchFn });
+
+  test('default: there are as many audits as there were', () => {
+    expect(audits).toHaveLength(61);
+  });
+
+  test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
     'default: audit %s %s',
     async (_id, _name, audit) => {
       expect(await audit.fn()).toMatchObject({ status: 'ok' });

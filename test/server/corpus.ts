@@ -67,7 +67,7 @@ function deep(): Attack[] {
       `{"query":"{chains{chainId}}","variables":${nest(9_000, '{"a":', '1', '}')}x}`,
       'bad_request',
     ),
-    query('values nested', `{strategies(filter:{chainIds:${nest(700, '[', '1', ']')}}){totalCount}}`, 'bad_request'),
+    query('values nested', `{strategies(filter:{chainIds:${nest(700, '[', '1', ']')}}){totalCount}}`),
   ];
 }
 
@@ -352,11 +352,9 @@ function odd(): Attack[] {
       'Bearer',
       'Bearer ',
       'Bearer x',
-      'Basic abc',
       'bearer front-partne',
       `Bearer ${'x'.repeat(4_000)}`,
       'Bearer sg_ops_00000000_x',
-      'null',
     ].flatMap((authorization) => [
       get('/v1/prices', [401], 'unauthorized', { authorization }),
       {

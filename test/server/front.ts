@@ -11,9 +11,10 @@ import { createRoutes } from '../../src/rest/routes/index.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
+import { UNREAD_LIMITS } from '../../src/server/limits.ts';
 import { listen } from '../../src/server/listen.ts';
-import { createReadyHeads } from '../../src/server/ready-heads.ts';
-import { createTextSender } from '../../src/server/text-answer.ts';
+import { createTurns } from '../../src/server/turns.ts';
+import { createUnread } from '../../src/server/unread.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
@@ -31,6 +32,7 @@ export interface FrontOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replace services, e.g. by ones that throw. */
   readonly services?: Partial<AppContext['services']>;
+  readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
 }
 
@@ -77,7 +79,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     }),
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
-    sendText: createTextSender({ heads: createReadyHeads({ cors, clock }), clock }),
+    turns: createTurns({ now: () => performance.now(), later: setImmediate }),
     graphiql: config.env.GRAPHIQL ? { tabs: [] } : false,
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
@@ -98,6 +100,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     routeName: (path) => (path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched')),
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
+    unread: createUnread(options.unread ?? UNREAD_LIMITS),
     clock,
     logger: logs.logger,
   });

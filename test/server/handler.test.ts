@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { closedGraphQL } from '../../src/app/warmer-only.ts';
 import { createHandler } from '../../src/server/handler.ts';
 import { type Listening, listen } from '../../src/server/listen.ts';
+import { createUnread } from '../../src/server/unread.ts';
 import { captureLogs } from '../support/log-capture.ts';
 
 let listening: Listening | undefined;
@@ -19,6 +20,7 @@ describe('the log line of a request', () => {
       routeName: (name) => name,
       cors: { origins: '*' },
       trustedProxies: 0,
+      unread: createUnread({ processBytes: 1, addressBytes: 1 }),
       clock: { now: () => 0 },
       logger: logs.logger,
     });

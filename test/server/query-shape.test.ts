@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { countTokens, measureShape, type Shape } from '../../src/server/query-shape.ts';
+import { measureShape, type Shape } from '../../src/server/query-shape.ts';
 
 const shapeOf = (text: string) => measureShape(parse(text));
 
@@ -93,20 +93,5 @@ describe('measureShape', () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('countTokens', () => {
-  test('default: comments and commas are none', () => {
-    expect(countTokens('{ a, b # c d e\n}', 100)).toBe(4);
-  });
-
-  test('behavior: never reads past the limit', () => {
-    expect(countTokens('a '.repeat(1_000), 10)).toBe(11);
-    expect(countTokens(`${'a '.repeat(20)} "unterminated`, 10)).toBe(11);
-  });
-
-  test('error: characters that are no GraphQL', () => {
-    expect(() => countTokens('{ ^ }', 10)).toThrow('Syntax Error');
   });
 });

@@ -11,7 +11,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'The body is not JSON in UTF-8.',
   query_too_complex: 'The GraphQL query is over a limit; `details` names it.',
   rate_limited: 'The budget of cost points, or the calls of one field, are used up; `Retry-After` says for how long.',
-  not_ready: 'Required data is not primed yet; `details.waitingFor` names it.',
+  not_ready: 'Required data is not primed yet, or earlier answers are not read yet; `details.waitingFor` names it.',
   upstream_unavailable: 'A provider gave no usable answer; `details.provider` names it.',
   stale_data: 'Market state is past its freshness budget: nothing is built on it.',
   no_route: 'No plausible swap route was found.',
@@ -27,6 +27,8 @@ function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
     'bad_request',
     'unauthorized',
     'rate_limited',
+    // An address that does not read its answers gets no new large ones.
+    'not_ready',
     'internal',
     ...(surface === 'Public' ? [] : (['upstream_unavailable'] as const)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),

@@ -78,7 +78,18 @@ export const ERROR_DETAILS = {
   unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Media types that are taken.') }),
   query_too_complex: z.strictObject({
     measure: z
-      .enum(['tokens', 'depth', 'fields', 'aliases', 'directives', 'cost', 'batch'])
+      .enum([
+        'tokens',
+        'brackets',
+        'selections',
+        'fragments',
+        'depth',
+        'fields',
+        'aliases',
+        'directives',
+        'cost',
+        'batch',
+      ])
       .describe('What of the query is over its limit.'),
     limit: z.number().describe('The limit.'),
     actual: z.number().optional().describe('What the query has; absent where counting stopped at the limit.'),

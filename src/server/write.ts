@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RestResponse } from '../rest/types.ts';
+
+/** An answer that is sent as it comes. */
+export interface StreamResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: AsyncIterable<Uint8Array>;
+}
+
+export type HttpResponse = RestResponse | StreamResponse;
+
+/** What is read of a body that nobody wants, so that its sender comes to read the answer. */
+const LINGER_BYTES = 16 * 2 ** 20;
+/** The same for a caller who is refused for asking too much. */
+const LINGER_LIMITED_BYTES = 256 * 1024;
+
+/** Count the bytes of a body. */
+export function bytesOf(body: RestResponse['body']): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0);
+}
+
+/** Write a whole answer to a socket; nothing when one was begun already. */
+export function writeWhole(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
+  if (res.destroyed || res.headersSent) return;
+  const { status, headers, body } = response;
+  // An unread body would be taken for the next request on this connection.
+  const isUnread = !req.complete && req.method !== 'GET' && req.method !== 'HEAD';
+  res.writeHead(status, {
+    // What has no body says nothing of its length: a length of zero would speak for the whole answer.
+    ...(status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) }),
+    ...headers,
+    ...(isUnread ? { connection: 'close' } : {}),
+  });
+  res.cork();
+  if (req.method !== 'HEAD' && status !== 304) {
+    const parts = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+    for (const part of parts) if (part.length > 0) res.write(part);
+  }
+  res.uncork();
+  if (isUnread) linger(req, res, status === 429 ? LINGER_LIMITED_BYTES : LINGER_BYTES);
+  else res.end();
+}
+
+/**
+ * Keep reading, into nothing, what the caller still sends: closing the connection on unread bytes resets it, and the answer,
+ * which is complete by now, would be lost on its way.
+ */
+function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): void {
+  let left = limitBytes;
+  const finish = (): void => {
+    req.off('data', count);
+    res.end();
+  };
+  const count = (chunk: Buffer): void => {
+    left -= chunk.length;
+    if (left < 0) finish();
+  };
+  req.on('data', count);
+  req.once('end', finish);
+  req.once('error', finish);
+  req.resume();
+}
+
+/** Send what a stream gives, as fast as it is taken, until it ends or the caller leaves. */
+export async function writeStream(res: ServerResponse, { status, headers, stream }: StreamResponse): Promise<void> {
+  const chunks = stream[Symbol.asyncIterator]();
+  if (res.destroyed || res.headersSent) {
+    await chunks.return?.();
+    return;
+  }
+  const closed = new Promise<'closed'>((resolve) => res.once('close', () => resolve('closed')));
+  res.writeHead(status, headers);
+  res.flushHeaders();
+  try {
+    for (;;) {
+      const next = await Promise.race([chunks.next(), closed]);
+      if (next === 'closed' || next.done === true) break;
+      if (!res.write(next.value)) {
+        const drained = new Promise<'drained'>((resolve) => res.once('drain', () => resolve('drained')));
+        if ((await Promise.race([drained, closed])) === 'closed') break;
+      }
+    }
+    res.end();
+  } finally {
+    // A source that waits for its next event does not hear of this before; it is told by the request's signal.
+    void Promise.resolve(chunks.return?.()).catch(() => {});
+  }
+}
