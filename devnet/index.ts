@@ -9,6 +9,7 @@ import { type LocalChains, startChains } from './chain/index.ts';
 import { type Control, startControl } from './control.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
+import type { DeploymentSettings } from './seed/deployment.ts';
 import { seedDatabase } from './seed-database.ts';
 import { startUpstreams, type Upstreams } from './upstreams/index.ts';
 
@@ -23,6 +24,8 @@ export interface WorldOptions {
   readonly mining: 'interval' | 'auto';
   /** A Postgres that runs already; without it an embedded one is started. */
   readonly databaseUrl?: string;
+  /** What differs from the usual deployment of the product's contract. */
+  readonly deployment?: Partial<DeploymentSettings>;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -68,6 +71,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         chains: catalog.chains,
         ports: takenPorts(options.chainPorts ?? {}),
         mining: options.mining,
+        ...(options.deployment === undefined ? {} : { deployment: options.deployment }),
         clock,
         logger,
       });

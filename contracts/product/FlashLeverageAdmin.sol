@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {IMorpho, Id, MarketParams, Position} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
 import {IOracle} from "@morpho-org/morpho-blue/src/interfaces/IOracle.sol";
 import {MathLib} from "@morpho-org/morpho-blue/src/libraries/MathLib.sol";
@@ -8,86 +14,135 @@ import {SharesMathLib} from "@morpho-org/morpho-blue/src/libraries/SharesMathLib
 import {ORACLE_PRICE_SCALE} from "@morpho-org/morpho-blue/src/libraries/ConstantsLib.sol";
 import {MarketParamsLib} from "@morpho-org/morpho-blue/src/libraries/MarketParamsLib.sol";
 import {MorphoBalancesLib} from "@morpho-org/morpho-blue/src/libraries/periphery/MorphoBalancesLib.sol";
-import {SwapExecutor} from "./SwapExecutor.sol";
+import {FlashLeverageErrors} from "./FlashLeverageErrors.sol";
 import {LeveragePosition, MorphoPosition, SupportedMarket} from "./Types.sol";
 import {UserProxy} from "./UserProxy.sol";
 
 /// The state of FlashLeverage, its owner's switches and its views.
-abstract contract FlashLeverageAdmin is SwapExecutor {
+abstract contract FlashLeverageAdmin is Ownable2Step, Pausable, ReentrancyGuard, FlashLeverageErrors {
+    using SafeERC20 for IERC20;
     using MathLib for uint256;
     using SharesMathLib for uint256;
     using MarketParamsLib for MarketParams;
 
-    /// Distance between a market's liquidation LTV and the highest LTV a position may be left at: 0.25 points.
-    uint256 public constant LIQUIDATION_BUFFER = 0.0025e18;
-    /// The most a swap may lose against the market's oracle: 1 %.
-    uint256 public constant MAX_SLIPPAGE = 0.01e18;
+    uint256 private constant MAX_YIELD_FEE = 0.1e18;
+    uint256 private constant MAX_DEPOSIT_FEE = 0.01e18;
 
-    address public immutable i_owner;
+    /// Distance between a market's liquidation LTV and the highest LTV a position may be left at. Deployments differ in it.
+    uint256 public immutable LIQUIDATION_BUFFER;
     IMorpho public immutable i_morpho;
     /// The first contract this one creates, hence at its nonce 1; positions are clones of it, from nonce 2 on.
-    address public immutable i_proxyImplementation;
+    address public immutable i_userProxyImplementation;
 
-    bool public s_paused;
+    address public s_treasury;
+    /// Shares in WAD: of the yield of correlated markets, of what is paid into uncorrelated ones.
+    uint256 public s_yieldFee;
+    uint256 public s_depositFee;
     mapping(bytes32 marketId => bool) public s_isCorrelated;
-    mapping(bytes32 marketId => bool) private s_supportedMarkets;
-    mapping(address router => bool) private s_swapRouters;
-    mapping(address operator => bool) private s_operators;
+    mapping(address operator => bool) public s_approvedOperators;
+    mapping(bytes32 marketId => bool) private s_knownMarkets;
+    mapping(bytes32 marketId => bool) private s_enabledMarkets;
+    mapping(address router => bool) internal s_swapRouters;
     mapping(address user => LeveragePosition[]) internal s_positions;
 
-    error NotOwner(address caller);
-    error NotApprovedOperator(address caller, address user);
-    error ContractPaused();
-    error MarketNotSupported(bytes32 marketId);
-    error PositionNotFound(address user, uint256 positionId);
-    error InvalidSwapRouter(address router);
+    event MarketAdded(bytes32 indexed marketId, bool isCorrelated);
+    event MarketEnabled(bytes32 indexed marketId, bool enabled);
+    event SwapRouterUpdated(address indexed router, bool enabled);
+    event ApprovedOperatorUpdated(address indexed operator, bool approved);
+    event DepositFeeUpdated(uint256 oldFee, uint256 newFee);
+    event YieldFeeUpdated(uint256 oldFee, uint256 newFee);
+    event TreasuryUpdated(address indexed oldTreasury, address indexed newTreasury);
 
-    modifier onlyOwner() {
-        require(msg.sender == i_owner, NotOwner(msg.sender));
-        _;
-    }
-
-    /// Pausing stops what adds risk (open, increase, borrow, withdraw); closing, repaying and adding collateral go on.
-    modifier whenNotPaused() {
-        require(!s_paused, ContractPaused());
-        _;
-    }
-
-    constructor(address owner, IMorpho morpho) {
-        i_owner = owner;
+    constructor(address initialOwner, IMorpho morpho, address treasury, uint256 liquidationBuffer)
+        Ownable(initialOwner)
+    {
+        _requireAddress(address(morpho));
+        _requireAddress(treasury);
+        LIQUIDATION_BUFFER = liquidationBuffer;
         i_morpho = morpho;
-        i_proxyImplementation = address(new UserProxy(address(this), morpho));
+        i_userProxyImplementation = address(new UserProxy(address(this), address(morpho)));
+        UserProxy(i_userProxyImplementation).initialize(address(this));
+        s_treasury = treasury;
+        s_yieldFee = 0.05e18;
     }
 
     function addSupportedMarkets(SupportedMarket[] calldata markets) external onlyOwner {
         for (uint256 i; i < markets.length; ++i) {
-            _market(i_morpho, markets[i].marketId);
-            s_supportedMarkets[markets[i].marketId] = true;
-            s_isCorrelated[markets[i].marketId] = markets[i].isCorrelated;
+            (bytes32 marketId, bool isCorrelated) = (markets[i].marketId, markets[i].isCorrelated);
+            require(!s_knownMarkets[marketId], FlashLeverage__MarketAlreadyExists());
+            require(_market(marketId).loanToken != address(0), FlashLeverage__UnsupportedMarket());
+            s_knownMarkets[marketId] = true;
+            s_enabledMarkets[marketId] = true;
+            s_isCorrelated[marketId] = isCorrelated;
+            emit MarketAdded(marketId, isCorrelated);
         }
     }
 
-    /// Morpho and this contract can never be swap routers: a "swap" there would act with the authorizations of every proxy.
-    function setSwapRouter(address router, bool allowed) external onlyOwner {
-        bool forbidden = router == address(i_morpho) || router == address(this) || router == address(0);
-        require(!forbidden, InvalidSwapRouter(router));
-        s_swapRouters[router] = allowed;
+    /// A market that is not enabled takes no new position; the old ones are managed as before.
+    function setMarketEnabled(bytes32 marketId, bool value) external onlyOwner {
+        require(s_knownMarkets[marketId], FlashLeverage__UnsupportedMarket());
+        s_enabledMarkets[marketId] = value;
+        emit MarketEnabled(marketId, value);
     }
 
-    function setApprovedOperator(address operator, bool approved) external onlyOwner {
-        s_operators[operator] = approved;
+    /// Morpho and the proxies can never be swap routers: a "swap" there would act on positions.
+    function setSwapRouter(address router, bool value) external onlyOwner {
+        _requireAddress(router);
+        require(router != address(i_morpho), FlashLeverage__CannotBeMorpho());
+        require(!_isUserProxy(router), FlashLeverage__CannotBeUserProxy());
+        s_swapRouters[router] = value;
+        emit SwapRouterUpdated(router, value);
     }
 
+    function setApprovedOperator(address operator, bool value) external onlyOwner {
+        _requireAddress(operator);
+        s_approvedOperators[operator] = value;
+        emit ApprovedOperatorUpdated(operator, value);
+    }
+
+    function updateYieldFee(uint256 newYieldFee) external onlyOwner {
+        require(newYieldFee <= MAX_YIELD_FEE, FlashLeverage__InvalidYieldFee());
+        emit YieldFeeUpdated(s_yieldFee, newYieldFee);
+        s_yieldFee = newYieldFee;
+    }
+
+    function updateDepositFee(uint256 newDepositFee) external onlyOwner {
+        require(newDepositFee <= MAX_DEPOSIT_FEE, FlashLeverage__InvalidDepositFee());
+        emit DepositFeeUpdated(s_depositFee, newDepositFee);
+        s_depositFee = newDepositFee;
+    }
+
+    function updateTreasury(address newTreasury) external onlyOwner {
+        _requireAddress(newTreasury);
+        emit TreasuryUpdated(s_treasury, newTreasury);
+        s_treasury = newTreasury;
+    }
+
+    /// From now on only its user acts through the proxy: nothing here can do anything with the position any more.
+    function enableManualMode(address userProxy) external onlyOwner {
+        UserProxy(userProxy).enableManualMode();
+    }
+
+    /// Tokens that came here by mistake: nothing else stays here between calls.
+    function recover(address token) external onlyOwner {
+        IERC20(token).safeTransfer(owner(), IERC20(token).balanceOf(address(this)));
+    }
+
+    /// While paused no position can be opened, changed or closed here.
     function pause() external onlyOwner {
-        s_paused = true;
+        _pause();
     }
 
     function unpause() external onlyOwner {
-        s_paused = false;
+        _unpause();
+    }
+
+    function renounceOwnership() public pure override {
+        revert FlashLeverage__OwnershipRenunciationDisabled();
     }
 
     function getUserLeveragePosition(address user, uint256 positionId) external view returns (LeveragePosition memory) {
-        return _position(user, positionId);
+        return s_positions[user][positionId];
     }
 
     function getUserLeveragePositions(address user) external view returns (LeveragePosition[] memory) {
@@ -100,10 +155,14 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
         return MorphoPosition(p.supplyShares, p.borrowShares, p.collateral);
     }
 
-    /// The debt behind `shares` with interest accrued to now, rounded up.
-    function getSharesValueInLoanToken(MarketParams memory market, uint256 shares) public view returns (uint256) {
+    /// The debt behind `borrowShares` with interest accrued to now, rounded up.
+    function getSharesValueInLoanToken(MarketParams memory market, uint256 borrowShares)
+        public
+        view
+        returns (uint256)
+    {
         (,, uint256 assets, uint256 totalShares) = MorphoBalancesLib.expectedMarketBalances(i_morpho, market);
-        return shares.toAssetsUp(assets, totalShares);
+        return borrowShares.toAssetsUp(assets, totalShares);
     }
 
     function getCollateralValueInLoanToken(MarketParams memory market, uint256 amountCollateral)
@@ -114,7 +173,7 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
         return amountCollateral.mulDivDown(IOracle(market.oracle).price(), ORACLE_PRICE_SCALE);
     }
 
-    function getMaxLtv(MarketParams memory market) public pure returns (uint256) {
+    function getMaxLtv(MarketParams memory market) public view returns (uint256) {
         return market.lltv - LIQUIDATION_BUFFER;
     }
 
@@ -123,32 +182,23 @@ abstract contract FlashLeverageAdmin is SwapExecutor {
     }
 
     function isValidSwapRouter(address router) external view returns (bool) {
-        return _isAllowedSwapRouter(router);
-    }
-
-    function isApprovedOperator(address operator) external view returns (bool) {
-        return s_operators[operator];
-    }
-
-    function isSupportedMarket(bytes32 marketId) external view returns (bool) {
-        return s_supportedMarkets[marketId];
-    }
-
-    function _isAllowedSwapRouter(address router) internal view override returns (bool) {
         return s_swapRouters[router];
     }
 
-    function _requireMayActFor(address user) internal view {
-        require(msg.sender == user || s_operators[msg.sender], NotApprovedOperator(msg.sender, user));
+    function isSupportedMarket(bytes32 marketId) public view returns (bool) {
+        return s_enabledMarkets[marketId];
     }
 
-    function _supportedMarket(bytes32 marketId) internal view returns (MarketParams memory) {
-        require(s_supportedMarkets[marketId], MarketNotSupported(marketId));
-        return _market(i_morpho, marketId);
+    function _market(bytes32 marketId) internal view returns (MarketParams memory) {
+        return i_morpho.idToMarketParams(Id.wrap(marketId));
     }
 
-    function _position(address user, uint256 positionId) internal view returns (LeveragePosition storage) {
-        require(positionId < s_positions[user].length, PositionNotFound(user, positionId));
-        return s_positions[user][positionId];
+    function _requireAddress(address account) internal pure {
+        require(account != address(0), FlashLeverage__CannotBeZeroAddress());
+    }
+
+    function _isUserProxy(address account) private view returns (bool) {
+        (bool ok, bytes memory result) = account.staticcall(abi.encodeCall(UserProxy(account).i_flashLeverage, ()));
+        return ok && result.length == 32 && abi.decode(result, (uint256)) == uint160(address(this));
     }
 }

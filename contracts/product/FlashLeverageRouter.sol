@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-import {IMorpho, MarketParams} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {IMorpho, Id, MarketParams} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
 import {IFlashLeverage} from "./IFlashLeverage.sol";
 import {IPublicAllocator} from "./IPublicAllocator.sol";
-import {SafeToken} from "./SafeToken.sol";
-import {SwapExecutor} from "./SwapExecutor.sol";
 import {LeverageParams, ReallocateParams, SwapData} from "./Types.sol";
 
 /// FlashLeverage from any token: a swap into the position's token first, and/or a public-allocator reallocation that brings
-/// liquidity into the market. Acts only for its caller, keeps nothing: what is left over goes back to the caller.
-contract FlashLeverageRouter is SwapExecutor {
-    using SafeToken for address;
+/// liquidity into the market. It keeps nothing: what is left over goes back to the caller. It has no lock of its own: between
+/// calls it holds nothing that could be taken, and FlashLeverage has one.
+contract FlashLeverageRouter {
+    using SafeERC20 for IERC20;
+
+    /// Native ETH in place of a token address.
+    address private constant NATIVE = address(0);
 
     IMorpho public immutable i_morpho;
     IFlashLeverage public immutable i_flashLeverage;
     /// Zero on a chain without a public allocator: there, reallocation is refused.
     IPublicAllocator public immutable i_publicAllocator;
 
-    error WrongValue(uint256 received, uint256 expected);
-    error ReallocationUnavailable();
-    error NotPositionOwner(address caller, address user);
-    error MarketMismatch(bytes32 given, bytes32 expected);
-    error ProceedsBelowDebt(uint256 proceeds, uint256 debt);
-    error NativeTransferFailed(address to, uint256 amount);
+    error FlashLeverageRouter__AmountInCannotBeZero();
+    error FlashLeverageRouter__InvalidMsgValue();
+    error FlashLeverageRouter__InvalidSwapRouter();
+    error FlashLeverageRouter__MinTokenOutNotMet();
+    error FlashLeverageRouter__SwapRouterCallFailed();
+    error FlashLeverageRouter__ZeroAddress();
 
     constructor(IMorpho morpho, IFlashLeverage flashLeverage, IPublicAllocator publicAllocator) {
+        _requireAddress(address(morpho));
+        _requireAddress(address(flashLeverage));
         i_morpho = morpho;
         i_flashLeverage = flashLeverage;
         i_publicAllocator = publicAllocator;
@@ -41,20 +47,18 @@ contract FlashLeverageRouter is SwapExecutor {
         SwapData calldata swapData,
         uint256 minTokenOut,
         LeverageParams calldata leverageParams
-    ) external payable nonReentrant {
-        _requireValue(tokenIn == NATIVE ? amountIn : 0);
-        _swapAndLeverage(tokenIn, amountIn, swapData, minTokenOut, leverageParams);
+    ) external payable {
+        _swapAndLeverage(tokenIn, amountIn, swapData, minTokenOut, leverageParams, 0);
     }
 
     /// Brings liquidity into the market and opens a position with the caller's collateral.
     function reallocateAndLeverage(ReallocateParams[] calldata reallocateParams, LeverageParams calldata leverageParams)
         external
         payable
-        nonReentrant
     {
         _requireValue(_reallocate(reallocateParams));
-        address collateral = _market(i_morpho, leverageParams.marketId).collateralToken;
-        collateral.safeTransferFrom(msg.sender, address(this), leverageParams.amountCollateral);
+        address collateral = _market(leverageParams.marketId).collateralToken;
+        IERC20(collateral).safeTransferFrom(msg.sender, address(this), leverageParams.amountCollateral);
         _leverage(collateral, leverageParams);
     }
 
@@ -66,13 +70,12 @@ contract FlashLeverageRouter is SwapExecutor {
         SwapData calldata swapData,
         uint256 minTokenOut,
         LeverageParams calldata leverageParams
-    ) external payable nonReentrant {
+    ) external payable {
         uint256 fees = _reallocate(reallocateParams);
-        _requireValue(tokenIn == NATIVE ? amountIn + fees : fees);
-        _swapAndLeverage(tokenIn, amountIn, swapData, minTokenOut, leverageParams);
+        _swapAndLeverage(tokenIn, amountIn, swapData, minTokenOut, leverageParams, fees);
     }
 
-    /// Swaps `tokenIn` into collateral and adds all of it to the caller's position.
+    /// Swaps `tokenIn` into collateral and adds all of it to the position.
     function swapAndSupplyCollateral(
         address user,
         uint256 positionId,
@@ -81,11 +84,10 @@ contract FlashLeverageRouter is SwapExecutor {
         uint256 amountIn,
         SwapData calldata swapData,
         uint256 minTokenOut
-    ) external payable nonReentrant {
-        _requireValue(tokenIn == NATIVE ? amountIn : 0);
-        address collateral = _marketOfPosition(user, positionId, marketId).collateralToken;
-        uint256 received = _pullAndSwap(tokenIn, amountIn, swapData, collateral, minTokenOut);
-        collateral.forceApprove(address(i_flashLeverage), received);
+    ) external payable {
+        address collateral = _market(marketId).collateralToken;
+        uint256 received = _pullAndSwap(tokenIn, amountIn, swapData, collateral, minTokenOut, 0);
+        IERC20(collateral).forceApprove(address(i_flashLeverage), received);
         i_flashLeverage.supplyCollateral(user, positionId, received);
     }
 
@@ -99,21 +101,13 @@ contract FlashLeverageRouter is SwapExecutor {
         SwapData calldata swapData,
         uint256 minTokenOut,
         uint256 borrowShares
-    ) external payable nonReentrant {
-        _requireValue(tokenIn == NATIVE ? amountIn : 0);
-        MarketParams memory market = _marketOfPosition(user, positionId, marketId);
-        address loan = market.loanToken;
-        uint256 received = _pullAndSwap(tokenIn, amountIn, swapData, loan, minTokenOut);
-        if (borrowShares != 0) _requireCovers(market, positionId, borrowShares, received);
+    ) external payable {
+        address loan = _market(marketId).loanToken;
         uint256 before = _balance(loan);
-        loan.forceApprove(address(i_flashLeverage), received);
+        uint256 received = _pullAndSwap(tokenIn, amountIn, swapData, loan, minTokenOut, 0);
+        IERC20(loan).forceApprove(address(i_flashLeverage), received);
         i_flashLeverage.repay(user, positionId, received, borrowShares);
-        loan.forceApprove(address(i_flashLeverage), 0);
-        _refund(loan, received - (before - _balance(loan)));
-    }
-
-    function _isAllowedSwapRouter(address router) internal view override returns (bool) {
-        return i_flashLeverage.isValidSwapRouter(router);
+        _refund(loan, _balance(loan) - before);
     }
 
     function _swapAndLeverage(
@@ -121,76 +115,80 @@ contract FlashLeverageRouter is SwapExecutor {
         uint256 amountIn,
         SwapData calldata swapData,
         uint256 minTokenOut,
-        LeverageParams memory leverageParams
+        LeverageParams memory leverageParams,
+        uint256 fees
     ) private {
-        address collateral = _market(i_morpho, leverageParams.marketId).collateralToken;
-        // The minimum stands twice in the calldata; the stricter of the two counts.
-        uint256 minimum = leverageParams.amountCollateral > minTokenOut ? leverageParams.amountCollateral : minTokenOut;
-        leverageParams.amountCollateral = _pullAndSwap(tokenIn, amountIn, swapData, collateral, minimum);
+        address collateral = _market(leverageParams.marketId).collateralToken;
+        leverageParams.amountCollateral = _pullAndSwap(tokenIn, amountIn, swapData, collateral, minTokenOut, fees);
         _leverage(collateral, leverageParams);
     }
 
     function _leverage(address collateral, LeverageParams memory leverageParams) private {
-        collateral.forceApprove(address(i_flashLeverage), leverageParams.amountCollateral);
+        IERC20(collateral).forceApprove(address(i_flashLeverage), leverageParams.amountCollateral);
         i_flashLeverage.leverage(msg.sender, leverageParams);
     }
 
-    /// Swaps the caller's tokens and gives back at once what the router did not use.
+    /// Swaps the caller's tokens and gives back at once what the swap router left of them. `fees` of the value are not for it.
     function _pullAndSwap(
         address tokenIn,
         uint256 amountIn,
         SwapData calldata swapData,
         address tokenOut,
-        uint256 minTokenOut
+        uint256 minTokenOut,
+        uint256 fees
     ) private returns (uint256 received) {
-        if (tokenIn != NATIVE) tokenIn.safeTransferFrom(msg.sender, address(this), amountIn);
-        uint256 unspent;
-        (received, unspent) = _swap(swapData, tokenIn, amountIn, tokenOut, minTokenOut);
-        _refund(tokenIn, unspent);
+        require(amountIn != 0, FlashLeverageRouter__AmountInCannotBeZero());
+        address swapRouter = swapData.extRouter;
+        require(i_flashLeverage.isValidSwapRouter(swapRouter), FlashLeverageRouter__InvalidSwapRouter());
+        uint256 value = tokenIn == NATIVE ? amountIn : 0;
+        _requireValue(value + fees);
+        uint256 outBefore = _balance(tokenOut);
+        if (tokenIn != NATIVE) IERC20(tokenIn).safeTransferFrom(msg.sender, address(this), amountIn);
+        uint256 inBefore = _balance(tokenIn);
+
+        if (tokenIn != NATIVE) IERC20(tokenIn).forceApprove(swapRouter, amountIn);
+        (bool ok,) = swapRouter.call{value: value}(swapData.extCalldata);
+        require(ok, FlashLeverageRouter__SwapRouterCallFailed());
+        if (tokenIn != NATIVE) IERC20(tokenIn).forceApprove(swapRouter, 0);
+
+        received = _balance(tokenOut) - outBefore;
+        require(received >= minTokenOut, FlashLeverageRouter__MinTokenOutNotMet());
+        uint256 left = _balance(tokenIn) + amountIn - inBefore;
+        // A router may give back more than it took (a gift); the caller only ever counts on its own money.
+        _refund(tokenIn, left < amountIn ? left : amountIn);
     }
 
     function _reallocate(ReallocateParams[] calldata reallocateParams) private returns (uint256 fees) {
-        require(address(i_publicAllocator) != address(0), ReallocationUnavailable());
+        _requireAddress(address(i_publicAllocator));
         for (uint256 i; i < reallocateParams.length; ++i) {
             fees += reallocateParams[i].fee;
-            require(fees <= msg.value, WrongValue(msg.value, fees));
+            require(fees <= msg.value, FlashLeverageRouter__InvalidMsgValue());
             i_publicAllocator.reallocateTo{value: reallocateParams[i].fee}(
                 reallocateParams[i].vault, reallocateParams[i].withdrawals, reallocateParams[i].supplyMarketParams
             );
         }
     }
 
-    function _marketOfPosition(address user, uint256 positionId, bytes32 marketId)
-        private
-        view
-        returns (MarketParams memory)
-    {
-        require(msg.sender == user, NotPositionOwner(msg.sender, user));
-        bytes32 expected = i_flashLeverage.getUserLeveragePosition(user, positionId).marketId;
-        require(marketId == expected, MarketMismatch(marketId, expected));
-        return _market(i_morpho, marketId);
+    function _refund(address token, uint256 amount) private {
+        if (amount == 0) return;
+        if (token != NATIVE) return IERC20(token).safeTransfer(msg.sender, amount);
+        (bool ok,) = msg.sender.call{value: amount}("");
+        require(ok, "FlashLeverageRouter: the refund of native ETH failed");
     }
 
-    /// Says with numbers what would otherwise fail as a token transfer: the swap gave less than the shares cost.
-    function _requireCovers(MarketParams memory market, uint256 positionId, uint256 borrowShares, uint256 received)
-        private
-        view
-    {
-        address proxy = i_flashLeverage.getUserLeveragePosition(msg.sender, positionId).userProxy;
-        uint256 held = i_flashLeverage.getMorphoPosition(proxy, market).borrowShares;
-        uint256 shares = borrowShares < held ? borrowShares : held;
-        uint256 debt = i_flashLeverage.getSharesValueInLoanToken(market, shares);
-        require(received >= debt, ProceedsBelowDebt(received, debt));
+    function _market(bytes32 marketId) private view returns (MarketParams memory) {
+        return i_morpho.idToMarketParams(Id.wrap(marketId));
+    }
+
+    function _balance(address token) private view returns (uint256) {
+        return token == NATIVE ? address(this).balance : IERC20(token).balanceOf(address(this));
     }
 
     function _requireValue(uint256 expected) private view {
-        require(msg.value == expected, WrongValue(msg.value, expected));
+        require(msg.value == expected, FlashLeverageRouter__InvalidMsgValue());
     }
 
-    function _refund(address token, uint256 amount) private {
-        if (amount == 0) return;
-        if (token != NATIVE) return token.safeTransfer(msg.sender, amount);
-        (bool ok,) = msg.sender.call{value: amount}("");
-        require(ok, NativeTransferFailed(msg.sender, amount));
+    function _requireAddress(address account) private pure {
+        require(account != address(0), FlashLeverageRouter__ZeroAddress());
     }
 }

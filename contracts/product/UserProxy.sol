@@ -1,27 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 pragma solidity 0.8.28;
 
-import {IMorpho} from "@morpho-org/morpho-blue/src/interfaces/IMorpho.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
-/// Holds one leveraged position in Morpho for `s_user`. It moves nothing itself: FlashLeverage is its Morpho manager.
-/// One implementation per FlashLeverage; positions are minimal clones of it.
+/// Holds one leveraged position in Morpho for `s_user`; FlashLeverage acts through it. Once in manual mode, for good, only
+/// its user does. One implementation per FlashLeverage; positions are minimal clones of it. It refuses with plain strings.
 contract UserProxy {
+    using SafeERC20 for IERC20;
+
     address public immutable i_flashLeverage;
-    IMorpho public immutable i_morpho;
+    address public immutable i_morpho;
     address public s_user;
+    bool public s_manualMode;
 
-    error NotFlashLeverage(address caller);
-    error AlreadyInitialized();
-
-    constructor(address flashLeverage, IMorpho morpho) {
+    constructor(address flashLeverage, address morpho) {
         i_flashLeverage = flashLeverage;
         i_morpho = morpho;
     }
 
     function initialize(address user) external {
-        require(msg.sender == i_flashLeverage, NotFlashLeverage(msg.sender));
-        require(s_user == address(0), AlreadyInitialized());
+        require(s_user == address(0), "UserProxy: Already Initialized");
         s_user = user;
-        i_morpho.setAuthorization(i_flashLeverage, true);
+    }
+
+    /// Calls Morpho, and nothing else. Why Morpho refuses is not passed on.
+    function execute(bytes calldata data) external returns (bytes memory result) {
+        if (msg.sender == i_flashLeverage) require(!s_manualMode, "UserProxy: Manual Mode Enabled");
+        else if (msg.sender == s_user) require(s_manualMode, "UserProxy: Not in manual Mode");
+        else revert("UserProxy: Unauthorised");
+        bool ok;
+        (ok, result) = i_morpho.call(data);
+        require(ok, "UserProxy: Call Failed");
+    }
+
+    function enableManualMode() external {
+        require(msg.sender == i_flashLeverage, "UserProxy: Unauthorised");
+        s_manualMode = true;
+    }
+
+    /// Sends tokens that came here by mistake, or as rewards, to the user.
+    function recover(address token) external {
+        require(msg.sender == s_user, "UserProxy: Unauthorised");
+        IERC20(token).safeTransfer(s_user, IERC20(token).balanceOf(address(this)));
     }
 }

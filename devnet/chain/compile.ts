@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Abi, Hex } from 'viem';
 import { cached } from '../cache.ts';
@@ -54,8 +54,8 @@ interface SolcContract {
   };
 }
 
-const PACKAGE = '@morpho-org/morpho-blue';
-const MORPHO = `${PACKAGE}/src`;
+const MORPHO = '@morpho-org/morpho-blue/src';
+const IMPORT = /^\s*import\s(?:[^"';]*\sfrom\s)?\s*["']([^"']+)["']/gm;
 const WANTED = [
   'abi',
   'evm.bytecode.object',
@@ -72,14 +72,16 @@ parentPort.postMessage(load(workerData.compiler).compile(workerData.input));
 
 /**
  * Compile Morpho Blue from its package and every contract under `contracts/`, or take them from the cache.
- * Sources import each other relatively, and Morpho's as `@morpho-org/morpho-blue/src/…`.
+ * Sources import each other relatively, and those of npm packages by their path below `node_modules`.
  * @throws Error with the compiler's own message; warnings of our own sources are errors.
  */
 export async function compileContracts(): Promise<Artifacts> {
   const root = projectRoot();
-  const morpho = await readSources(join(root, 'node_modules', MORPHO), MORPHO);
-  const own = await readSources(join(root, 'contracts'), 'contracts');
-  const units = [morphoUnit(morpho), ownUnit(own, morpho)];
+  const [morpho, own] = await Promise.all([
+    readSources(join(root, 'node_modules', MORPHO), MORPHO),
+    readSources(join(root, 'contracts'), 'contracts'),
+  ]);
+  const units = [morphoUnit(morpho), ownUnit(own, await withImports(root, own))];
   const compiled = await Promise.all(units.map((unit) => compileUnit(root, unit)));
   return Object.assign({}, ...compiled) as Artifacts;
 }
@@ -100,13 +102,9 @@ function morphoUnit(sources: Record<string, string>): Unit {
   return unit('morpho', 'solc-0.8.19', sources, { [`${MORPHO}/Morpho.sol`]: { '*': WANTED } }, 'paris', true);
 }
 
-function ownUnit(own: Record<string, string>, morpho: Record<string, string>): Unit {
+function ownUnit(own: Record<string, string>, sources: Record<string, string>): Unit {
   const selection = Object.fromEntries(Object.keys(own).map((file) => [file, { '*': WANTED }]));
-  // The singleton and the mocks pin the older compiler; what is meant for others does not.
-  const shared = Object.entries(morpho).filter(([file]) =>
-    /^src\/(interfaces|libraries)\//.test(file.slice(PACKAGE.length + 1)),
-  );
-  return unit('own', 'solc-0.8.28', { ...Object.fromEntries(shared), ...own }, selection, 'cancun', false);
+  return unit('own', 'solc-0.8.28', sources, selection, 'cancun', false);
 }
 
 function unit(
@@ -189,4 +187,26 @@ async function readSources(folder: string, prefix: string): Promise<Record<strin
     return [name, await readFile(file, 'utf8')] as const;
   });
   return Object.fromEntries(await Promise.all(read));
+}
+
+/** Add the sources that the given ones import, and what those import in turn. */
+async function withImports(root: string, own: Record<string, string>): Promise<Record<string, string>> {
+  const sources: Record<string, string> = { ...own };
+  for (let added = own; Object.keys(added).length > 0; ) {
+    const missing = Object.entries(added)
+      .flatMap(([file, content]) => importsOf(file, content))
+      .filter((file) => !(file in sources));
+    const read = [...new Set(missing)].map(
+      async (file) => [file, await readFile(join(root, 'node_modules', file), 'utf8')] as const,
+    );
+    added = Object.fromEntries(await Promise.all(read));
+    Object.assign(sources, added);
+  }
+  return Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function importsOf(file: string, content: string): string[] {
+  return [...content.matchAll(IMPORT)].map(([, path = '']) =>
+    path.startsWith('.') ? posix.join(posix.dirname(file), path) : path,
+  );
 }

@@ -2,6 +2,8 @@ import { type Address, encodeFunctionData, parseAbi, parseEther, parseUnits, zer
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market, SwapSource, Token } from '../../src/catalog/index.ts';
 import { swapVenueAbi } from '../abi/swap-venue.ts';
+import { TREASURY } from '../seed/accounts.ts';
+import type { DeploymentSettings } from '../seed/deployment.ts';
 import { tokenSeed } from '../seed/tokens.ts';
 import { collateralDepthUsd, VENUE_INVENTORY, VENUE_NATIVE_INVENTORY, venueSeeds } from '../seed/venues.ts';
 import type { DeployContext, Transaction } from './context.ts';
@@ -18,12 +20,16 @@ interface Venue {
  * the venues allowed as swap routers, the product's routers approved as operators, the venues priced and stocked.
  * The lending world (tokens, oracles, markets) must be there already.
  */
-export async function deployProduct(ctx: DeployContext): Promise<void> {
+export async function deployProduct(ctx: DeployContext, settings: DeploymentSettings): Promise<void> {
   const { chain, owner, client } = ctx;
   const { flashLeverage, flashLeverageRouter, equityRouter, morphoBlue, publicAllocator } = chain.contracts;
   const venues = venuesOf(ctx);
   await ctx.construct([
-    { address: flashLeverage, contract: 'FlashLeverage', args: [owner, morphoBlue] },
+    {
+      address: flashLeverage,
+      contract: 'FlashLeverage',
+      args: [owner, morphoBlue, TREASURY, settings.liquidationBuffer],
+    },
     {
       address: flashLeverageRouter,
       contract: 'FlashLeverageRouter',
@@ -41,7 +47,7 @@ export async function deployProduct(ctx: DeployContext): Promise<void> {
   await Promise.all(
     venues.map(({ address }) => client.setBalance({ address, value: parseEther(VENUE_NATIVE_INVENTORY.toString()) })),
   );
-  await ctx.send([...wireFlashLeverage(ctx, venues), ...venues.flatMap((venue) => stockVenue(ctx, venue))]);
+  await ctx.send([...wireFlashLeverage(ctx, venues, settings), ...venues.flatMap((venue) => stockVenue(ctx, venue))]);
 }
 
 function venuesOf({ chain }: DeployContext): Venue[] {
@@ -50,7 +56,11 @@ function venuesOf({ chain }: DeployContext): Venue[] {
   );
 }
 
-function wireFlashLeverage({ chain, owner }: DeployContext, venues: readonly Venue[]): Transaction[] {
+function wireFlashLeverage(
+  { chain, owner }: DeployContext,
+  venues: readonly Venue[],
+  { yieldFee, depositFee }: DeploymentSettings,
+): Transaction[] {
   const { flashLeverage, flashLeverageRouter, equityRouter } = chain.contracts;
   const call = (label: string, data: Transaction['data']): Transaction => ({
     from: owner,
@@ -60,7 +70,11 @@ function wireFlashLeverage({ chain, owner }: DeployContext, venues: readonly Ven
   });
   const markets = chain.markets.filter(({ kind }) => kind === 'loop');
   const operators = [flashLeverageRouter, ...(equityRouter === undefined ? [] : [equityRouter])];
+  const set = (functionName: 'updateYieldFee' | 'updateDepositFee', fee: bigint) =>
+    call(functionName, encodeFunctionData({ abi: flashLeverageAbi, functionName, args: [fee] }));
   return [
+    set('updateYieldFee', yieldFee),
+    set('updateDepositFee', depositFee),
     call(
       'support markets',
       encodeFunctionData({

@@ -3,6 +3,7 @@ import type { Chain } from '../../src/catalog/index.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { BORROWER, LENDER, OWNER } from '../seed/accounts.ts';
+import { type DeploymentSettings, defaultDeployment } from '../seed/deployment.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { createDevnetClient } from './client.ts';
 import { type Artifacts, compileContracts } from './compile.ts';
@@ -23,6 +24,8 @@ export interface StartChainsOptions {
   readonly ports?: Readonly<Record<number, number>>;
   /** `interval`: a block every second; `auto`: a block for every transaction. */
   readonly mining: 'interval' | 'auto';
+  /** What differs from the usual deployment of the product's contract. */
+  readonly deployment?: Partial<DeploymentSettings>;
   readonly clock?: Clock;
   /** Path of the anvil binary, when neither the npm package nor PATH has it. */
   readonly anvilBin?: string;
@@ -95,7 +98,7 @@ async function startChain(
     );
     await deployLending(context);
     await seedLending(context);
-    await deployProduct(context);
+    await deployProduct(context, { ...defaultDeployment, ...options.deployment });
     await seedPositions(context);
     await client.request({ method: 'anvil_autoImpersonateAccount', params: [false] } as never);
     await client.setBlockGasLimit({ gasLimit: BLOCK_GAS_LIMIT });

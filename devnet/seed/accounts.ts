@@ -10,6 +10,8 @@ export function labelAddress(label: string): Address {
 export const OWNER = labelAddress('owner');
 export const LENDER = labelAddress('lender');
 export const BORROWER = labelAddress('borrower');
+/** Receives the fees of FlashLeverage. */
+export const TREASURY = labelAddress('treasury');
 
 // The public development mnemonic of every local chain tool. Its keys are known to everybody.
 const MNEMONIC = 'test test test test test test test test test test test junk';

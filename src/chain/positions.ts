@@ -90,13 +90,13 @@ export function createPositionReader({ client, chain, clock }: PositionReaderDep
       return { blockNumber, genesisHash, proxyCount: Math.max(0, Number(BigInt(nonce)) - 1) };
     },
     readProxyOwners: async (nonces, blockNumber, options) => {
-      if (nonces.length === 0) return foldProxyOwners([], []);
+      if (nonces.length === 0) return foldProxyOwners(contracts.flashLeverage, [], []);
       const { results } = await executor.execute(
         planProxyOwners(contracts.flashLeverage, nonces),
         blockNumber,
         options,
       );
-      return foldProxyOwners(nonces, results);
+      return foldProxyOwners(contracts.flashLeverage, nonces, results);
     },
     readHoldings: async (wallets, options = {}) => {
       const stockMarkets = options.positionsOnly ? [] : allStockMarkets;

@@ -175,7 +175,8 @@ builder.objectType(SimulationRevertedError, {
     'The calls were executed on the newest state and their own logic reverted. `retryable` when a fresh quote may cure it.',
   fields: (t) => ({
     reason: t.string({
-      description: 'Name of the contract error, e.g. `InsufficientOutput`; `unknown` when nothing decodes it.',
+      description:
+        'Name of the contract error, e.g. `FlashLeverage__MinTokenOutNotMet`; `unknown` when nothing decodes it.',
       resolve: (error) => detailsOf(error).reason,
     }),
     args: t.field({

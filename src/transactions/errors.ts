@@ -116,7 +116,7 @@ export class LimitExceededError extends AppError<LimitExceededDetails> {
 }
 
 export interface SimulationRevertedDetails {
-  /** Name of the contract's error, e.g. `InsufficientOutput`; `unknown` when nothing known decodes it. */
+  /** Name of the contract's error, e.g. `FlashLeverage__MinTokenOutNotMet`; `unknown` when nothing known decodes it. */
   readonly reason: string;
   readonly args: readonly { readonly name: string; readonly value: string }[];
   /** The call that failed: 0 is the first approval; the last is the transaction itself. */

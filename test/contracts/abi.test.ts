@@ -1,69 +1,113 @@
-import type { Abi, AbiParameter } from 'viem';
-import { beforeAll, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import type { Abi, AbiEvent, AbiParameter } from 'viem';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
+import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
+
+interface Deployed {
+  readonly complete: boolean;
+  readonly functions: readonly string[];
+  readonly events: readonly string[];
+  readonly errors: readonly string[];
+}
 
 const MAX_RUNTIME_BYTES = 24_576;
 const COMPILE_MS = 120_000;
+const deployed = (
+  JSON.parse(readFileSync(new URL('../../contracts/deployed-abi.json', import.meta.url), 'utf8')) as {
+    contracts: Record<string, Deployed>;
+  }
+).contracts;
 
-const contracts: readonly (readonly [string, Abi])[] = [
-  ['FlashLeverage', flashLeverageAbi],
-  ['UserProxy', userProxyAbi],
-  ['FlashLeverageRouter', flashLeverageRouterAbi],
-  ['EquityRouter', equityRouterAbi],
-  ['SwapVenue', swapVenueAbi],
-];
+/** What `src/abi` declares of each deployed contract. */
+const declared: Readonly<Record<string, Abi>> = {
+  FlashLeverage: flashLeverageAbi,
+  FlashLeverageRouter: flashLeverageRouterAbi,
+  EquityRouter: equityRouterAbi,
+  UserProxy: userProxyAbi,
+  Morpho: morphoBlueAbi,
+};
 
 let artifacts: Artifacts;
 beforeAll(async () => {
   artifacts = await compileContracts();
 }, COMPILE_MS);
 
-test.each(contracts)('%s: the written ABI is the compiled one', (name, written) => {
-  const compiled = artifactOf(artifacts, name).abi;
-  expect(described(written)).toEqual(described(compiled.filter((item) => item.type !== 'constructor')));
+describe.each(Object.entries(deployed))('%s', (name, { complete, ...lists }) => {
+  const all = [...lists.functions, ...lists.events, ...lists.errors].sort();
+
+  test('everything that src/abi declares is deployed', () => {
+    const missing = signaturesOf(declared[name] ?? []).filter((signature) => !all.includes(signature));
+    expect(missing).toEqual([]);
+  });
+
+  test('the local contract has what is deployed', () => {
+    const compiled = signaturesOf(artifactOf(artifacts, name).abi);
+    expect(all.filter((signature) => !compiled.includes(signature))).toEqual([]);
+  });
+
+  test.runIf(complete)('src/abi and the local contract have exactly that, and call it the same', () => {
+    const compiled = artifactOf(artifacts, name).abi;
+    expect(signaturesOf(compiled)).toEqual(all);
+    expect(described(declared[name] ?? [])).toEqual(described(compiled));
+  });
 });
 
-test.each(contracts)('%s: the runtime fits the code size limit', (name) => {
+test('no local contract of the product has a view that only an older one of ours had', () => {
+  const gone = /s_paused|i_owner|MAX_SLIPPAGE|isApprovedOperator|i_proxyImplementation/;
+  for (const name of Object.keys(deployed)) {
+    expect(signaturesOf(artifactOf(artifacts, name).abi).filter((line) => gone.test(line))).toEqual([]);
+  }
+});
+
+test('SwapVenue: the written ABI is the compiled one', () => {
+  expect(described(swapVenueAbi)).toEqual(described(artifactOf(artifacts, 'SwapVenue').abi));
+});
+
+test.each([...Object.keys(deployed), 'SwapVenue'])('%s: the runtime fits the code size limit', (name) => {
   const { deployedBytecode } = artifactOf(artifacts, name);
   expect((deployedBytecode.length - 2) / 2).toBeLessThanOrEqual(MAX_RUNTIME_BYTES);
 });
 
-/** One line per entry: kind, name, typed and named inputs, output types, mutability. Names of inputs count: decoded intents show them. */
-function described(abi: Abi): string[] {
+/** What decides selectors, topics and how answers are read; names of inputs and mutability do not. */
+function signaturesOf(abi: Abi): string[] {
   return abi
-    .map((item) => {
-      switch (item.type) {
-        case 'function':
-          return `function ${item.name}(${named(item.inputs)}) ${item.stateMutability} -> (${typed(item.outputs)})`;
-        case 'event':
-          return `event ${item.name}(${named(item.inputs)})`;
-        case 'error':
-          return `error ${item.name}(${named(item.inputs)})`;
-        default:
-          return `${item.type} ${'stateMutability' in item ? item.stateMutability : ''}`;
+    .flatMap((item) => {
+      if (item.type === 'function') {
+        const outputs = item.outputs.length === 0 ? '' : ` returns (${typed(item.outputs)})`;
+        return `${item.name}(${typed(item.inputs)})${outputs}`;
       }
+      if (item.type === 'error') return `${item.name}(${typed(item.inputs)})`;
+      return item.type === 'event' ? `${item.name}(${indexed(item)})` : [];
     })
     .sort();
 }
 
-function named(parameters: readonly AbiParameter[]): string {
-  return parameters
-    .map((parameter) => {
-      const indexed = 'indexed' in parameter && parameter.indexed === true ? ' indexed' : '';
-      return `${typeOf(parameter)}${indexed} ${parameter.name ?? ''}`;
+/** With names of inputs, which decoded intents and refusals show, and mutability. */
+function described(abi: Abi): string[] {
+  return abi
+    .flatMap((item) => {
+      if (item.type === 'constructor') return [];
+      const inputs = 'inputs' in item ? item.inputs.map(({ name }) => name).join(', ') : '';
+      const mutability = 'stateMutability' in item ? item.stateMutability : '';
+      return `${item.type} ${'name' in item ? item.name : ''}(${inputs}) ${mutability}`;
     })
-    .join(', ');
+    .sort();
+}
+
+function indexed({ inputs }: AbiEvent): string {
+  return inputs.map((input) => `${typeOf(input)}${input.indexed ? ' indexed' : ''}`).join(',');
 }
 
 function typed(parameters: readonly AbiParameter[]): string {
-  return parameters.map(typeOf).join(', ');
+  return parameters.map(typeOf).join(',');
 }
 
 function typeOf(parameter: AbiParameter): string {
   if (!('components' in parameter)) return parameter.type;
-  return `(${named(parameter.components)})${parameter.type.slice('tuple'.length)}`;
+  return `(${typed(parameter.components)})${parameter.type.slice('tuple'.length)}`;
 }

@@ -52,9 +52,11 @@ describe.each(catalog.chains.map((chain) => ({ chain, chainId: chain.chainId }))
 describe('a chain without a public allocator', () => {
   const world = useWorld(4663);
 
-  test('error: ReallocationUnavailable', async () => {
+  test('error: ZeroAddress of the allocator', async () => {
     const params = await world().leverageParams('USDe/USDG 91.5', world().units('USDe', '100'), '50');
     const data = routerCall('reallocateAndLeverage', [[], params]);
-    expect((await world().refusal({ from: alice, to: world().router, data }))?.name).toBe('ReallocationUnavailable');
+    expect((await world().refusal({ from: alice, to: world().router, data }))?.name).toBe(
+      'FlashLeverageRouter__ZeroAddress',
+    );
   });
 });

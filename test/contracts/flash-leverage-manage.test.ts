@@ -1,10 +1,12 @@
-import { maxUint256 } from 'viem';
+import { maxUint256, zeroAddress } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { alice, eventsOf, leverageCall, ltvOf, mallory, OWNER, useWorld } from './world.ts';
 
 const MARKET = 'sUSDe/PYUSD 91.5';
 const USDT_MARKET = 'sUSDS/USDT 96.5';
 const MAX_LTV = 912_500_000_000_000_000n;
+const WAD = 10n ** 18n;
+const NO_MARKET = `0x${'22'.repeat(32)}` as const;
 
 const world = useWorld(1);
 
@@ -27,14 +29,17 @@ describe('supplyCollateral', () => {
     expect(after.collateral - before.collateral).toBe(amount);
     expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(value);
     expect(eventsOf(receipt)).toEqual([
-      { eventName: 'CollateralSupplied', args: { user: alice, positionId: 0n, amount } },
+      {
+        eventName: 'CollateralSupplied',
+        args: { user: alice, positionId: 0n, amountSuppliedInLoanToken: value },
+      },
     ]);
   });
 
   test('error: NotApprovedOperator', async () => {
     await openAt('80');
     const data = leverageCall('supplyCollateral', [alice, 0n, 1n]);
-    expect((await world().refusal(call(data, mallory)))?.name).toBe('NotApprovedOperator');
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('FlashLeverage__NotApprovedOperator');
   });
 
   test('behavior: an operator may act for another user until it is dismissed', async () => {
@@ -49,15 +54,15 @@ describe('supplyCollateral', () => {
     expect((await world().position(alice)).collateral - collateral).toBe(amount);
     await setOperator(false);
     const refused = await world().refusal(call(leverageCall('supplyCollateral', [alice, 0n, amount]), mallory));
-    expect(refused?.name).toBe('NotApprovedOperator');
+    expect(refused?.name).toBe('FlashLeverage__NotApprovedOperator');
   });
 
-  test('error: PositionLiquidated', async () => {
+  test('behavior: a liquidated position stays open, without collateral', async () => {
     await openAt('90');
     await liquidate();
-    const data = leverageCall('supplyCollateral', [alice, 0n, 1n]);
-    expect(await world().refusal(call(data))).toEqual({ name: 'PositionLiquidated', args: [alice, 0n] });
     expect(await world().position(alice)).toMatchObject({ open: true, collateral: 0n });
+    const close = leverageCall('deleverage', [0n, 0n, { extRouter: mallory, extCalldata: '0x' }, 0n]);
+    expect((await world().refusal(call(close)))?.name).toBe('FlashLeverage__AmountCannotBeZero');
   });
 });
 
@@ -71,12 +76,13 @@ describe('withdrawCollateral', () => {
     const after = await world().position(alice);
     expect(collateral - after.collateral).toBe(amount);
     expect((await world().balance('sUSDe', alice)) - before).toBe(amount);
-    expect(after.amountReturnedInLoanToken).toBeGreaterThan(0n);
+    expect(after.amountReturnedInLoanToken).toBe(0n);
     expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['CollateralWithdrawn']);
   });
 
   test('behavior: taking everything from a position without debt closes it', async () => {
-    await openAt('0');
+    await openAt('20');
+    await repayAll();
     const { collateral } = await world().position(alice);
     const receipt = await world().send(call(leverageCall('withdrawCollateral', [0n, collateral])));
     expect(await world().position(alice)).toMatchObject({ open: false, collateral: 0n });
@@ -86,24 +92,24 @@ describe('withdrawCollateral', () => {
     ]);
   });
 
-  test('error: LtvAboveMax', async () => {
+  test('error: ExceedsMaxLTV', async () => {
     await openAt('90');
-    const amount = world().units('sUSDe', '200');
+    const amount = world().units('sUSDe', '150'); // 91.37 %: Morpho itself would allow it
     const refused = await world().refusal(call(leverageCall('withdrawCollateral', [0n, amount])));
-    expect(refused).toMatchObject({ name: 'LtvAboveMax', args: [expect.anything(), MAX_LTV] });
+    expect(refused).toMatchObject({ name: 'FlashLeverage__ExceedsMaxLTV', args: [expect.anything(), MAX_LTV] });
   });
 
-  test('error: CollateralAboveBalance', async () => {
+  test('error: the proxy does not say why Morpho refused', async () => {
     await openAt('50');
     const { collateral } = await world().position(alice);
     const refused = await world().refusal(call(leverageCall('withdrawCollateral', [0n, collateral + 1n])));
-    expect(refused?.name).toBe('CollateralAboveBalance');
+    expect(refused).toEqual({ name: 'Error', args: ['UserProxy: Call Failed'] });
   });
 
-  test('error: ContractPaused', async () => {
+  test('error: EnforcedPause', async () => {
     await openAt('50');
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
-    expect((await world().refusal(call(leverageCall('withdrawCollateral', [0n, 1n]))))?.name).toBe('ContractPaused');
+    expect((await world().refusal(call(leverageCall('withdrawCollateral', [0n, 1n]))))?.name).toBe('EnforcedPause');
   });
 });
 
@@ -122,7 +128,9 @@ describe('repay', () => {
     expect(repaid).toBeGreaterThan(amount - world().units(symbol, '0.01')); // interest of the seconds in between
     expect(repaid).toBeLessThanOrEqual(amount);
     expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(amount);
-    expect(eventsOf(receipt)).toEqual([{ eventName: 'LoanRepaid', args: { user: alice, positionId: 0n, amount } }]);
+    expect(eventsOf(receipt)).toEqual([
+      { eventName: 'LoanRepaid', args: { user: alice, positionId: 0n, amountRepaid: amount } },
+    ]);
   });
 
   test.each([
@@ -134,7 +142,7 @@ describe('repay', () => {
     const { debt, collateral } = await world().position(alice);
     const before = await world().balance(symbol, alice);
     await world().approve(symbol, alice, world().flashLeverage, debt * 2n);
-    await world().send(call(leverageCall('repay', [alice, 0n, 0n, maxUint256])));
+    await world().send(call(leverageCall('repay', [alice, 0n, debt * 2n, maxUint256])));
     expect(await world().position(alice)).toMatchObject({ open: true, debt: 0n, borrowShares: 0n, collateral });
     const paid = before - (await world().balance(symbol, alice));
     expect(paid).toBeGreaterThanOrEqual(debt);
@@ -156,19 +164,20 @@ describe('repay', () => {
     await openAt('50');
     const { debt, borrowShares } = await world().position(alice);
     await world().approve('PYUSD', alice, world().flashLeverage, debt);
-    await world().send(call(leverageCall('repay', [alice, 0n, 0n, borrowShares / 4n])));
+    await world().send(call(leverageCall('repay', [alice, 0n, debt, borrowShares / 4n])));
     expect((await world().position(alice)).borrowShares).toBe(borrowShares - borrowShares / 4n);
   });
 
-  test('error: ZeroAmount without debt', async () => {
-    await openAt('0');
-    expect((await world().refusal(call(leverageCall('repay', [alice, 0n, 0n, maxUint256]))))?.name).toBe('ZeroAmount');
+  test('error: AmountCannotBeZero, even with shares', async () => {
+    await openAt('20');
+    const refused = await world().refusal(call(leverageCall('repay', [alice, 0n, 0n, maxUint256])));
+    expect(refused?.name).toBe('FlashLeverage__AmountCannotBeZero');
   });
 
   test('error: NotApprovedOperator', async () => {
     await openAt('50');
     const data = leverageCall('repay', [alice, 0n, 1n, 0n]);
-    expect((await world().refusal(call(data, mallory)))?.name).toBe('NotApprovedOperator');
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('FlashLeverage__NotApprovedOperator');
   });
 });
 
@@ -181,9 +190,10 @@ describe('borrow', () => {
     const after = await world().position(alice);
     expect((await world().balance('PYUSD', alice)) - before.balance).toBe(amount);
     expect(after.debt - before.debt).toBeGreaterThanOrEqual(amount);
-    expect(after.amountReturnedInLoanToken).toBe(amount);
+    expect(before.amountDepositedInLoanToken - after.amountDepositedInLoanToken).toBe(amount);
+    expect(after.amountReturnedInLoanToken).toBe(0n);
     expect(eventsOf(receipt)).toEqual([
-      { eventName: 'AdditionalBorrowed', args: { user: alice, positionId: 0n, amount } },
+      { eventName: 'AdditionalBorrowed', args: { user: alice, positionId: 0n, amountBorrowed: amount } },
     ]);
   });
 
@@ -193,54 +203,103 @@ describe('borrow', () => {
     const value = (collateral * (await world().chain.oraclePrice(marketId))) / 10n ** 36n;
     const room = (value * MAX_LTV) / 10n ** 18n - debt;
     const over = await world().refusal(call(leverageCall('borrow', [0n, room + world().units('PYUSD', '0.01')])));
-    expect(over).toMatchObject({ name: 'LtvAboveMax', args: [expect.anything(), MAX_LTV] });
+    expect(over).toMatchObject({ name: 'FlashLeverage__ExceedsMaxLTV', args: [expect.anything(), MAX_LTV] });
     await world().send(call(leverageCall('borrow', [0n, room - world().units('PYUSD', '0.01')])));
     expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
   });
 
-  test('error: ContractPaused', async () => {
+  test('error: EnforcedPause', async () => {
     await openAt('50');
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
-    expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]))))?.name).toBe('ContractPaused');
+    expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]))))?.name).toBe('EnforcedPause');
   });
 
-  test('error: PositionNotFound for anybody but the owner', async () => {
+  test('error: an index out of bounds for anybody but the owner', async () => {
     await openAt('50');
-    expect((await world().refusal(call(leverageCall('borrow', [0n, 1n]), mallory)))?.name).toBe('PositionNotFound');
+    expect(await world().refusal(call(leverageCall('borrow', [0n, 1n]), mallory))).toEqual({
+      name: 'Panic',
+      args: [0x32n],
+    });
   });
 });
 
 describe('owner functions', () => {
-  test('error: NotOwner', async () => {
+  test('error: OwnableUnauthorizedAccount', async () => {
     for (const data of [
       leverageCall('pause', []),
       leverageCall('unpause', []),
       leverageCall('setSwapRouter', [mallory, true]),
       leverageCall('setApprovedOperator', [mallory, true]),
       leverageCall('addSupportedMarkets', [[]]),
+      leverageCall('setMarketEnabled', [NO_MARKET, true]),
+      leverageCall('updateYieldFee', [0n]),
+      leverageCall('updateDepositFee', [0n]),
+      leverageCall('updateTreasury', [mallory]),
+      leverageCall('enableManualMode', [mallory]),
+      leverageCall('recover', [world().chain.token('PYUSD').address]),
+      leverageCall('transferOwnership', [mallory]),
     ]) {
-      expect(await world().refusal(call(data, mallory))).toEqual({ name: 'NotOwner', args: [mallory] });
+      const refused = await world().refusal(call(data, mallory));
+      expect(refused).toEqual({ name: 'OwnableUnauthorizedAccount', args: [mallory] });
     }
   });
 
-  test('error: InvalidSwapRouter for Morpho and itself', async () => {
-    for (const router of [world().row.contracts.morphoBlue, world().flashLeverage]) {
-      const refused = await world().refusal(call(leverageCall('setSwapRouter', [router, true]), OWNER));
-      expect(refused).toEqual({ name: 'InvalidSwapRouter', args: [router] });
-    }
+  test('error: CannotBeMorpho, CannotBeUserProxy and CannotBeZeroAddress of swap routers', async () => {
+    await openAt('50');
+    const { userProxy } = await world().position(alice);
+    const setRouter = (router: `0x${string}`) =>
+      world().refusal(call(leverageCall('setSwapRouter', [router, true]), OWNER));
+    expect((await setRouter(world().row.contracts.morphoBlue))?.name).toBe('FlashLeverage__CannotBeMorpho');
+    expect((await setRouter(userProxy))?.name).toBe('FlashLeverage__CannotBeUserProxy');
+    expect((await setRouter(zeroAddress))?.name).toBe('FlashLeverage__CannotBeZeroAddress');
   });
 
-  test('error: MarketNotFound for a market that Morpho does not have', async () => {
-    const marketId = `0x${'22'.repeat(32)}` as const;
-    const data = leverageCall('addSupportedMarkets', [[{ marketId, isCorrelated: true }]]);
-    expect(await world().refusal(call(data, OWNER))).toEqual({ name: 'MarketNotFound', args: [marketId] });
+  test('error: a market twice, and one that Morpho does not have', async () => {
+    const add = (marketId: `0x${string}`) =>
+      world().refusal(call(leverageCall('addSupportedMarkets', [[{ marketId, isCorrelated: true }]]), OWNER));
+    expect((await add(world().market(MARKET).id))?.name).toBe('FlashLeverage__MarketAlreadyExists');
+    expect((await add(NO_MARKET))?.name).toBe('FlashLeverage__UnsupportedMarket');
+    const enable = leverageCall('setMarketEnabled', [NO_MARKET, true]);
+    expect((await world().refusal(call(enable, OWNER)))?.name).toBe('FlashLeverage__UnsupportedMarket');
   });
 
-  test('error: NotMorpho for a forged flash-loan callback', async () => {
+  test('error: fees above what the contract allows', async () => {
+    const yieldFee = (fee: bigint) => world().refusal(call(leverageCall('updateYieldFee', [fee]), OWNER));
+    const depositFee = (fee: bigint) => world().refusal(call(leverageCall('updateDepositFee', [fee]), OWNER));
+    expect(await yieldFee(WAD / 10n)).toBeUndefined();
+    expect((await yieldFee(WAD / 10n + 1n))?.name).toBe('FlashLeverage__InvalidYieldFee');
+    expect(await depositFee(WAD / 100n)).toBeUndefined();
+    expect((await depositFee(WAD / 100n + 1n))?.name).toBe('FlashLeverage__InvalidDepositFee');
+  });
+
+  test('error: OwnershipRenunciationDisabled; ownership goes over in two steps', async () => {
+    const refused = await world().refusal(call(leverageCall('renounceOwnership', []), OWNER));
+    expect(refused?.name).toBe('FlashLeverage__OwnershipRenunciationDisabled');
+    await world().send(call(leverageCall('transferOwnership', [mallory]), OWNER));
+    expect(await world().refusal(call(leverageCall('pause', []), OWNER))).toBeUndefined();
+    await world().send(call(leverageCall('acceptOwnership', []), mallory));
+    expect((await world().refusal(call(leverageCall('pause', []), OWNER)))?.name).toBe('OwnableUnauthorizedAccount');
+  });
+
+  test('error: UntrustedLender for a forged flash-loan callback', async () => {
     const data = leverageCall('onMorphoFlashLoan', [1n, '0x']);
-    expect(await world().refusal(call(data, mallory))).toEqual({ name: 'NotMorpho', args: [mallory] });
+    expect((await world().refusal(call(data, mallory)))?.name).toBe('FlashLeverage__UntrustedLender');
+  });
+
+  test('behavior: recover takes what came by mistake', async () => {
+    const { chain, flashLeverage, balance } = world();
+    await chain.mint('PYUSD', flashLeverage, 7n);
+    const before = await balance('PYUSD', OWNER);
+    await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'recover', [chain.token('PYUSD').address]);
+    expect((await balance('PYUSD', OWNER)) - before).toBe(7n);
   });
 });
+
+async function repayAll(): Promise<void> {
+  const { debt } = await world().position(alice);
+  await world().approve('PYUSD', alice, world().flashLeverage, debt * 2n);
+  await world().send(call(leverageCall('repay', [alice, 0n, debt * 2n, maxUint256])));
+}
 
 /** Let the oracle fall until the position is worth its debt, and seize all of it. */
 async function liquidate(): Promise<void> {

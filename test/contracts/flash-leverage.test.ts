@@ -1,4 +1,4 @@
-import { zeroAddress } from 'viem';
+import { maxUint256, zeroAddress } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { alice, eventsOf, leverageCall, ltvOf, mallory, OWNER, useWorld } from './world.ts';
 
@@ -15,6 +15,11 @@ async function prepareOpen(amount: string, ltvPct: string) {
   const params = await leverageParams(MARKET, amountCollateral, ltvPct);
   return { params, call: { from: alice, to: flashLeverage, data: leverageCall('leverage', [alice, params]) } };
 }
+
+const NO_POSITION = { name: 'Panic', args: [0x32n] };
+
+const owner = (functionName: string, args: readonly unknown[]) =>
+  world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', functionName, args);
 
 /** Shares round debt up by one unit at most. */
 function expectDebt(debt: bigint, borrowed: bigint): void {
@@ -52,21 +57,15 @@ describe('leverage', () => {
     expect(await world().balance('PYUSD', world().flashLeverage)).toBe(0n);
   });
 
-  test('behavior: without a flash loan it holds collateral only', async () => {
+  test('error: PartialSwapNotAllowed for a flash loan that the swap did not use up', async () => {
+    const { flashLeverage, swap } = world();
     const { params } = await prepareOpen('1000', '80');
-    const data = leverageCall('leverage', [alice, { ...params, amountFlashLoan: 0n }]);
-    await world().send({ from: alice, to: world().flashLeverage, data });
-    expect(await world().position(alice)).toMatchObject({ debt: 0n, collateral: params.amountCollateral });
-  });
-
-  test('behavior: a flash loan that the swap did not need is not borrowed', async () => {
-    const { flashLeverage, swap, position } = world();
-    const { params } = await prepareOpen('1000', '80');
-    const half = params.amountFlashLoan / 2n;
-    const { swapData } = await swap('PYUSD', 'sUSDe', half, flashLeverage);
+    const { swapData } = await swap('PYUSD', 'sUSDe', params.amountFlashLoan - 1n, flashLeverage);
     const data = leverageCall('leverage', [alice, { ...params, swapData, minTokenOut: 0n }]);
-    await world().send({ from: alice, to: flashLeverage, data });
-    expectDebt((await position(alice)).debt, half);
+    expect(await world().refusal({ from: alice, to: flashLeverage, data })).toEqual({
+      name: 'FlashLeverage__PartialSwapNotAllowed',
+      args: [],
+    });
   });
 
   test('behavior: just below the maximum LTV passes', async () => {
@@ -74,78 +73,88 @@ describe('leverage', () => {
     expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
   });
 
-  test('error: LtvAboveMax', async () => {
+  test('error: ExceedsMaxLTV', async () => {
     const { call } = await prepareOpen('1000', '91.3');
-    expect(await world().refusal(call)).toMatchObject({ name: 'LtvAboveMax', args: [expect.anything(), MAX_LTV] });
+    expect(await world().refusal(call)).toMatchObject({
+      name: 'FlashLeverage__ExceedsMaxLTV',
+      args: [expect.anything(), MAX_LTV],
+    });
   });
 
-  test('error: InsufficientOutput', async () => {
+  test('error: MinTokenOutNotMet', async () => {
     const { params } = await prepareOpen('1000', '80');
     const minTokenOut = params.minTokenOut * 2n;
     const data = leverageCall('leverage', [alice, { ...params, minTokenOut }]);
     const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
-    expect(refused).toMatchObject({
-      name: 'InsufficientOutput',
-      args: [world().chain.token('sUSDe').address, expect.anything(), minTokenOut],
-    });
+    expect(refused).toEqual({ name: 'FlashLeverage__MinTokenOutNotMet', args: [] });
   });
 
-  test('error: SlippageAboveCap, whatever minimum the caller accepts', async () => {
+  test('behavior: the loss of a swap is bounded by the minimum and the LTV only', async () => {
     const { params } = await prepareOpen('1000', '80');
     const [venue = zeroAddress] = world().row.swapRouters.AggregatorOne ?? [];
-    await world().chain.call(OWNER, venue, 'SwapVenue', 'setFee', [101n]);
+    await world().chain.call(OWNER, venue, 'SwapVenue', 'setFee', [300n]);
     const { swapData } = await world().swap('PYUSD', 'sUSDe', params.amountFlashLoan, world().flashLeverage);
     const data = leverageCall('leverage', [alice, { ...params, swapData, minTokenOut: 0n }]);
-    const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
-    expect(refused?.name).toBe('SlippageAboveCap');
+    expect(await world().refusal({ from: alice, to: world().flashLeverage, data })).toBeUndefined();
   });
 
-  test('error: SwapRouterNotAllowed', async () => {
+  test('error: UnsupportedSwapRouter', async () => {
     const { params, call } = await prepareOpen('1000', '80');
     const { extRouter } = params.swapData;
     await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'setSwapRouter', [extRouter, false]);
-    expect(await world().refusal(call)).toEqual({ name: 'SwapRouterNotAllowed', args: [extRouter] });
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__UnsupportedSwapRouter');
   });
 
-  test('error: SwapFailed with the venue reason', async () => {
+  test('error: SwapRouterCallFailed, without the reason of the venue', async () => {
     const { call } = await prepareOpen('1000', '80');
     await world().chain.moveOracle(world().market(MARKET), '2');
-    expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'OutputBelowMinimum' });
+    expect(await world().refusal(call)).toEqual({ name: 'FlashLeverage__SwapRouterCallFailed', args: [] });
   });
 
-  test('error: MarketNotSupported', async () => {
-    const { params } = await prepareOpen('1000', '80');
+  test('error: UnsupportedMarket for an unknown market and for one that is not enabled', async () => {
+    const { params, call } = await prepareOpen('1000', '80');
     const marketId = `0x${'11'.repeat(32)}` as const;
     const data = leverageCall('leverage', [alice, { ...params, marketId }]);
     const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
-    expect(refused).toEqual({ name: 'MarketNotSupported', args: [marketId] });
+    expect(refused?.name).toBe('FlashLeverage__UnsupportedMarket');
+    await owner('setMarketEnabled', [params.marketId, false]);
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__UnsupportedMarket');
+    await owner('setMarketEnabled', [params.marketId, true]);
+    expect(await world().refusal(call)).toBeUndefined();
   });
 
-  test('error: ZeroAmount', async () => {
+  test('error: AmountCannotBeZero for the collateral and for the flash loan', async () => {
     const { params } = await prepareOpen('1000', '80');
-    const data = leverageCall('leverage', [alice, { ...params, amountCollateral: 0n }]);
-    expect((await world().refusal({ from: alice, to: world().flashLeverage, data }))?.name).toBe('ZeroAmount');
+    for (const zero of [{ amountCollateral: 0n }, { amountFlashLoan: 0n }]) {
+      const data = leverageCall('leverage', [alice, { ...params, ...zero }]);
+      const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
+      expect(refused?.name).toBe('FlashLeverage__AmountCannotBeZero');
+    }
   });
 
-  test('error: TokenTransferFailed without an allowance', async () => {
+  test('error: CannotBeZeroAddress', async () => {
+    const { params } = await prepareOpen('1000', '80');
+    const data = leverageCall('leverage', [zeroAddress, params]);
+    const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
+    expect(refused?.name).toBe('FlashLeverage__CannotBeZeroAddress');
+  });
+
+  test("error: the token's own without an allowance", async () => {
     const { call } = await prepareOpen('1000', '80');
     await world().approve('sUSDe', alice, world().flashLeverage, 0n);
-    expect((await world().refusal(call))?.name).toBe('TokenTransferFailed');
+    expect((await world().refusal(call))?.name).toBe('InsufficientAllowance');
   });
 
   test('error: NotApprovedOperator', async () => {
     const { call } = await prepareOpen('1000', '80');
-    expect(await world().refusal({ ...call, from: mallory })).toEqual({
-      name: 'NotApprovedOperator',
-      args: [mallory, alice],
-    });
+    expect((await world().refusal({ ...call, from: mallory }))?.name).toBe('FlashLeverage__NotApprovedOperator');
   });
 
-  test('error: ContractPaused', async () => {
+  test('error: EnforcedPause', async () => {
     const { call } = await prepareOpen('1000', '80');
-    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
-    expect((await world().refusal(call))?.name).toBe('ContractPaused');
-    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'unpause', []);
+    await owner('pause', []);
+    expect(await world().refusal(call)).toEqual({ name: 'EnforcedPause', args: [] });
+    await owner('unpause', []);
     expect(await world().refusal(call)).toBeUndefined();
   });
 });
@@ -171,15 +180,15 @@ describe('increaseLeverage', () => {
     expect(after.amountDepositedInLoanToken).toBe(before.amountDepositedInLoanToken);
   });
 
-  test('error: LtvAboveMax', async () => {
+  test('error: ExceedsMaxLTV', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '90');
     const call = await prepareIncrease(world().units('PYUSD', '9000'));
-    expect((await world().refusal(call))?.name).toBe('LtvAboveMax');
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__ExceedsMaxLTV');
   });
 
-  test('error: PositionNotFound', async () => {
+  test('error: an index out of bounds without the position', async () => {
     const call = await prepareIncrease(world().units('PYUSD', '100'));
-    expect(await world().refusal(call)).toEqual({ name: 'PositionNotFound', args: [alice, 0n] });
+    expect(await world().refusal(call)).toEqual(NO_POSITION);
   });
 });
 
@@ -225,66 +234,62 @@ describe('deleverage', () => {
   });
 
   test('behavior: a position without debt is sold without a flash loan', async () => {
-    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '0');
+    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '20');
+    const { debt } = await world().position(alice);
+    await world().approve('PYUSD', alice, world().flashLeverage, debt * 2n);
+    const repay = leverageCall('repay', [alice, 0n, debt * 2n, maxUint256]);
+    await world().send({ from: alice, to: world().flashLeverage, data: repay });
     const { call, amountOut } = await prepareClose();
     await world().send(call);
     expect(await world().position(alice)).toMatchObject({ open: false, amountReturnedInLoanToken: amountOut });
   });
 
-  test('behavior: collateral that the swap left goes back to the owner', async () => {
+  test('error: PartialSwapNotAllowed for collateral that the swap left', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '50');
     const { collateral } = await world().position(alice);
-    const sold = (collateral * 3n) / 4n;
-    const { swapData } = await world().swap('sUSDe', 'PYUSD', sold, world().flashLeverage);
-    const before = await world().balance('sUSDe', alice);
-    const data = leverageCall('deleverage', [0n, 0n, swapData, 0n]);
-    await world().send({ from: alice, to: world().flashLeverage, data });
-    expect((await world().balance('sUSDe', alice)) - before).toBe(collateral - sold);
-    expect((await world().position(alice)).open).toBe(false);
-  });
-
-  test('behavior: works while paused', async () => {
-    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
-    await world().chain.call(OWNER, world().flashLeverage, 'FlashLeverage', 'pause', []);
-    await world().send((await prepareClose()).call);
-    expect((await world().position(alice)).open).toBe(false);
-  });
-
-  test('error: InsufficientOutput', async () => {
-    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
-    const { call } = await prepareClose(undefined, 10n ** 30n);
-    expect((await world().refusal(call))?.name).toBe('InsufficientOutput');
-  });
-
-  test('error: ProceedsBelowDebt', async () => {
-    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
-    const { collateral } = await world().position(alice);
-    const { swapData } = await world().swap('sUSDe', 'PYUSD', collateral / 2n, world().flashLeverage);
+    const { swapData } = await world().swap('sUSDe', 'PYUSD', collateral - 1n, world().flashLeverage);
     const data = leverageCall('deleverage', [0n, 0n, swapData, 0n]);
     const refused = await world().refusal({ from: alice, to: world().flashLeverage, data });
-    expect(refused?.name).toBe('ProceedsBelowDebt');
+    expect(refused?.name).toBe('FlashLeverage__PartialSwapNotAllowed');
   });
 
-  test('error: CollateralAboveBalance', async () => {
+  test('error: EnforcedPause', async () => {
+    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
+    const { call } = await prepareClose();
+    await owner('pause', []);
+    expect((await world().refusal(call))?.name).toBe('EnforcedPause');
+  });
+
+  test('error: MinTokenOutNotMet', async () => {
+    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
+    const { call } = await prepareClose(undefined, 10n ** 30n);
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__MinTokenOutNotMet');
+  });
+
+  test('error: the flash loan cannot be paid back out of proceeds below the debt', async () => {
+    await world().open(alice, MARKET, world().units('sUSDe', '1000'), '90');
+    await world().chain.moveOracle(world().market(MARKET), '-12');
+    const { call } = await prepareClose(undefined, 0n);
+    expect(await world().refusal(call)).toEqual({ name: 'Error', args: ['transferFrom reverted'] });
+  });
+
+  test('error: ExceedsCollateral', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '50');
     const { collateral } = await world().position(alice);
     const { call } = await prepareClose(collateral + 1n);
-    expect(await world().refusal(call)).toEqual({
-      name: 'CollateralAboveBalance',
-      args: [collateral + 1n, collateral],
-    });
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__ExceedsCollateral');
   });
 
-  test('error: PositionNotOpen', async () => {
+  test('error: PositionAlreadyClosed', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
     const { call } = await prepareClose();
     await world().send(call);
-    expect(await world().refusal(call)).toEqual({ name: 'PositionNotOpen', args: [alice, 0n] });
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__PositionAlreadyClosed');
   });
 
-  test('error: PositionNotFound for anybody but the owner', async () => {
+  test('error: an index out of bounds for anybody but the owner', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '80');
     const { call } = await prepareClose();
-    expect((await world().refusal({ ...call, from: mallory }))?.name).toBe('PositionNotFound');
+    expect(await world().refusal({ ...call, from: mallory })).toEqual(NO_POSITION);
   });
 });

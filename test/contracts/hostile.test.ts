@@ -1,8 +1,8 @@
-import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
+import { type Address, decodeErrorResult, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
-import { alice, leverageCall, mallory, OWNER, routerCall, useWorld } from './world.ts';
+import { alice, leverageCall, mallory, OWNER, productErrors, routerCall, useWorld } from './world.ts';
 
 const MARKET = 'sUSDe/PYUSD 91.5';
 
@@ -31,6 +31,24 @@ async function deploy(contract: string): Promise<Address> {
   return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
 }
 
+interface Frame {
+  readonly error?: string;
+  readonly output?: Hex;
+  readonly calls?: readonly Frame[];
+}
+
+/** The error of the innermost call that failed: FlashLeverage does not pass on why a swap router did. */
+async function innerReason({ from, to, data }: { from: Address; to: Address; data: Hex }): Promise<string | undefined> {
+  const params = [{ from, to, data }, 'latest', { tracer: 'callTracer' }];
+  let frame = (await world().client.request({ method: 'debug_traceCall', params } as never)) as Frame;
+  for (;;) {
+    const inner = frame.calls?.findLast(({ error }) => error !== undefined);
+    if (inner === undefined) break;
+    frame = inner;
+  }
+  return decodeErrorResult({ abi: productErrors, data: frame.output ?? '0x' }).errorName;
+}
+
 const reenter = (target: Address, data: Hex): Hex =>
   encodeFunctionData({ abi: hostileRouterAbi, functionName: 'reenter', args: [target, data] });
 
@@ -46,7 +64,7 @@ async function openThrough(extCalldata: Hex, minTokenOut = 0n) {
 }
 
 describe('a swap router that calls back', () => {
-  test('error: Reentrancy into every function of FlashLeverage that changes something', async () => {
+  test('error: the lock stops every function of FlashLeverage that changes something', async () => {
     const { flashLeverage, leverageParams, units } = world();
     const params = await leverageParams(MARKET, units('sUSDe', '1'), '50');
     const attempts = [
@@ -60,17 +78,19 @@ describe('a swap router that calls back', () => {
     ];
     for (const attempt of attempts) {
       const { call } = await openThrough(reenter(flashLeverage, attempt));
-      expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'Reentrancy' });
+      expect((await world().refusal(call))?.name).toBe('FlashLeverage__SwapRouterCallFailed');
+      expect(await innerReason(call)).toBe('ReentrancyGuardReentrantCall');
     }
   });
 
-  test('error: NotMorpho for a forged flash-loan callback in the middle of a swap', async () => {
+  test('error: UntrustedLender for a forged flash-loan callback in the middle of a swap', async () => {
     const { flashLeverage } = world();
     const { call } = await openThrough(reenter(flashLeverage, leverageCall('onMorphoFlashLoan', [1n, '0x'])));
-    expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'NotMorpho' });
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__SwapRouterCallFailed');
+    expect(await innerReason(call)).toBe('FlashLeverage__UntrustedLender');
   });
 
-  test('error: Reentrancy into the router', async () => {
+  test('error: inside the router it acts for itself only', async () => {
     const { router, units, chain, approve, leverageParams } = world();
     const amountIn = units('USDC', '1000');
     const params = await leverageParams(MARKET, units('sUSDe', '500'), '50');
@@ -78,13 +98,14 @@ describe('a swap router that calls back', () => {
     const swapData = { extRouter: hostile, extCalldata: reenter(router, inner) };
     await approve('USDC', alice, router, amountIn);
     const data = routerCall('swapAndLeverage', [chain.token('USDC').address, amountIn, swapData, 0n, params]);
-    const refused = await world().refusal({ from: alice, to: router, data });
-    expect(refused).toMatchObject({ name: 'SwapFailed', reason: 'Reentrancy' });
+    const call = { from: alice, to: router, data };
+    expect((await world().refusal(call))?.name).toBe('FlashLeverageRouter__SwapRouterCallFailed');
+    expect(await innerReason(call)).toBe('InsufficientAllowance');
   });
 });
 
 describe('a swap router that cheats', () => {
-  test('error: InsufficientOutput when it takes and gives nothing', async () => {
+  test('error: MinTokenOutNotMet when it takes and gives nothing', async () => {
     const { params } = await openThrough('0x');
     const tokenIn = world().chain.token('PYUSD').address;
     const take = encodeFunctionData({
@@ -93,10 +114,10 @@ describe('a swap router that cheats', () => {
       args: [tokenIn, params.amountFlashLoan],
     });
     const { call } = await openThrough(take, 1n);
-    expect((await world().refusal(call))?.name).toBe('InsufficientOutput');
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__MinTokenOutNotMet');
   });
 
-  test('error: SlippageAboveCap when the caller asks for no minimum', async () => {
+  test('error: ExceedsMaxLTV when it gives too little and the caller asks for no minimum', async () => {
     const { params } = await openThrough('0x');
     const { chain } = world();
     await chain.mint('sUSDe', hostile, params.minTokenOut);
@@ -107,19 +128,19 @@ describe('a swap router that cheats', () => {
         chain.token('PYUSD').address,
         params.amountFlashLoan,
         chain.token('sUSDe').address,
-        (params.minTokenOut * 98n) / 100n,
+        (params.minTokenOut * 80n) / 100n,
       ],
     });
     const { call } = await openThrough(fill);
-    expect((await world().refusal(call))?.name).toBe('SlippageAboveCap');
+    expect((await world().refusal(call))?.name).toBe('FlashLeverage__ExceedsMaxLTV');
   });
 
-  test('error: SwapFailed when it takes more than it was given', async () => {
+  test('error: SwapRouterCallFailed when it takes more than it was given', async () => {
     const { params } = await openThrough('0x');
     const tokenIn = world().chain.token('PYUSD').address;
     const args = [tokenIn, params.amountFlashLoan + 1n] as const;
     const { call } = await openThrough(encodeFunctionData({ abi: hostileRouterAbi, functionName: 'take', args }));
-    expect(await world().refusal(call)).toMatchObject({ name: 'SwapFailed', reason: 'TokenTransferFailed' });
+    expect(await world().refusal(call)).toEqual({ name: 'FlashLeverage__SwapRouterCallFailed', args: [] });
   });
 
   test('behavior: native ETH that it gives back reaches the caller', async () => {
@@ -138,19 +159,27 @@ describe('a swap router that cheats', () => {
     expect(await balance('ETH', router)).toBe(0n);
   });
 
-  test('behavior: it is left without an allowance', async () => {
-    const { params } = await openThrough('0x');
-    const { chain, client, flashLeverage, send } = world();
-    await chain.mint('sUSDe', hostile, params.minTokenOut);
-    const half = params.amountFlashLoan / 2n;
-    const args = [chain.token('PYUSD').address, half, chain.token('sUSDe').address, params.minTokenOut / 2n] as const;
-    const { call } = await openThrough(encodeFunctionData({ abi: hostileRouterAbi, functionName: 'fill', args }));
-    await send(call);
+  test('behavior: it is left without an allowance for what it did not take', async () => {
+    const { router, units, chain, client, leverageParams, approve, send } = world();
+    const [amountIn, used] = [units('USDC', '1000'), units('USDC', '600')];
+    const bought = units('sUSDe', '500');
+    await chain.mint('sUSDe', hostile, bought);
+    const usdc = chain.token('USDC').address;
+    const args = [usdc, used, chain.token('sUSDe').address, bought] as const;
+    const extCalldata = encodeFunctionData({ abi: hostileRouterAbi, functionName: 'fill', args });
+    const params = await leverageParams(MARKET, bought, '50');
+    await approve('USDC', alice, router, amountIn);
+    const swapData = { extRouter: hostile, extCalldata };
+    await send({
+      from: alice,
+      to: router,
+      data: routerCall('swapAndLeverage', [usdc, amountIn, swapData, bought, params]),
+    });
     const allowance = await client.readContract({
-      address: chain.token('PYUSD').address,
+      address: usdc,
       abi: parseAbi(['function allowance(address owner, address spender) view returns (uint256)']),
       functionName: 'allowance',
-      args: [flashLeverage, hostile],
+      args: [router, hostile],
     });
     expect(allowance).toBe(0n);
   });
@@ -167,13 +196,28 @@ test('error: a collateral token that calls back is stopped by the lock', async (
   await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'setApprovedOperator', [token, true]);
 
   const template = await leverageParams(MARKET, units('sUSDe', '1'), '50');
-  const inner = { ...template, marketId, amountFlashLoan: 0n };
+  const hostileMarket = {
+    ...market(MARKET),
+    id: marketId,
+    collateral: { ...market(MARKET).collateral, address: token },
+  };
+  await chain.supply(hostileMarket, units('PYUSD', '1000'));
+  const amountFlashLoan = template.amountFlashLoan / 10n;
+  const take = [loan.address, amountFlashLoan] as const;
+  const extCalldata = encodeFunctionData({ abi: hostileRouterAbi, functionName: 'take', args: take });
+  const inner = {
+    ...template,
+    marketId,
+    amountFlashLoan,
+    swapData: { extRouter: hostile, extCalldata },
+    minTokenOut: 0n,
+  };
   const open = { from: alice, to: flashLeverage, data: leverageCall('leverage', [alice, inner]) };
   await send(open); // harmless while it is not armed
 
   // Even as an approved operator it cannot open a second position from within the transfer of the first.
   await chain.call(mallory, token, 'HostileToken', 'arm', [flashLeverage, leverageCall('leverage', [alice, inner])]);
-  expect((await world().refusal(open))?.name).toBe('TokenTransferFailed');
+  expect((await world().refusal(open))?.name).toBe('SafeERC20FailedOperation');
   await chain.call(mallory, token, 'HostileToken', 'arm', [
     flashLeverage,
     leverageCall('isSupportedMarket', [marketId]),

@@ -1,8 +1,21 @@
-import { type Address, getContractAddress } from 'viem';
+import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
+import { marketParams } from '../../devnet/chain/deploy.ts';
 import { seededWallets } from '../../devnet/seed/wallets.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
-import { alice, mallory, useWorld } from './world.ts';
+import { alice, callBuilder, leverageCall, mallory, OWNER, useWorld } from './world.ts';
+
+const localProxyAbi = parseAbi([
+  'function initialize(address user)',
+  'function execute(bytes data) returns (bytes)',
+  'function enableManualMode()',
+  'function recover(address token)',
+]);
+const morphoAbi = parseAbi([
+  'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
+  'function withdrawCollateral(MarketParams marketParams, uint256 assets, address onBehalf, address receiver)',
+]);
+const proxyCall = callBuilder(localProxyAbi);
 
 const world = useWorld(1);
 
@@ -17,16 +30,16 @@ async function createdContracts(): Promise<Address[]> {
 const ownerOf = (proxy: Address) =>
   world().client.readContract({ address: proxy, abi: userProxyAbi, functionName: 's_user' });
 
-test('nonce 1 is the implementation, which has no owner', async () => {
+test('nonce 1 is the implementation, which belongs to FlashLeverage itself', async () => {
   const { client, flashLeverage } = world();
   const [implementation] = await createdContracts();
   const named = await client.readContract({
     address: flashLeverage,
     abi: flashLeverageAbi,
-    functionName: 'i_proxyImplementation',
+    functionName: 'i_userProxyImplementation',
   });
   expect(named).toBe(implementation);
-  expect(await ownerOf(named)).toBe('0x0000000000000000000000000000000000000000');
+  expect(await ownerOf(named)).toBe(flashLeverage);
 });
 
 test('every wallet with a position is found by the nonces, without a log', async () => {
@@ -51,14 +64,47 @@ test('a refused position takes no nonce', async () => {
   expect(await createdContracts()).toEqual(before);
 });
 
-test('error: a proxy listens to FlashLeverage only, and only once', async () => {
+test('error: a proxy listens to FlashLeverage only, and is initialized once', async () => {
   await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
   const { userProxy } = await world().position(alice);
-  const { client, flashLeverage } = world();
-  const initialize = (account: Address, address: Address) =>
-    client.simulateContract({ account, address, abi: userProxyAbi, functionName: 'initialize', args: [mallory] });
-  await expect(initialize(mallory, userProxy)).rejects.toThrow(/NotFlashLeverage/);
-  await expect(initialize(flashLeverage, userProxy)).rejects.toThrow(/AlreadyInitialized/);
-  const [implementation] = await createdContracts();
-  await expect(initialize(mallory, implementation ?? userProxy)).rejects.toThrow(/NotFlashLeverage/);
+  const { flashLeverage } = world();
+  const call = (from: Address, data: Hex, to = userProxy) => world().refusal({ from, to, data });
+  const says = (reason: string) => ({ name: 'Error', args: [`UserProxy: ${reason}`] });
+  const [implementation = userProxy] = await createdContracts();
+  for (const to of [userProxy, implementation]) {
+    expect(await call(mallory, proxyCall('initialize', [mallory]), to)).toEqual(says('Already Initialized'));
+  }
+  expect(await call(mallory, proxyCall('execute', ['0x']))).toEqual(says('Unauthorised'));
+  expect(await call(alice, proxyCall('execute', ['0x']))).toEqual(says('Not in manual Mode'));
+  expect(await call(flashLeverage, proxyCall('execute', ['0x']))).toEqual(says('Call Failed'));
+  expect(await call(alice, proxyCall('enableManualMode', []))).toEqual(says('Unauthorised'));
+  const token = world().chain.token('PYUSD').address;
+  expect(await call(mallory, proxyCall('recover', [token]))).toEqual(says('Unauthorised'));
+});
+
+test('behavior: in manual mode its user acts through the proxy, and FlashLeverage no longer does', async () => {
+  await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
+  const { userProxy, marketId, collateral } = await world().position(alice);
+  const { chain, flashLeverage, send, refusal, position } = world();
+  await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'enableManualMode', [userProxy]);
+  const borrow = leverageCall('borrow', [0n, 1n]);
+  expect(await refusal({ from: alice, to: flashLeverage, data: borrow })).toEqual({
+    name: 'Error',
+    args: ['UserProxy: Manual Mode Enabled'],
+  });
+  const params = marketParams(chain.market(marketId));
+  const args = [params, 1n, userProxy, alice] as const;
+  const withdraw = encodeFunctionData({ abi: morphoAbi, functionName: 'withdrawCollateral', args });
+  await send({ from: alice, to: userProxy, data: proxyCall('execute', [withdraw]) });
+  expect((await position(alice)).collateral).toBe(collateral - 1n);
+});
+
+test('behavior: tokens that came to the proxy go to its user', async () => {
+  await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
+  const { userProxy } = await world().position(alice);
+  const { chain, balance, send } = world();
+  await chain.mint('PYUSD', userProxy, 5n);
+  const before = await balance('PYUSD', alice);
+  await send({ from: alice, to: userProxy, data: proxyCall('recover', [chain.token('PYUSD').address]) });
+  expect((await balance('PYUSD', alice)) - before).toBe(5n);
 });

@@ -218,8 +218,17 @@ describe('sources', () => {
 });
 
 describe('a closed market', () => {
-  test('error: nothing is deposited while opening is paused, and the way out stays open', async () => {
+  test('error: nothing is deposited and nothing left while the contract is paused', async () => {
     await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'pause', []);
+    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed' });
+    const wallet = seededWallet('shareholder').account.address;
+    const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
+    expect(expectEnvelope(exit, 400, 'simulation_reverted').details).toMatchObject({ reason: 'EnforcedPause' });
+  });
+
+  test('error: nothing is deposited into a market that is not supported any more, and the way out stays open', async () => {
+    const { id } = verbs.vault('SPY').yieldMarket;
+    await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'setMarketEnabled', [id, false]);
     expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed', pointer: EXIT });
     const wallet = seededWallet('shareholder').account.address;
     const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
@@ -276,19 +285,19 @@ describe('a wallet', () => {
     }
   });
 
-  test('error: a stock leg that ends above the bound of the router is told by the simulation', async () => {
+  test('error: a stock leg that ends above its liquidation LTV is told by the simulation', async () => {
     const { stockMarket, depositToken } = verbs.vault('SPY');
     const collateral = 10n ** 19n;
     const value = (collateral * (await verbs.local.oraclePrice(stockMarket))) / 10n ** 36n;
     await verbs.local.openMorphoPosition(stockMarket, { account: user, collateral, borrowed: (value * 624n) / 1_000n });
+    await verbs.local.moveOracle(stockMarket, '-1');
     const amount = fromUnits(1_000_000n, depositToken.decimals).toFixed();
     const error = expectEnvelope(
       await verbs.post(DEPOSIT, body({ amount, stockLtvPct: '55', userAddress: user })),
       400,
       'simulation_reverted',
     );
-    expect(error.details).toMatchObject({ reason: 'StockLtvAboveBound', callIndex: 2 });
-    expect(Object.keys(error.details.args)).toEqual(['ltv', 'bound']);
+    expect(error.details).toMatchObject({ callIndex: 2, args: { message: 'insufficient collateral' } });
   });
 });
 

@@ -286,7 +286,7 @@ describe('POST /v1/partner/leverage/build', () => {
     expect(answer).toMatchObject({
       status: 400,
       code: 'simulation_reverted',
-      details: { reason: 'ContractPaused', callIndex: 1 },
+      details: { reason: 'EnforcedPause', callIndex: 1 },
     });
   });
 

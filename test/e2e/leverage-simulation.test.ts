@@ -57,7 +57,7 @@ describe('createSimulator', () => {
       code: 'simulation_reverted',
       status: 503,
       retryable: true,
-      details: { reason: 'InsufficientOutput', callIndex: 1 },
+      details: { reason: 'FlashLeverage__MinTokenOutNotMet', callIndex: 1 },
     });
   });
 

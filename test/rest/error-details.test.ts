@@ -115,7 +115,10 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     }),
   ],
   SimulationRevertedError: [
-    new SimulationRevertedError({ reason: 'LtvAboveMax', args: [{ name: 'ltv', value: '9' }], callIndex: 1 }, false),
+    new SimulationRevertedError(
+      { reason: 'FlashLeverage__ExceedsMaxLTV', args: [{ name: 'effectiveLtv', value: '9' }], callIndex: 1 },
+      false,
+    ),
     new SimulationRevertedError({ reason: 'unknown', args: [], callIndex: 0 }, true),
   ],
   SimulationMismatchError: [

@@ -3,26 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { decodeRevert, isCurable } from '../../src/transactions/simulation/revert.ts';
 
-const token = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
-
 describe('decodeRevert', () => {
   it('default: names the error and its arguments', () => {
-    const data = encodeErrorResult({ abi: flashLeverageAbi, errorName: 'InsufficientOutput', args: [token, 5n, 7n] });
+    const data = encodeErrorResult({
+      abi: flashLeverageAbi,
+      errorName: 'FlashLeverage__ExceedsMaxLTV',
+      args: [7n, 5n],
+    });
     expect(decodeRevert(data)).toEqual({
-      reason: 'InsufficientOutput',
+      reason: 'FlashLeverage__ExceedsMaxLTV',
       args: [
-        { name: 'token', value: token },
-        { name: 'received', value: '5' },
-        { name: 'minimum', value: '7' },
+        { name: 'effectiveLtv', value: '7' },
+        { name: 'maxLtv', value: '5' },
       ],
     });
-  });
-
-  it('behavior: the reason of a failed swap is unfolded', () => {
-    const venueAbi = parseAbi(['error OutputBelowMinimum(uint256 amountOut, uint256 minOut)']);
-    const inner = encodeErrorResult({ abi: venueAbi, errorName: 'OutputBelowMinimum', args: [1n, 2n] });
-    const data = encodeErrorResult({ abi: flashLeverageAbi, errorName: 'SwapFailed', args: [token, inner] });
-    expect(decodeRevert(data).args[1]).toEqual({ name: 'reason', value: 'OutputBelowMinimum(1, 2)' });
   });
 
   it('behavior: texts of foreign contracts are cut and stripped', () => {
@@ -46,7 +40,7 @@ describe('decodeRevert', () => {
 
 describe('isCurable', () => {
   it('default: prices and fills may be better with a fresh quote, everything else will not', () => {
-    expect(isCurable({ reason: 'InsufficientOutput', args: [] })).toBe(true);
-    expect(isCurable({ reason: 'ContractPaused', args: [] })).toBe(false);
+    expect(isCurable({ reason: 'FlashLeverage__MinTokenOutNotMet', args: [] })).toBe(true);
+    expect(isCurable({ reason: 'EnforcedPause', args: [] })).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { decodeFunctionResult, encodeFunctionData, getContractAddress, zeroAddress } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, getAddress, getContractAddress, zeroAddress } from 'viem';
 import { userProxyAbi } from '../../abi/flash-leverage.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -7,7 +7,7 @@ import type { Call, CallResult } from '../types.ts';
 
 /** Owners of the contracts that FlashLeverage has created, by the nonce they were created with. */
 export interface ProxyOwners {
-  /** `null` = it has no owner: the implementation behind the proxies. */
+  /** `null` = it has no owner: the implementation behind the proxies, which is its own maker's or nobody's. */
   readonly owners: ReadonlyMap<number, Address | null>;
   readonly failures: ReadonlyMap<number, FailureReason>;
 }
@@ -25,15 +25,20 @@ export function planProxyOwners(flashLeverage: Address, nonces: readonly number[
 }
 
 /** Fold the answers, in the order of `planProxyOwners`. */
-export function foldProxyOwners(nonces: readonly number[], results: readonly CallResult[]): ProxyOwners {
+export function foldProxyOwners(
+  flashLeverage: Address,
+  nonces: readonly number[],
+  results: readonly CallResult[],
+): ProxyOwners {
   const owners = new Map<number, Address | null>();
   const failures = new Map<number, FailureReason>();
+  const nobody = new Set<Address>([zeroAddress, getAddress(flashLeverage)]);
   for (const [i, nonce] of nonces.entries()) {
     const owner = decoded(results[i] ?? { ok: false, reason: 'malformed' }, (data) => ({
       address: decodeFunctionResult({ abi: userProxyAbi, functionName: 's_user', data }),
     }));
     if (!owner.ok) failures.set(nonce, owner.reason);
-    else owners.set(nonce, owner.value.address === zeroAddress ? null : owner.value.address);
+    else owners.set(nonce, nobody.has(owner.value.address) ? null : owner.value.address);
   }
   return { owners, failures };
 }

@@ -12,7 +12,7 @@ export interface RepayArgs {
   readonly borrowShares: bigint;
 }
 
-/** Repay with loan tokens that the user holds: `borrowShares` when not 0 (max uint256 = the whole debt), else `amountRepay`. */
+/** Repay with loan tokens that the user holds: `borrowShares` when not 0 (max uint256 = the whole debt), out of `amountRepay`, which is never 0; what the shares do not cost of it comes back. */
 export function buildRepay(contracts: ChainContracts, args: RepayArgs): BuiltCall<'repay', RepayArgs> {
   const { user, positionId, amountRepay, borrowShares } = args;
   const data = encodeFunctionData({

@@ -177,7 +177,7 @@ async function readVault(
     ...planMarket(chain, vault.stockMarket),
     ...planMarket(chain, vault.yieldMarket),
     readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
-    readOf(flashLeverage, flashLeverageAbi, 's_paused', []),
+    readOf(flashLeverage, flashLeverageAbi, 'paused', []),
     readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),

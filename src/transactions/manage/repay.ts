@@ -18,10 +18,8 @@ import { shownAmount } from '../words.ts';
 import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
-/** A full repayment covers the interest of this long after it was built: approvals take their time. */
+/** A full repayment brings the interest of this long after it was built: approvals take their time. The rest comes back. */
 const FULL_AHEAD_SEC = 1_800n;
-/** What the wallet needs for a full repayment that is sent at once. */
-const FULL_TAKEN_SEC = 120n;
 /** What a full repayment swaps beyond the debt at reference prices, for fee and impact; the rest comes back. */
 const FULL_MARGIN: Decimal = new Decimal('0.01');
 
@@ -56,7 +54,6 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
   if (isFull && asked !== undefined && asked < position.debt) throw tooLittle(asked, debtLater, token);
   const amount = isFull || asked === undefined ? debtLater : asked;
   const debt = isFull ? 0n : position.debt - amount;
-  const taken = isFull ? debtOf(live, position.borrowShares, FULL_TAKEN_SEC) : amount;
   return {
     path: 'repay',
     approvals: buildApprovals({
@@ -68,16 +65,16 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     tx: buildRepay(contracts, {
       user: input.user,
       positionId: BigInt(position.id),
-      amountRepay: isFull ? 0n : amount,
+      amountRepay: amount,
       borrowShares: isFull ? maxUint256 : 0n,
     }),
     swaps: [],
-    pays: { token, amount: taken },
+    pays: { token, amount },
     debtChange: debt - position.debt,
     preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
     notes: isFull
       ? [
-          `The whole debt of ${shownAmount(position.debt, token)} is repaid; the allowance covers the interest of half an hour more, and only the debt is taken.`,
+          `The whole debt of ${shownAmount(position.debt, token)} is repaid; what is sent covers the interest of half an hour more, and what the debt does not need of it comes back.`,
         ]
       : [],
   };
