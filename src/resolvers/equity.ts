@@ -8,12 +8,14 @@ type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 export type DepositArgs = { readonly strategyId: StrategyId; readonly amount: Decimal } & Loose<{
   stockLtvPct: Decimal;
   slippage: Decimal;
+  maxSwapLossPct: Decimal;
   chainId: ChainId;
 }>;
 export type DepositBuildArgs = DepositArgs & { readonly userAddress: Address };
 export type ExitArgs = { readonly strategyId: StrategyId; readonly userAddress: Address } & Loose<{
   yieldPositionIds: readonly number[];
   slippage: Decimal;
+  maxSwapLossPct: Decimal;
   chainId: ChainId;
 }>;
 
@@ -29,24 +31,26 @@ export function depositEquity({ userAddress, ...input }: DepositBuildArgs, ctx: 
 
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit> {
-  const { strategyId, userAddress, yieldPositionIds, slippage, chainId } = input;
+  const { strategyId, userAddress, yieldPositionIds, slippage, maxSwapLossPct, chainId } = input;
   return ctx.services.equity.exit(
     {
       strategyId,
       chainId: chainId ?? undefined,
       yieldPositionIds: yieldPositionIds ?? undefined,
       slippage: slippage ?? undefined,
+      maxSwapLossPct: maxSwapLossPct ?? undefined,
     },
     userAddress,
   );
 }
 
-function depositInput({ strategyId, amount, stockLtvPct, slippage, chainId }: DepositArgs) {
+function depositInput({ strategyId, amount, stockLtvPct, slippage, maxSwapLossPct, chainId }: DepositArgs) {
   return {
     strategyId,
     amount,
     chainId: chainId ?? undefined,
     stockLtvPct: stockLtvPct ?? undefined,
     slippage: slippage ?? undefined,
+    maxSwapLossPct: maxSwapLossPct ?? undefined,
   };
 }

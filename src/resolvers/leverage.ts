@@ -29,7 +29,13 @@ export type LeverageArgs = {
   readonly strategyId: StrategyId;
   readonly payToken: Address;
   readonly amount: Decimal;
-} & Loose<{ leverage: Decimal; desiredLtv: Decimal; slippage: Decimal; chainId: ChainId }>;
+} & Loose<{
+  leverage: Decimal;
+  desiredLtv: Decimal;
+  slippage: Decimal;
+  maxSwapLossPct: Decimal;
+  chainId: ChainId;
+}>;
 
 export type OpenArgs = LeverageArgs & { readonly userAddress: Address };
 
@@ -40,6 +46,7 @@ export type ManageArgs = { readonly userAddress: Address; readonly id: number; r
   leverage: Decimal;
   desiredLtv: Decimal;
   slippage: Decimal;
+  maxSwapLossPct: Decimal;
   chainId: ChainId;
 }>;
 
@@ -97,6 +104,7 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
     leverage: input.leverage ?? undefined,
     desiredLtvPct: input.desiredLtv ?? undefined,
     slippage: input.slippage ?? undefined,
+    maxSwapLossPct: input.maxSwapLossPct ?? undefined,
   });
 }
 
@@ -198,7 +206,7 @@ function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPos
 }
 
 function openInput(input: LeverageArgs, ctx: AppContext) {
-  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, chainId } = input;
+  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, maxSwapLossPct, chainId } = input;
   return {
     chainId: chainIdOf(chainId, ctx),
     strategyId,
@@ -207,6 +215,7 @@ function openInput(input: LeverageArgs, ctx: AppContext) {
     leverage: leverage ?? undefined,
     desiredLtvPct: desiredLtv ?? undefined,
     slippage: slippage ?? undefined,
+    maxSwapLossPct: maxSwapLossPct ?? undefined,
   };
 }
 

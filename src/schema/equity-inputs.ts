@@ -7,6 +7,11 @@ const LTV =
   "LTV of the stock leg in percent; the vault's target when left out. At most 88 % of the liquidation LTV: more is refused.";
 const SLIPPAGE = 'Ratio, 0.01 when left out; more than 0.01 is capped, zero and less are refused.';
 
+const LOSS =
+  'What all swaps and fees may cost together, percent of the deposit, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the deposit. Up to 10.';
+const LOSS_EXIT =
+  'What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold. Up to 50.';
+
 export const EquityPreviewInputRef = builder.inputType('EquityPreviewInput', {
   description: 'What to deposit.',
   fields: (t) => ({
@@ -15,6 +20,7 @@ export const EquityPreviewInputRef = builder.inputType('EquityPreviewInput', {
     amount: t.field({ type: 'Decimal', required: true, description: AMOUNT }),
     stockLtvPct: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
   }),
 });
 
@@ -26,6 +32,7 @@ export const DepositEquityInputRef = builder.inputType('DepositEquityInput', {
     amount: t.field({ type: 'Decimal', required: true, description: AMOUNT }),
     stockLtvPct: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
     userAddress: t.field({
       type: 'Address',
       required: true,
@@ -49,5 +56,6 @@ export const ExitEquityInputRef = builder.inputType('ExitEquityInput', {
         "Yield loops to close with the stock leg; nothing outside the list is closed. Left out: the loops that are known to be the vault's. Required when their match is `ambiguous`.",
     }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_EXIT }),
   }),
 });

@@ -7,6 +7,11 @@ const LEVERAGE = 'Target leverage, e.g. 5; this or `desiredLtv`.';
 const LTV = 'Target LTV in percent; this or `leverage`.';
 const SLIPPAGE = 'Ratio, 0.005 when left out; more than 0.01 is capped, zero and less are refused.';
 
+const LOSS =
+  'What all swaps and fees may cost together, percent of the equity; in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity. Up to 10.';
+const LOSS_MANAGED =
+  'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close` and `repay`.';
+
 export const PreviewInputRef = builder.inputType('LeveragePreviewInput', {
   description: 'What to open.',
   fields: (t) => ({
@@ -21,6 +26,7 @@ export const PreviewInputRef = builder.inputType('LeveragePreviewInput', {
     leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
   }),
 });
 
@@ -38,6 +44,7 @@ export const OpenInputRef = builder.inputType('OpenLeverageInput', {
     leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
     userAddress: t.field({
       type: 'Address',
       required: true,
@@ -78,5 +85,6 @@ export const ManageInputRef = builder.inputType('ManagePositionInput', {
     leverage: t.field({ type: 'Decimal', description: LEVERAGE }),
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
+    maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_MANAGED }),
   }),
 });

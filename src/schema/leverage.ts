@@ -84,8 +84,9 @@ const PreviewRef = builder.objectRef<ShownPreview>('LeveragePreview').implement(
     }),
     slippage: t.field({
       type: 'Decimal',
-      description: 'The slippage that counts, a ratio: what was asked for, capped.',
-      resolve: ({ terms }) => terms.slippage,
+      description:
+        'The slippage that holds in the calldata, a ratio: what was asked for, capped, or what a limit leaves of it.',
+      resolve: ({ terms }) => terms.slippage.value,
     }),
     note: t.exposeString('note', { description: 'The same in sentences.' }),
     issues: t.field({
@@ -166,7 +167,8 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
     }),
     slippage: t.field({
       type: 'Decimal',
-      description: 'The slippage that counts, a ratio: what was asked for, capped.',
+      description:
+        'The slippage that holds in the calldata, a ratio: what was asked for, capped, or what a limit leaves of it.',
       resolve: ({ slippage }) => slippage.value,
     }),
     expiresAt: t.field({

@@ -113,6 +113,7 @@ const ISSUE_DESCRIPTIONS: Record<Issue['kind'], string> = {
   APPROVAL_NEEDED: 'The contract may not take the token yet; `approvals` allows it.',
   PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
   NOT_SIMULATED: 'The calls could not be tried out beforehand.',
+  SLIPPAGE_TIGHTENED: 'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
 };
 
 const IssueKindRef = builder.enumType('PlanIssueKind', {
@@ -141,6 +142,16 @@ export const IssueRef = builder.objectRef<Issue>('PlanIssue').implement({
       type: 'Decimal',
       nullable: true,
       description: 'How much there is, whole tokens; `null` = it is not about an amount.',
+    }),
+    asked: t.expose('asked', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'The slippage that was asked for, a ratio after its cap; `null` = it is not about slippage.',
+    }),
+    effective: t.expose('effective', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'The slippage that holds in the calldata, a ratio; `null` = it is not about slippage.',
     }),
   }),
 });

@@ -6,7 +6,7 @@ import { LimitExceededError } from './errors.ts';
 import type { PayToken } from './types.ts';
 
 export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
-/** The contracts refuse more. */
+/** More is lowered to it: whoever allows more is filled at it. */
 export const MAX_SLIPPAGE: Decimal = new Decimal('0.01');
 
 /** The most that `maxSwapLossPct` may allow, percent of the equity: where risk is added, and where it is taken back. */
@@ -19,6 +19,8 @@ export interface EffectiveSlippage {
   readonly value: Decimal;
   /** What was asked for, when it was more than the cap. */
   readonly cappedFrom?: Decimal;
+  /** What would count, had a minimum not been raised above it: less holds in the calldata. */
+  readonly tightenedFrom?: Decimal;
 }
 
 /** Take the slippage ratio: the default when left out, capped at 1 %. @throws BadRequestError at or below zero */
@@ -32,6 +34,31 @@ export function effectiveSlippage(asked: Decimal | undefined): EffectiveSlippage
     });
   }
   return asked.gt(MAX_SLIPPAGE) ? { value: MAX_SLIPPAGE, cappedFrom: asked } : { value: asked };
+}
+
+/**
+ * Take the loss that a request allows, percent of the equity; `undefined` = the usual bounds.
+ * @throws BadRequestError below zero; LimitExceededError above the largest
+ */
+export function allowedLoss(asked: Decimal | undefined, largest: Decimal): Decimal | undefined {
+  if (asked === undefined) return undefined;
+  const [field, value, max] = ['maxSwapLossPct', asked.toFixed(), largest.toFixed()];
+  if (asked.isNegative()) {
+    throw new BadRequestError(`${field} must be 0 or more, percent of the equity, at most ${max}.`, {
+      field,
+      value,
+      limit: { min: '0', max },
+    });
+  }
+  if (asked.lte(largest)) return asked;
+  throw new LimitExceededError(
+    `${field} ${value} is more than can be allowed here: at most ${max}, percent of the equity.`,
+    {
+      field,
+      value,
+      limit: { maxSwapLossPct: max },
+    },
+  );
 }
 
 /** The least output in base units, `quote × (1 − slippage)`, rounded down as everything that becomes a minimum. */

@@ -175,19 +175,6 @@ function concluded(draft: PlanDraft, outcome: Outcome): PlanDraft {
   };
 }
 
-/**
- * Build once more, with fresh quotes, where the simulation of the first time gave less than it was quoted.
- * @throws SimulationMismatchError when the second one does as well
- */
-export async function withFreshQuotes<T>(build: () => Promise<T>): Promise<T> {
-  try {
-    return await build();
-  } catch (error) {
-    if (!(error instanceof SimulationMismatchError)) throw error;
-    return build();
-  }
-}
-
 /** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */
 export function expiryOf(swaps: readonly PlannedSwap[], nowMs: number): number | undefined {
   if (swaps.length === 0) return undefined;

@@ -3,6 +3,7 @@ import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
 import type { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
+import type { EffectiveSlippage } from './input.ts';
 
 /** Which contract function the main call runs. */
 export type Path = (typeof TRANSACTION_PATHS)[number];
@@ -100,7 +101,12 @@ export interface MarketRates {
   readonly netBorrowApyPct: Decimal;
 }
 
-export type IssueKind = 'INSUFFICIENT_BALANCE' | 'APPROVAL_NEEDED' | 'PRICE_UNVERIFIED' | 'NOT_SIMULATED';
+export type IssueKind =
+  | 'INSUFFICIENT_BALANCE'
+  | 'APPROVAL_NEEDED'
+  | 'PRICE_UNVERIFIED'
+  | 'NOT_SIMULATED'
+  | 'SLIPPAGE_TIGHTENED';
 
 /** Something to know or to do before signing. It never stops a plan. */
 export interface Issue {
@@ -110,6 +116,9 @@ export interface Issue {
   /** Whole tokens. */
   readonly required?: string;
   readonly available?: string;
+  /** Slippage that was asked for (after its cap) and that holds, ratios. */
+  readonly asked?: string;
+  readonly effective?: string;
 }
 
 /** Everything that was decided about an open, before any calldata. */
@@ -126,6 +135,7 @@ export interface OpenTerms {
   readonly amountFlashLoan: bigint;
   readonly leverageSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
-  readonly slippage: Decimal;
+  /** What holds in the calldata. */
+  readonly slippage: EffectiveSlippage;
   readonly preview: PositionPreview;
 }

@@ -9,9 +9,9 @@ export function shownAmount(units: bigint, { decimals, symbol }: { decimals: num
 }
 
 /** Name a slippage that was lowered to the cap; nothing otherwise. */
-export function slippageNote({ value, cappedFrom }: EffectiveSlippage): readonly string[] {
+export function slippageNote({ value, cappedFrom, tightenedFrom }: EffectiveSlippage): readonly string[] {
   if (!cappedFrom) return [];
-  return [`Slippage ${cappedFrom.toFixed()} was lowered to the cap ${value.toFixed()}.`];
+  return [`Slippage ${cappedFrom.toFixed()} was lowered to the cap ${(tightenedFrom ?? value).toFixed()}.`];
 }
 
 /** Say what a swap is expected to give, and at least. */

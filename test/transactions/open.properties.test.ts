@@ -16,6 +16,7 @@ import {
   openTerms,
   planEntrySwap,
   planLiquidity,
+  planLoanSwap,
   sizeOpen,
 } from '../../src/transactions/open/terms.ts';
 import { loanInCollateral } from '../../src/transactions/preview/ltv.ts';
@@ -41,7 +42,7 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
       ? fc.constant(undefined)
       : quoteFor(chain, amountIn, 10n ** BigInt(market.collateral.decimals) * 50n);
     return entry.chain((entryQuote) => {
-      const entrySwap = entryQuote && planEntrySwap(request, entryQuote, entryQuote.amountOut);
+      const entrySwap = entryQuote && planEntrySwap(request, entryQuote, entryQuote.amountOut, false);
       const size = attempt(() => sizeOpen(request, entrySwap, price));
       if (size === 'refused') return fc.constant(size);
       const loan = size.amountFlashLoan;
@@ -56,7 +57,15 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
         .map(({ quote, liquidity, elsewhere, sources, allowance }) =>
           attempt((): Built => {
             const { reallocations } = planLiquidity(request, loan, { liquidity, idle: liquidity + elsewhere }, sources);
-            const terms = openTerms({ request, price, entry: entrySwap, size, quote, reallocations, rates: undefined });
+            const terms = openTerms({
+              request,
+              price,
+              entry: entrySwap,
+              size,
+              loanSwap: planLoanSwap(request, quote, price, false),
+              reallocations,
+              rates: undefined,
+            });
             const { flashLeverage, flashLeverageRouter } = chain.contracts;
             const allowances = new Map([flashLeverage, flashLeverageRouter].map((spender) => [spender, allowance]));
             const wallet = { native: 0n, balance: 0n, allowances };
@@ -142,7 +151,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     holds((built) => {
       const { terms, request } = built;
       for (const { minOut, quote } of [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])]) {
-        expect(minOut >= leastOutput(quote.amountOut, request.slippage)).toBe(true);
+        expect(minOut >= leastOutput(quote.amountOut, request.slippage.value)).toBe(true);
         expect(minOut <= quote.amountOut).toBe(true);
       }
       const inCalldata = intentOf(built.tx, built.user).minimumOut;
@@ -176,7 +185,7 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
         user,
         approvals: 1,
         swaps,
-        slippage: { value: request.slippage },
+        slippage: request.slippage,
         notes: [formatUnitsPlain(terms.amountFlashLoan, request.market.loan.decimals)],
         issues: [],
         expiresAtMs: 0,

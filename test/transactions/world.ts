@@ -75,7 +75,7 @@ export const openRequest: fc.Arbitrary<OpenRequest> = place.chain(({ chain, mark
           payToken: payTokenOf(token),
           amountIn,
           targetLtvPct,
-          slippage: effectiveSlippage(new Decimal(slippageE6).shiftedBy(-6)).value,
+          slippage: effectiveSlippage(new Decimal(slippageE6).shiftedBy(-6)),
           requested: { field: 'desiredLtv', value: targetLtvPct.toFixed() },
           feeBps,
         };

@@ -6,32 +6,50 @@ export function collateralValueInLoan(collateral: bigint, price: bigint): bigint
   return MarketUtils.getCollateralValue(collateral, { price }) ?? 0n;
 }
 
+/** Share of its value that a swap returns, as a fraction of whole numbers. */
+export interface Returned {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** A swap that loses nothing. */
+const EVERYTHING: Returned = { numerator: 1n, denominator: 1n };
+
+/** What a swap of `amount` loan base units into `collateralOut` base units returns of its value; never more than all of it. */
+export function returnedShare(amount: bigint, collateralOut: bigint, price: bigint): Returned {
+  const value = collateralValueInLoan(collateralOut, price);
+  return value >= amount ? EVERYTHING : { numerator: value, denominator: amount };
+}
+
 /**
- * Size the flash loan that opens a position at `targetLtvPct` on collateral worth `collateralValue` loan base units:
- * `V / (1 − t) − V`, rounded down.
+ * Size the flash loan that opens a position at `targetLtvPct` on collateral worth `collateralValue` loan base units, when its
+ * swap returns `returned` of its value: `t·V / (1 − t·q)`, rounded down.
  * @throws RangeError when the target is not in 0 ≤ LTV < 100.
  */
-export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal): bigint {
-  return increaseFlashLoan({ collateralValue, debt: 0n, targetLtvPct });
+export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal, returned: Returned = EVERYTHING): bigint {
+  return increaseFlashLoan({ collateralValue, debt: 0n, targetLtvPct, returned });
 }
 
 /**
  * Size the flash loan that brings a position with this collateral value and debt (loan base units) to `targetLtvPct`:
- * `(t * V − D) / (1 − t)`, rounded down. 0 = the position is at or above the target already, there is nothing to do.
+ * `(t·V − D) / (1 − t·q)`, rounded down. 0 = the position is at or above the target already, there is nothing to do.
  * @throws RangeError when the target is not in 0 ≤ LTV < 100.
  */
 export function increaseFlashLoan(input: {
   readonly collateralValue: bigint;
   readonly debt: bigint;
   readonly targetLtvPct: Decimal;
+  /** What the swap of the loan returns of its value; all of it when left out. */
+  readonly returned?: Returned;
 }): bigint {
-  const { collateralValue, debt, targetLtvPct } = input;
+  const { collateralValue, debt, targetLtvPct, returned = EVERYTHING } = input;
   if (!targetLtvPct.gte(ZERO) || !targetLtvPct.lt(HUNDRED)) {
     throw new RangeError(`Target LTV ${targetLtvPct.toFixed()} % cannot be reached; it must lie in 0 ≤ LTV < 100.`);
   }
   const places = targetLtvPct.decimalPlaces() ?? 0;
   const whole = 100n * 10n ** BigInt(places);
   const target = BigInt(targetLtvPct.shiftedBy(places).toFixed(0));
-  const numerator = target * collateralValue - debt * whole;
-  return numerator <= 0n ? 0n : numerator / (whole - target);
+  const missing = target * collateralValue - debt * whole;
+  const { numerator, denominator } = returned;
+  return missing <= 0n ? 0n : (missing * denominator) / (whole * denominator - target * numerator);
 }

@@ -53,6 +53,9 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       "LTV of the stock leg in percent; the vault's target when left out. Above 88 % of the liquidation LTV it is refused.",
     ).optional(),
     slippage,
+    maxSwapLossPct: plainNumber(
+      'What all swaps and fees may cost together, percent of the deposit, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the deposit; up to 10.',
+    ).optional(),
     chainId,
   };
   return [
@@ -124,6 +127,9 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
           .optional()
           .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
         slippage,
+        maxSwapLossPct: plainNumber(
+          'What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold; up to 50.',
+        ).optional(),
         chainId,
       }),
       variables: ({ body }) => ({ input: body }),

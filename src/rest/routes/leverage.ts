@@ -44,6 +44,9 @@ const openBody = ({ chainIds }: RouteOptions) => ({
   leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
   desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
   slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+  maxSwapLossPct: plainNumber(
+    'What all swaps and fees may cost together, percent of the equity, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity; up to 10.',
+  ).optional(),
   chainId: chainIdField(chainIds, chainIds[0] ?? 1),
 });
 
@@ -129,6 +132,9 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
         leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
         slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
+        maxSwapLossPct: plainNumber(
+          'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds; up to 10, and up to 50 with close and repay.',
+        ).optional(),
         chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
       }),
       variables: ({ body }) => ({ input: body }),

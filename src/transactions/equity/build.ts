@@ -4,6 +4,8 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import type { EffectiveSlippage } from '../input.ts';
+import { withVenues } from '../quoting/attempts.ts';
+import { slippageIssues } from '../quoting/slippage.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { foldWallet, planWallet } from '../requirements/wallet.ts';
@@ -46,7 +48,15 @@ export interface BuiltExit extends BuiltBatch {
  * with the issue beside it.
  * @throws everything that `planDeposit` throws, and SimulationRevertedError
  */
-export async function buildDeposit(
+export function buildDeposit(
+  deps: BuilderDeps,
+  found: FoundVault,
+  request: DepositRequest & { readonly user: Address },
+): Promise<BuiltDeposit> {
+  return withVenues(deps, (attempt) => depositOnce(attempt, found, request));
+}
+
+async function depositOnce(
   deps: BuilderDeps,
   found: FoundVault,
   request: DepositRequest & { readonly user: Address },
@@ -70,7 +80,7 @@ export async function buildDeposit(
     slippage,
     nativeBalance: wallet.native,
     pays,
-    issues: fundingIssues(pays),
+    issues: [...fundingIssues(pays), ...slippageIssues(slippage)],
     notes: leftoverNote(isAuthorized, vault),
     link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
   });
@@ -81,7 +91,16 @@ export async function buildDeposit(
  * Build the batch that closes the chosen loops of a vault and takes its stock leg apart.
  * @throws everything that `planExit` throws, and SimulationRevertedError
  */
-export async function buildExit(
+export function buildExit(
+  deps: BuilderDeps,
+  found: FoundVault,
+  request: ExitRequest,
+  wallet: WalletReading,
+): Promise<BuiltExit> {
+  return withVenues(deps, (attempt) => exitOnce(attempt, found, request, wallet));
+}
+
+async function exitOnce(
   deps: BuilderDeps,
   found: FoundVault,
   request: ExitRequest,
@@ -101,7 +120,7 @@ export async function buildExit(
     swaps: [...terms.loops.map(({ swap }) => swap), terms.stockSwap],
     slippage,
     nativeBalance: required(native),
-    issues: [],
+    issues: slippageIssues(slippage),
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });
@@ -134,7 +153,8 @@ async function completeBatch(
     .simulator.simulate({ user, calls, nativeBalance, ...(pays ? { pays } : {}) });
   const allIssues = outcome.simulated ? issues : [...issues, NOT_SIMULATED];
   const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
-  const query = { strategyId: vault.id, ...link, slippage: slippage.value.toFixed() };
+  const asked = slippage.tightenedFrom ?? slippage.value;
+  const query = { strategyId: vault.id, ...link, slippage: asked.toFixed() };
   const signingUrl = signingUrlOf(deps.appUrl, { chainId: String(chain.chainId), action, userAddress: user, ...query });
   return {
     user,

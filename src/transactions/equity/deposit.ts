@@ -7,7 +7,14 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
-import { baseUnits, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
+import {
+  allowedLoss,
+  baseUnits,
+  type EffectiveSlippage,
+  effectiveSlippage,
+  LARGEST_LOSS_PCT,
+  MAX_SLIPPAGE,
+} from '../input.ts';
 import {
   borrowingFlows,
   type Flow,
@@ -23,6 +30,8 @@ import { loanInCollateral } from '../preview/ltv.ts';
 import { leastLeverageOutput } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
+import { sizeLoan } from '../quoting/size.ts';
+import { heldSlippage } from '../quoting/slippage.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
@@ -44,6 +53,8 @@ export interface DepositRequest {
   readonly amount: Decimal;
   readonly stockLtvPct?: Decimal | undefined;
   readonly slippage?: Decimal | undefined;
+  /** What all swaps and fees may cost together, percent of the deposit. */
+  readonly maxSwapLossPct?: Decimal | undefined;
 }
 
 export interface PlannedDeposit {
@@ -67,6 +78,7 @@ export async function planDeposit(
   further: readonly Read<unknown>[] = [],
 ): Promise<PlannedDeposit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
+  const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
   const stockLtvPct = resolveStockLtvPct(vault, request.stockLtvPct);
   const amountIn = baseUnits(request.amount, payTokenOf(vault.depositToken));
   requireOpenVault(vault, deps.composed(chain.chainId), deps.clock.now());
@@ -101,7 +113,8 @@ export async function planDeposit(
       ...feeFields(deps, feeBps),
     });
     const reference = loanInCollateral(amountIn, price);
-    return planSwap({ tokenIn: depositToken, tokenOut, quote, reference, slippage: slippage.value });
+    const judged = { quote, reference, slippage: slippage.value, maxSwapLossPct, capped: deps.quoter.capped };
+    return planSwap({ tokenIn: depositToken, tokenOut, ...judged });
   };
 
   const stockSwap = await buy(stock, amountIn, prices.stock, fees.stockLegBps, router);
@@ -117,11 +130,24 @@ export async function planDeposit(
   const loop = yieldMarket.collateral;
   const zap = await buy(loop, stockBorrow, prices.yield, fees.yieldLegBps, router);
   const minCollateral = worstOutput(zap);
-  const amountFlashLoan = sizeFlashLoan(vault, minCollateral, prices.yield);
-  requirePositive(amountFlashLoan, vault, amountIn);
-  requireCovered(depositNeeds(vault, stockBorrow, amountFlashLoan, liquidity), largest);
-
-  const loanSwap = await buy(loop, amountFlashLoan, prices.yield, fees.yieldLegBps, flashLeverage);
+  const sized = await sizeLoan({
+    collateral: minCollateral,
+    debt: 0n,
+    price: prices.yield,
+    targetLtvPct: limitsOf(yieldMarket).safeLtvPct,
+    feeBps: fees.yieldLegBps,
+    sizeAt: (returned) => {
+      const amount = sizeFlashLoan(vault, minCollateral, prices.yield, returned);
+      requirePositive(amount, vault, amountIn);
+      requireCovered(depositNeeds(vault, stockBorrow, amount, liquidity), largest);
+      return amount;
+    },
+    async quoteAt(amount) {
+      const quoted = await buy(loop, amount, prices.yield, fees.yieldLegBps, flashLeverage);
+      return { expectedOut: quoted.expectedOut, quoted };
+    },
+  });
+  const { amount: amountFlashLoan, quoted: loanSwap } = sized;
   const requested = { field: 'amount', value: request.amount.toFixed() };
   requireLossWithin({
     swaps: [
@@ -131,6 +157,7 @@ export async function planDeposit(
     ],
     equity: amountIn,
     boundsTotal: true,
+    maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,
   });
@@ -144,6 +171,7 @@ export async function planDeposit(
     requested,
   });
   const leverage = withMinimum(loanSwap, minLeveraged);
+  const held = heldSlippage(slippage, [{ before: loanSwap, after: leverage }]);
   const swaps = { stock: stockSwap, zap, leverage };
   const decided = {
     vault,
@@ -154,14 +182,14 @@ export async function planDeposit(
     amountFlashLoan,
     swaps,
     fees: { stockLegBps: stockSwap.feeBps, yieldLegBps: leverage.feeBps },
-    slippage: slippage.value,
+    slippage: held.value,
   };
   const borrowApyAfterPct = {
     stock: borrowApyChange(live.stock, stockBorrow).after,
     yield: borrowApyChange(live.yieldMarket, amountFlashLoan).after,
   };
   const preview = previewDeposit({ ...decided, prices, ...composed, held: live.held, borrowApyAfterPct });
-  return { terms: { ...decided, preview }, slippage, answers: live.answers };
+  return { terms: { ...decided, preview }, slippage: held, answers: live.answers };
 }
 
 /** Read both markets and whether the yield market is open, at one block. */

@@ -8,11 +8,12 @@ import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
-import { type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
+import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { planSwap, withMinimum } from '../quoting/planned.ts';
+import { heldSlippage } from '../quoting/slippage.ts';
 import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { PlannedSwap } from '../types.ts';
@@ -25,6 +26,8 @@ export interface ExitRequest {
   /** Which loops to close; `undefined` = left out. */
   readonly yieldPositionIds?: readonly number[] | undefined;
   readonly slippage?: Decimal | undefined;
+  /** What all sales may lose together, percent of the equity. */
+  readonly maxSwapLossPct?: Decimal | undefined;
 }
 
 /** A wallet as it was read, and as it is shown. Both are of one block. */
@@ -60,6 +63,7 @@ export async function planExit(
   further: readonly Read<unknown>[] = [],
 ): Promise<PlannedExit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
+  const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.leaving);
   const found = { chain, router, vault };
   const fresh = (market: Market) => requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
   // First of all: on old numbers of the stock leg the match of its loops would be a guess.
@@ -115,6 +119,8 @@ export async function planExit(
       quote,
       reference: collateralValueInLoan(amount, price),
       slippage: slippage.value,
+      maxSwapLossPct,
+      capped: deps.quoter.capped,
     });
   };
   const [stockSwap, ...loopSwaps] = await Promise.all([
@@ -140,19 +146,24 @@ export async function planExit(
     swaps: [...exits, { swap: stockSold }].map(({ swap }) => ({ swap })),
     equity,
     boundsTotal: false,
+    maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.leaving,
     requested: exits.find(isOver)?.requested ?? requested,
   });
+  const held = heldSlippage(slippage, [
+    ...exits.map(({ swap }, i) => ({ before: loopSwaps[i] ?? swap, after: swap })),
+    { before: stockSwap, after: stockSold },
+  ]);
   return {
     terms: {
       vault,
       router,
       loops: exits.map(({ positionId, swap }) => ({ positionId, swap })),
       stockSwap: stockSold,
-      slippage: slippage.value,
+      slippage: held.value,
     },
     position,
-    slippage,
+    slippage: held,
     answers: rest,
   };
 }

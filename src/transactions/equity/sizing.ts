@@ -1,5 +1,5 @@
 import type { EquityVault } from '../../catalog/types.ts';
-import { collateralValueInLoan, openFlashLoan } from '../../domain/leverage/flash-loan.ts';
+import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { Decimal } from '../../shared/decimal.ts';
 
@@ -15,8 +15,16 @@ export function sizeStockBorrow(minStock: bigint, stockPrice: bigint, stockLtvPc
   return BigInt(value.times(stockLtvPct).shiftedBy(-2).integerValue(Decimal.ROUND_DOWN).toFixed(0));
 }
 
-/** Size the yield leg's flash loan on the least collateral that the zap may give, to the yield market's safe LTV. */
-export function sizeFlashLoan(vault: EquityVault, minCollateral: bigint, yieldPrice: bigint): bigint {
+/**
+ * Size the yield leg's flash loan on the least collateral that the zap may give and on what its own swap returns, to the
+ * yield market's safe LTV.
+ */
+export function sizeFlashLoan(
+  vault: EquityVault,
+  minCollateral: bigint,
+  yieldPrice: bigint,
+  returned?: Returned,
+): bigint {
   const value = collateralValueInLoan(minCollateral, yieldPrice);
-  return openFlashLoan(value, limitsOf(vault.yieldMarket).safeLtvPct);
+  return openFlashLoan(value, limitsOf(vault.yieldMarket).safeLtvPct, returned);
 }

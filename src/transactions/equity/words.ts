@@ -1,6 +1,7 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { EffectiveSlippage } from '../input.ts';
+import { slippageIssues } from '../quoting/slippage.ts';
 import type { Issue, PlannedSwap } from '../types.ts';
 import { slippageNote, swapNote } from '../words.ts';
 import type { DepositPreview } from './types.ts';
@@ -17,6 +18,7 @@ export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage
           `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % at the rates of now and ${preview.netApyAfterPct} % after it.`,
         ]),
     ...slippageNote(slippage),
+    ...slippageIssues(slippage).map(({ message }) => message),
   ].join(' ');
 }
 

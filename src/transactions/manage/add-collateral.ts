@@ -4,7 +4,7 @@ import { buildApprovals } from '../build/approvals.ts';
 import { buildSupplyCollateral } from '../build/supply-collateral.ts';
 import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collateral.ts';
 import { referralFeeBps } from '../deps.ts';
-import { baseUnits, LARGEST_LOSS_PCT } from '../input.ts';
+import { baseUnits } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
@@ -46,7 +46,8 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     // What is paid in: of the whole position a small payment could lose everything.
     equity: collateralValueInLoan(swap.reference ?? swap.expectedOut, live.price),
     boundsTotal: false,
-    largestPct: LARGEST_LOSS_PCT.adding,
+    maxSwapLossPct: context.maxSwapLossPct,
+    largestPct: context.largestPct,
     requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
   });
   return {

@@ -2,12 +2,12 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
-import { LARGEST_LOSS_PCT } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
 import { sellImpactPct } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { withMinimum } from '../quoting/planned.ts';
+import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount, shownPct } from '../words.ts';
 import { quoteSwap } from './swap.ts';
@@ -44,12 +44,14 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
     );
   }
   const swap = withMinimum(quoted.swap, position.debt);
+  const slippage = heldSlippage(context.slippage, [{ before: quoted.swap, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);
   requireLossWithin({
     swaps: [{ swap: quoted.swap }],
     equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
     boundsTotal: false,
-    largestPct: LARGEST_LOSS_PCT.leaving,
+    maxSwapLossPct: context.maxSwapLossPct,
+    largestPct: context.largestPct,
     requested: { field: 'action', value: 'close' },
   });
   return {
@@ -62,6 +64,8 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],
+    slippage,
+    issues: slippageIssues(slippage),
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(expectedOut > position.debt ? expectedOut - position.debt : 0n, market.loan)} is paid out.`,

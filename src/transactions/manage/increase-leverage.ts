@@ -4,7 +4,7 @@ import { Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import { type LargestInput, NotEligibleError } from '../errors.ts';
 import { requireUnmatured } from '../gate.ts';
-import { LARGEST_LOSS_PCT, requestedOf, targetLtvPct } from '../input.ts';
+import { requestedOf, targetLtvPct } from '../input.ts';
 import {
   borrowingFlows,
   type LiquidityNeed,
@@ -18,6 +18,8 @@ import { ltvPctOf } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { withMinimum, worstOutput } from '../quoting/planned.ts';
+import { sizeLoan } from '../quoting/size.ts';
+import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
@@ -31,32 +33,46 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   requireUnmatured(market, context.deps.clock.now());
   const target = targetLtvPct(input, limits);
   const collateralValue = collateralValueInLoan(position.collateral, live.price);
-  const amountFlashLoan = increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target });
-  if (amountFlashLoan === 0n) {
+  if (increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target }) === 0n) {
     const now = ltvPctOf(position, live.price);
     throw new NotEligibleError(
       `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target.`,
       { reason: 'nothing_to_do' },
     );
   }
-  // Managing brings no liquidity in: the market itself has to lend it.
-  const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live)]);
-  requireCovered(needs, (all) => largestTarget(context, amountFlashLoan, all));
-  const quoted = await quoteSwap(context, {
-    tokenIn: payTokenOf(market.loan),
-    tokenOut: payTokenOf(market.collateral),
-    amountIn: amountFlashLoan,
-    executor: chain.contracts.flashLeverage,
+  const sized = await sizeLoan({
+    collateral: position.collateral,
+    debt: position.debt,
+    price: live.price,
+    targetLtvPct: target,
     feeBps: 0,
+    sizeAt: (returned) => {
+      const amount = increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target, returned });
+      // Managing brings no liquidity in: the market itself has to lend it.
+      const needs = liquidityNeeds([borrowingFlows(market, amount)], [liquidityOf(market, live)]);
+      requireCovered(needs, (all) => largestTarget(context, amount, all));
+      return amount;
+    },
+    async quoteAt(amountIn) {
+      const { swap: quoted } = await quoteSwap(context, {
+        tokenIn: payTokenOf(market.loan),
+        tokenOut: payTokenOf(market.collateral),
+        amountIn,
+        executor: chain.contracts.flashLeverage,
+        feeBps: 0,
+      });
+      return { expectedOut: quoted.expectedOut, quoted };
+    },
   });
-  const { quote, expectedOut } = quoted.swap;
+  const { amount: amountFlashLoan, expectedOut, quoted } = sized;
   const requested = requestedOf(input);
   const priceImpactPct = buyImpactPct(amountFlashLoan, expectedOut, live.price);
   requireLossWithin({
-    swaps: [{ swap: quoted.swap, outPrice: live.price }],
+    swaps: [{ swap: quoted, outPrice: live.price }],
     equity: collateralValue - position.debt,
     boundsTotal: true,
-    largestPct: LARGEST_LOSS_PCT.adding,
+    maxSwapLossPct: context.maxSwapLossPct,
+    largestPct: context.largestPct,
     requested,
   });
   const debt = position.debt + amountFlashLoan;
@@ -69,17 +85,20 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     maxLtvPct: limits.maxLtvPct,
     requested,
   });
-  const swap = withMinimum(quoted.swap, minOut);
+  const swap = withMinimum(quoted, minOut);
+  const slippage = heldSlippage(context.slippage, [{ before: quoted, after: swap }]);
   return {
     path: 'increaseLeverage',
     approvals: [],
     tx: buildIncreaseLeverage(chain.contracts, {
       positionId: BigInt(position.id),
       amountFlashLoan,
-      swapData: swapDataOf(quote),
+      swapData: swapDataOf(swap.quote),
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],
+    slippage,
+    issues: slippageIssues(slippage),
     amountFlashLoan,
     debtChange: amountFlashLoan,
     preview: previewPosition({
@@ -88,7 +107,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       worst: { collateral: position.collateral + worstOutput(swap), debt },
       requestedLtvPct: target,
       rates,
-      swap: { source: quote.source, priceImpactPct },
+      swap: { source: swap.quote.source, priceImpactPct },
     }),
   };
 }

@@ -2,8 +2,9 @@ import { limitsOf } from '../../domain/market/statics.ts';
 import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
-import { baseUnits, effectiveSlippage } from '../input.ts';
-import { completePlan, type Plan, withFreshQuotes } from '../plan.ts';
+import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
+import { completePlan, type Plan } from '../plan.ts';
+import { withVenues } from '../quoting/attempts.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { ManageAction, PlannedSwap } from '../types.ts';
@@ -29,6 +30,8 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
 
 /** Pays with a token of the user's choice. */
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
+/** Takes risk back: losing a part of the equity may be better than staying. */
+const LEAVING: readonly ManageAction[] = ['close', 'repay'];
 /** What the message of a refused vault loop points at. */
 const EXIT_PATH = '/v1/partner/equity/exit/build';
 
@@ -37,16 +40,22 @@ const EXIT_PATH = '/v1/partner/equity/exit/build';
  * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NoRouteError, InsufficientLiquidityError,
  * SimulationRevertedError, SimulationMismatchError, UpstreamUnavailableError
  */
-export function managePosition(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
-  return withFreshQuotes(() => managePositionOnce(deps, positions, input));
+export async function managePosition(
+  deps: BuilderDeps,
+  positions: PositionDirectory,
+  input: ManageInput,
+): Promise<Plan> {
+  requireSigner(requireChainOf(deps.chains, input.chainId), input.user);
+  checkFields(input);
+  return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }
 
-async function managePositionOnce(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
+async function manageOnce(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
   const chain = requireChainOf(deps.chains, input.chainId);
-  requireSigner(chain, input.user);
-  checkFields(input);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;
+  const largestPct = LEAVING.includes(action) ? LARGEST_LOSS_PCT.leaving : LARGEST_LOSS_PCT.adding;
+  const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, largestPct);
   const [binding, given, vault] = await Promise.all([
     positions.bind(chain, user, id),
     input.payToken === undefined ? undefined : deps.tokens.find(chain, input.payToken),
@@ -77,6 +86,8 @@ async function managePositionOnce(deps: BuilderDeps, positions: PositionDirector
     market,
     limits: limitsOf(market),
     slippage,
+    maxSwapLossPct,
+    largestPct,
     rates: ratesOf(composedMarket(deps, market)),
     payToken,
     impactOf: ({ quote, lossPct: priceImpactPct }: PlannedSwap) => ({
@@ -87,6 +98,7 @@ async function managePositionOnce(deps: BuilderDeps, positions: PositionDirector
   return completePlan(deps, {
     notes: [],
     issues: [],
+    slippage,
     ...draft,
     before: { collateral: state.position.collateral, debt: state.position.debt },
     held: { id, proxy: binding.proxy },
@@ -96,12 +108,11 @@ async function managePositionOnce(deps: BuilderDeps, positions: PositionDirector
     action,
     live: state.live,
     wallet: state.wallet,
-    slippage,
     link: linkOf(context),
   });
 }
 
-function linkOf({ input, payToken, slippage }: ManageContext): Readonly<Record<string, string>> {
+function linkOf({ input, payToken, slippage, maxSwapLossPct }: ManageContext): Readonly<Record<string, string>> {
   const { id, amount, full, leverage, desiredLtvPct } = input;
   const given: Readonly<Record<string, string | undefined>> = {
     id: String(id),
@@ -111,6 +122,7 @@ function linkOf({ input, payToken, slippage }: ManageContext): Readonly<Record<s
     leverage: leverage?.toFixed(),
     desiredLtv: desiredLtvPct?.toFixed(),
     slippage: slippage.value.toFixed(),
+    maxSwapLossPct: maxSwapLossPct?.toFixed(),
   };
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -6,7 +6,7 @@ import { buildRepay } from '../build/repay.ts';
 import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
 import { usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
-import { baseUnits, LARGEST_LOSS_PCT } from '../input.ts';
+import { baseUnits } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
@@ -99,7 +99,8 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     // What is paid in: of the whole position a small payment could lose everything.
     equity: swap.reference ?? swap.expectedOut,
     boundsTotal: false,
-    largestPct: LARGEST_LOSS_PCT.leaving,
+    maxSwapLossPct: context.maxSwapLossPct,
+    largestPct: context.largestPct,
     requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
   });
   if (isFull && worstOutput(swap) < position.debt) {

@@ -18,7 +18,7 @@ export interface WantedSwap {
 
 /** Quote a swap of a manage action. @throws NoRouteError, UpstreamUnavailableError */
 export async function quoteSwap(
-  { deps, chain, market, live, slippage }: ManageContext,
+  { deps, chain, market, live, slippage, maxSwapLossPct }: ManageContext,
   { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
 ): Promise<{ readonly swap: PlannedSwap; readonly issues: readonly Issue[] }> {
   const usdOf = usdPrices(deps, chain);
@@ -33,8 +33,9 @@ export async function quoteSwap(
     slippage: slippage.value,
     ...feeFields(deps, feeBps),
   });
+  const { capped } = deps.quoter;
   return {
-    swap: planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value }),
+    swap: planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value, maxSwapLossPct, capped }),
     issues: reference === undefined ? [unverifiedPrice(tokenIn)] : [],
   };
 }

@@ -22,6 +22,8 @@ export interface ManageInput {
   readonly leverage?: Decimal | undefined;
   readonly desiredLtvPct?: Decimal | undefined;
   readonly slippage?: Decimal | undefined;
+  /** What all swaps and fees may cost together, percent of the equity. */
+  readonly maxSwapLossPct?: Decimal | undefined;
 }
 
 /** Everything a manage verb decides on. */
@@ -32,6 +34,10 @@ export interface ManageContext extends ManagedState {
   readonly market: Market;
   readonly limits: LtvLimits;
   readonly slippage: EffectiveSlippage;
+  /** What the request allows in place of the usual bounds of a loss, percent of the equity. */
+  readonly maxSwapLossPct: Decimal | undefined;
+  /** The most that it may allow for this action. */
+  readonly largestPct: Decimal;
   readonly rates: MarketRates | undefined;
   /** Only where the action is paid for. */
   readonly payToken: PayToken | undefined;
@@ -41,5 +47,5 @@ export interface ManageContext extends ManagedState {
 
 /** What a verb adds to the draft. */
 export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
-  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues'>>;
+  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues' | 'slippage'>>;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

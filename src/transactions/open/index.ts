@@ -2,7 +2,8 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireChainOf, requireSigner } from '../gate.ts';
-import { completePlan, type Plan, withFreshQuotes } from '../plan.ts';
+import { completePlan, type Plan } from '../plan.ts';
+import { withVenues } from '../quoting/attempts.ts';
 import { buildOpen } from './build.ts';
 import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
 
@@ -12,12 +13,12 @@ export type { OpenInput, PreparedOpen } from './prepare.ts';
  * Build the unsigned open of a position for the user who will sign it.
  * @throws as `prepareOpen`, and SimulationRevertedError, SimulationMismatchError
  */
-export function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
-  return withFreshQuotes(() => openLeverageOnce(deps, input, user));
+export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
+  requireSigner(requireChainOf(deps.chains, input.chainId), user);
+  return withVenues(deps, (attempt) => openOnce(attempt, input, user));
 }
 
-async function openLeverageOnce(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
-  requireSigner(requireChainOf(deps.chains, input.chainId), user);
+async function openOnce(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
   const prepared = await prepareOpen(deps, input, user);
   const { request, terms, slippage, live, wallet, issues } = prepared;
   const { chain, market, payToken, amountIn } = request;
@@ -46,7 +47,8 @@ async function openLeverageOnce(deps: BuilderDeps, input: OpenInput, user: Addre
       payToken: payToken.address,
       amount: formatUnitsPlain(amountIn, payToken.decimals),
       [request.requested.field]: request.requested.value,
-      slippage: slippage.value.toFixed(),
+      slippage: request.slippage.value.toFixed(),
+      ...(request.maxSwapLossPct ? { maxSwapLossPct: request.maxSwapLossPct.toFixed() } : {}),
     },
     terms,
   });

@@ -5,14 +5,24 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { type BuilderDeps, composedMarket, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
-import { baseUnits, type EffectiveSlippage, effectiveSlippage, requestedOf, targetLtvPct } from '../input.ts';
+import {
+  allowedLoss,
+  baseUnits,
+  type EffectiveSlippage,
+  effectiveSlippage,
+  LARGEST_LOSS_PCT,
+  requestedOf,
+  targetLtvPct,
+} from '../input.ts';
 import { referenceFor } from '../quoting/reference.ts';
+import { sizeLoan } from '../quoting/size.ts';
+import { slippageIssues } from '../quoting/slippage.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
 import type { Issue, OpenTerms } from '../types.ts';
-import { type OpenRequest, openTerms, planEntrySwap, planLiquidity, sizeOpen } from './terms.ts';
+import { type OpenRequest, openTerms, planEntrySwap, planLiquidity, planLoanSwap, sizeOpen } from './terms.ts';
 
 export interface OpenInput {
   readonly chainId: ChainId;
@@ -24,11 +34,14 @@ export interface OpenInput {
   readonly desiredLtvPct?: Decimal | undefined;
   /** Ratio. */
   readonly slippage?: Decimal | undefined;
+  /** What all swaps and fees may cost together, percent of the equity. */
+  readonly maxSwapLossPct?: Decimal | undefined;
 }
 
 export interface PreparedOpen {
   readonly request: OpenRequest;
   readonly terms: OpenTerms;
+  /** What holds in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly live: LiveMarket;
   /** What a reallocation moves into the market, loan base units. */
@@ -48,6 +61,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const market = requireLoop(chain, input.strategyId);
   const limits = limitsOf(market);
   const slippage = effectiveSlippage(input.slippage);
+  const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
   const target = targetLtvPct(input, limits);
   const nowMs = deps.clock.now();
   requireEligible(market, deps.composed(chain.chainId), nowMs);
@@ -61,7 +75,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     payToken,
     amountIn: baseUnits(input.amount, payToken),
     targetLtvPct: target,
-    slippage: slippage.value,
+    slippage,
+    maxSwapLossPct,
     requested: requestedOf(input),
     feeBps: referralFeeBps(deps, market),
   };
@@ -75,29 +90,53 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const { live, sources, wallet } = state;
   const usdOf = usdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
-  const entry = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut);
-  const size = sizeOpen(request, entry, live.price);
-  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
-  const executor = chain.contracts.flashLeverage;
-  const swap = { tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn: size.amountFlashLoan };
-  const quote = await deps.quoter.quote({
-    chain,
-    ...swap,
-    sender: executor,
-    recipient: executor,
-    slippage: slippage.value,
-    ...feeFields(deps, request.feeBps),
+  const { capped } = deps.quoter;
+  const entry = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
+  const sized = await sizeLoan({
+    collateral: sizeOpen(request, entry, live.price).amountCollateral,
+    debt: 0n,
+    price: live.price,
+    targetLtvPct: target,
+    feeBps: request.feeBps,
+    sizeAt: (returned) => {
+      const { amountFlashLoan } = sizeOpen(request, entry, live.price, returned);
+      planLiquidity(request, amountFlashLoan, live, sources);
+      return amountFlashLoan;
+    },
+    async quoteAt(amount) {
+      const quoted = planLoanSwap(request, await quoteLoan(deps, request, amount), live.price, capped);
+      return { expectedOut: quoted.expectedOut, quoted };
+    },
   });
+  const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
+  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
   const rates = ratesOf(composedMarket(deps, market));
+  const terms = openTerms({ request, price: live.price, entry, size, loanSwap: sized.quoted, reallocations, rates });
   return {
     request,
-    terms: openTerms({ request, price: live.price, entry, size, quote, reallocations, rates }),
-    slippage,
+    terms,
+    slippage: terms.slippage,
     live,
     moved,
     ...(wallet ? { wallet } : {}),
-    issues: entryQuote && !entryReference ? [unverifiedPrice(payToken)] : [],
+    issues: [...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []), ...slippageIssues(terms.slippage)],
   };
+}
+
+/** Quote the swap of a flash loan of this size into collateral. */
+function quoteLoan(deps: BuilderDeps, request: OpenRequest, amountIn: bigint): Promise<SwapQuote> {
+  const { chain, market, slippage, feeBps } = request;
+  const executor = chain.contracts.flashLeverage;
+  return deps.quoter.quote({
+    chain,
+    tokenIn: market.loan.address,
+    tokenOut: market.collateral.address,
+    amountIn,
+    sender: executor,
+    recipient: executor,
+    slippage: slippage.value,
+    ...feeFields(deps, feeBps),
+  });
 }
 
 async function readOpenState(
@@ -143,7 +182,7 @@ async function quoteEntry(deps: BuilderDeps, request: OpenRequest): Promise<Swap
     amountIn,
     sender: executor,
     recipient: executor,
-    slippage,
+    slippage: slippage.value,
     ...feeFields(deps, feeBps),
   });
 }

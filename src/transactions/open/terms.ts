@@ -1,16 +1,17 @@
 import type { Chain, Market } from '../../catalog/types.ts';
-import { collateralValueInLoan, openFlashLoan } from '../../domain/leverage/flash-loan.ts';
+import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { LARGEST_LOSS_PCT } from '../input.ts';
+import { type EffectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, type MarketRates, previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
+import { heldSlippage } from '../quoting/slippage.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
 import type { AllocatorSource } from '../requirements/allocator.ts';
 import type { LiveMarket } from '../requirements/market-state.ts';
@@ -24,16 +25,35 @@ export interface OpenRequest {
   readonly payToken: PayToken;
   readonly amountIn: bigint;
   readonly targetLtvPct: Decimal;
-  readonly slippage: Decimal;
+  readonly slippage: EffectiveSlippage;
+  /** What all swaps may lose together, percent of the equity; absent = the usual bounds. */
+  readonly maxSwapLossPct?: Decimal | undefined;
   /** The input that set the target, for refusals. */
   readonly requested: { readonly field: string; readonly value: string };
   readonly feeBps: number;
 }
 
 /** The swap of the pay token into collateral, as quoted. */
-export function planEntrySwap(request: OpenRequest, quote: SwapQuote, reference: bigint | undefined): PlannedSwap {
-  const { payToken, market, slippage } = request;
-  return planSwap({ tokenIn: payToken, tokenOut: market.collateral, quote, reference, slippage });
+export function planEntrySwap(
+  { payToken, market, slippage, maxSwapLossPct }: OpenRequest,
+  quote: SwapQuote,
+  reference: bigint | undefined,
+  capped: boolean,
+): PlannedSwap {
+  const pair = { tokenIn: payToken, tokenOut: market.collateral };
+  return planSwap({ ...pair, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
+}
+
+/** The swap of the flash loan into collateral, as quoted. */
+export function planLoanSwap(
+  { market, slippage, maxSwapLossPct }: Pick<OpenRequest, 'market' | 'slippage' | 'maxSwapLossPct'>,
+  quote: SwapQuote,
+  price: bigint,
+  capped: boolean,
+): PlannedSwap {
+  const pair = { tokenIn: market.loan, tokenOut: market.collateral };
+  const reference = loanInCollateral(quote.amountIn, price);
+  return planSwap({ ...pair, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
 }
 
 /** Base units: rounding alone may cost a swap of fewer more than the 1 % that the contracts accept. */
@@ -46,12 +66,18 @@ export interface OpenSize {
 }
 
 /**
- * Size the flash loan on the least collateral that the entry swap may give, so that the target holds in the worst fill.
+ * Size the flash loan on the least collateral that the entry swap may give, and on what its own swap returns of its value.
  * @throws BadRequestError for an amount so small that as good as nothing is borrowed
  */
-export function sizeOpen(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): OpenSize {
+export function sizeOpen(
+  request: OpenRequest,
+  entry: PlannedSwap | undefined,
+  price: bigint,
+  returned?: Returned,
+): OpenSize {
   const amountCollateral = entry ? worstOutput(entry) : request.amountIn;
-  const amountFlashLoan = openFlashLoan(collateralValueInLoan(amountCollateral, price), request.targetLtvPct);
+  const value = collateralValueInLoan(amountCollateral, price);
+  const amountFlashLoan = openFlashLoan(value, request.targetLtvPct, returned);
   if (amountFlashLoan < LEAST_LOAN) {
     const { loan } = request.market;
     throw new BadRequestError(
@@ -89,34 +115,34 @@ export function openTerms(input: {
   readonly price: bigint;
   readonly entry: PlannedSwap | undefined;
   readonly size: OpenSize;
-  readonly quote: SwapQuote;
+  /** The swap of the flash loan, as quoted. */
+  readonly loanSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
   readonly rates: MarketRates | undefined;
 }): OpenTerms {
-  const { request, price, entry, size, quote, reallocations, rates } = input;
-  const { chain, market, payToken, amountIn, slippage, limits, targetLtvPct, requested } = request;
+  const { request, price, entry, size, loanSwap, reallocations, rates } = input;
+  const { chain, market, payToken, amountIn, limits, targetLtvPct, requested, maxSwapLossPct } = request;
   const { amountCollateral, amountFlashLoan } = size;
-  const { loan, collateral } = market;
-  const reference = loanInCollateral(amountFlashLoan, price);
-  const planned = planSwap({ tokenIn: loan, tokenOut: collateral, quote, reference, slippage });
-  const { expectedOut } = planned;
+  const { expectedOut } = loanSwap;
   requireLossWithin({
-    swaps: [...(entry ? [entry] : []), planned].map((swap) => ({ swap, outPrice: price })),
+    swaps: [...(entry ? [entry] : []), loanSwap].map((swap) => ({ swap, outPrice: price })),
     equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
     boundsTotal: true,
+    maxSwapLossPct,
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,
   });
   const minOut = leastLeverageOutput({
     expectedOut,
-    slippage,
+    slippage: request.slippage.value,
     collateral: amountCollateral,
     debt: amountFlashLoan,
     price,
     maxLtvPct: limits.maxLtvPct,
     requested,
   });
-  const leverageSwap = withMinimum(planned, minOut);
+  const leverageSwap = withMinimum(loanSwap, minOut);
+  const slippage = heldSlippage(request.slippage, [{ before: loanSwap, after: leverageSwap }]);
   const expectedCollateral = entry ? entry.expectedOut : amountCollateral;
   return {
     chainId: chain.chainId,
@@ -136,7 +162,7 @@ export function openTerms(input: {
       worst: { collateral: amountCollateral + worstOutput(leverageSwap), debt: amountFlashLoan },
       requestedLtvPct: targetLtvPct,
       rates,
-      swap: { source: quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, expectedOut, price) },
+      swap: { source: leverageSwap.quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, expectedOut, price) },
     }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../shared/decimal.ts';
+import { type Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import type { PlannedSwap } from '../types.ts';
 import { expectedOutput, lossPct, MAX_SWAP_LOSS_PCT, minimumOutput } from './loss.ts';
@@ -11,16 +11,16 @@ export interface ChosenQuote {
   readonly reference: bigint | undefined;
   /** Ratio. */
   readonly slippage: Decimal;
-  /** Percent of its value that the swap may lose; 1 when left out. */
-  readonly allowedLossPct?: Decimal;
-  /** Whether the minimum of a quote above its reference is made of the reference. Default false. */
-  readonly capped?: boolean;
+  /** What the request allows all swaps to lose, percent of the equity: the bundle's bound, which holds each swap, then. */
+  readonly maxSwapLossPct?: Decimal | undefined;
+  /** Whether the minimum of a quote above its reference is made of the reference. */
+  readonly capped: boolean;
 }
 
 /** Judge a chosen quote against its reference: what is expected of it, what it loses, and its minimum. */
 export function planSwap(chosen: ChosenQuote): PlannedSwap {
-  const { tokenIn, tokenOut, quote, reference, slippage } = chosen;
-  const { allowedLossPct = MAX_SWAP_LOSS_PCT, capped = false } = chosen;
+  const { tokenIn, tokenOut, quote, reference, slippage, capped } = chosen;
+  const allowedLossPct = chosen.maxSwapLossPct ? HUNDRED : MAX_SWAP_LOSS_PCT;
   const expectedOut = expectedOutput(quote.amountOut, reference);
   return {
     tokenIn,

@@ -15,22 +15,30 @@ export interface QuoterDeps {
 }
 
 export interface Quoter {
+  /** Whether the minimum of a quote above its reference is made of the reference, as a preview shows it. */
+  readonly capped: boolean;
+  /** Take the best output. @throws as `rank` */
+  quote(swap: SwapRequest): Promise<SwapQuote>;
   /**
-   * Ask every venue that serves the pair, side by side, and take the best output.
+   * Ask every venue that serves the pair, side by side, and order their quotes, the best output first.
+   * @param avoided sources that are not asked
    * @throws NoRouteError when a venue answered and none has a route
    * @throws UpstreamUnavailableError when no venue answered at all
    */
-  quote(swap: SwapRequest): Promise<SwapQuote>;
+  rank(swap: SwapRequest, avoided?: readonly SwapQuote['source'][]): Promise<readonly [SwapQuote, ...SwapQuote[]]>;
 }
 
 /** Create the one way to a swap quote. */
 export function createQuoter({ venues, timers }: QuoterDeps): Quoter {
-  return {
-    async quote(request) {
-      const answers = await askAll(venuesFor(venues, request), request, timers);
+  const quoter: Quoter = {
+    capped: true,
+    quote: async (request) => (await quoter.rank(request))[0],
+    async rank(request, avoided = []) {
+      const asked = venuesFor(venues, request).filter(({ source }) => !avoided.includes(source));
+      const answers = await askAll(asked, request, timers);
       const quotes = answers.flatMap(({ quote }) => (quote && isAllowed(quote, request) ? [quote] : []));
-      const [best] = rankQuotes(quotes);
-      if (best) return best;
+      const [best, ...others] = rankQuotes(quotes);
+      if (best) return [best, ...others];
       const said = answers.map(
         ({ source, quote, reason }): VenueAnswer => ({
           source,
@@ -45,6 +53,7 @@ export function createQuoter({ venues, timers }: QuoterDeps): Quoter {
       throw new NoRouteError({ tokenIn, tokenOut, amountIn: amountIn.toString(), venues: said });
     },
   };
+  return quoter;
 }
 
 /** Principal tokens trade at the yield market only; everything else at the aggregators. */

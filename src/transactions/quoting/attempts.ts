@@ -1,0 +1,80 @@
+import { AppError } from '../../shared/errors.ts';
+import type { SwapQuote, SwapRequest } from '../../upstreams/types.ts';
+import type { BuilderDeps } from '../deps.ts';
+import { SimulationMismatchError, SimulationRevertedError } from '../errors.ts';
+import type { Quoter } from './quoter.ts';
+
+type Source = SwapQuote['source'];
+/** Sources that are passed over, by pair of tokens. */
+type Avoided = ReadonlyMap<string, readonly Source[]>;
+
+/** More combinations are not tried: nobody waits that long. */
+const MAX_ALTERNATIVES = 3;
+
+/**
+ * Run a build with the best quotes; where its simulation fails, with the next best venue in place of each of them, and at the
+ * end once more with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and
+ * fills honestly is no outage. Every run plans, quotes and simulates anew.
+ * @throws what the last run whose simulation failed threw; what the first run threw when it was not about a swap
+ */
+export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) => Promise<T>): Promise<T> {
+  const asked = new Map<string, readonly Source[]>();
+  const attempt = (avoided: Avoided, capped: boolean) =>
+    run({ ...deps, quoter: choosing(deps.quoter, avoided, capped, asked) });
+  let failure: unknown;
+  try {
+    return await attempt(new Map(), false);
+  } catch (error) {
+    if (!isVenueFailure(error)) throw error;
+    failure = error;
+  }
+  const others = alternatives(asked).map((avoided) => ({ avoided, capped: false }));
+  for (const { avoided, capped } of [...others, { avoided: new Map(), capped: true }]) {
+    try {
+      return await attempt(avoided, capped);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (isVenueFailure(error)) failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** A build that failed at, or got less from, what a venue's calldata did: another venue, or a fresh quote, may pass. */
+function isVenueFailure(error: unknown): boolean {
+  if (error instanceof SimulationMismatchError) return true;
+  if (!(error instanceof SimulationRevertedError)) return false;
+  return error.retryable || error.details?.reason === 'unknown';
+}
+
+/** The same quoter without some sources. With none left out, it notes which sources answered for each pair, the best first. */
+function choosing(quoter: Quoter, avoided: Avoided, capped: boolean, asked: Map<string, readonly Source[]>): Quoter {
+  const rank: Quoter['rank'] = async (request, others = []) => {
+    const key = pairOf(request);
+    const ranked = await quoter.rank(request, [...others, ...(avoided.get(key) ?? [])]);
+    if (avoided.size === 0 && !asked.has(key)) {
+      asked.set(
+        key,
+        ranked.map(({ source }) => source),
+      );
+    }
+    return ranked;
+  };
+  return { capped, rank, quote: async (request) => (await rank(request))[0] };
+}
+
+/** The other choices of venues: the next best for every pair first, then for some of them. */
+function alternatives(asked: ReadonlyMap<string, readonly Source[]>): readonly Avoided[] {
+  let choices: readonly Avoided[] = [new Map()];
+  for (const [pair, sources] of asked) {
+    const depths = sources.map((_, depth) => sources.slice(0, depth)).toReversed();
+    choices = depths.flatMap((left) =>
+      choices.map((choice) => (left.length === 0 ? choice : new Map([...choice, [pair, left]]))),
+    );
+  }
+  return choices.filter(({ size }) => size > 0).slice(0, MAX_ALTERNATIVES);
+}
+
+function pairOf({ tokenIn, tokenOut }: SwapRequest): string {
+  return `${tokenIn}>${tokenOut}`;
+}
