@@ -128,7 +128,10 @@ describe('deposit', () => {
     expect(calls).toHaveLength(4);
     expect(meta.instructions).toContain('1234.5 USDG');
     const { issues, simulatedGas } = await vaults.verbs.deposit(input);
-    expect(issues).toMatchObject([{ kind: 'INSUFFICIENT_BALANCE', required: '1234.5', available: '0' }]);
+    expect(issues).toMatchObject([
+      { kind: 'INSUFFICIENT_BALANCE', required: '1234.5', available: '0' },
+      { kind: 'SLIPPAGE_TIGHTENED' },
+    ]);
     expect(BigInt(simulatedGas)).toBeGreaterThan(0n);
   });
 });

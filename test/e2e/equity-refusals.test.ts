@@ -68,16 +68,27 @@ describe('stockLtvPct', () => {
 });
 
 describe('slippage', () => {
-  test('default: 0.01', async () => {
-    expect((await verbs.post(SIMULATE, body())).body.preview.slippage).toBe(0.01);
+  /** At its safe LTV the yield leg has less room than 1 %: what holds is echoed, and what was asked for is said. */
+  const expectTightened = (echoed: number, said: string) => {
+    expect(echoed).toBeLessThan(0.01);
+    expect(echoed).toBeGreaterThan(0.005);
+    expect(said).toContain(`Of the slippage 0.01 only ${echoed} holds`);
+  };
+
+  test('default: 0.01, as far as the limit of the contracts leaves it', async () => {
+    const { preview, note } = (await verbs.post(SIMULATE, body())).body;
+    expectTightened(preview.slippage, note);
+    const small = (await verbs.post(SIMULATE, body({ slippage: 0.002 }))).body;
+    expect(small.preview.slippage).toBe(0.002);
+    expect(small.note).not.toContain('holds');
   });
 
-  test('behavior: above the cap it is capped, echoed and named', async () => {
+  test('behavior: above the cap it is capped, and what is left of it is echoed and named', async () => {
     const simulated = await verbs.post(SIMULATE, body({ slippage: 0.05 }));
-    expect(simulated.body.preview.slippage).toBe(0.01);
+    expectTightened(simulated.body.preview.slippage, simulated.body.note);
     expect(simulated.body.note).toContain('0.05');
     const built = await verbs.post(DEPOSIT, body({ slippage: 0.05, userAddress: user }));
-    expect(built.body.meta.slippage).toBe(0.01);
+    expectTightened(built.body.meta.slippage, built.body.meta.instructions);
     expect(built.body.meta.instructions).toContain('0.05');
   });
 

@@ -31,7 +31,7 @@ const BATCH = /* GraphQL */ `
   expiresAt
   instructions
   simulatedGas
-  issues { kind message required available }
+  issues { kind message required available asked effective }
   calls { to data value intent { method arguments { name value } spender minimumOut recipient } }
   sendCalls { version chainId from atomicRequired calls { to data value } }
 `;

@@ -33,6 +33,8 @@ export type DepositEquityInput = {
   readonly amount: string;
   /** A chain with equity vaults; where the vault is when left out. */
   readonly chainId?: number | null | undefined;
+  /** What all swaps and fees may cost together, percent of the deposit, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the deposit. Up to 10. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** Ratio, 0.01 when left out; more than 0.01 is capped, zero and less are refused. */
   readonly slippage?: string | null | undefined;
   /** LTV of the stock leg in percent; the vault's target when left out. At most 88 % of the liquidation LTV: more is refused. */
@@ -56,6 +58,8 @@ export type EquityPreviewInput = {
   readonly amount: string;
   /** A chain with equity vaults; where the vault is when left out. */
   readonly chainId?: number | null | undefined;
+  /** What all swaps and fees may cost together, percent of the deposit, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the deposit. Up to 10. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** Ratio, 0.01 when left out; more than 0.01 is capped, zero and less are refused. */
   readonly slippage?: string | null | undefined;
   /** LTV of the stock leg in percent; the vault's target when left out. At most 88 % of the liquidation LTV: more is refused. */
@@ -68,6 +72,8 @@ export type EquityPreviewInput = {
 export type ExitEquityInput = {
   /** A chain with equity vaults; where the vault is when left out. */
   readonly chainId?: number | null | undefined;
+  /** What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold. Up to 50. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** Ratio, 0.01 when left out; more than 0.01 is capped, zero and less are refused. */
   readonly slippage?: string | null | undefined;
   /** Vault id from the strategies: `equity-` + the id of its stock market. */
@@ -137,6 +143,8 @@ export type LeveragePreviewInput = {
   readonly desiredLtv?: string | null | undefined;
   /** Target leverage, e.g. 5; this or `desiredLtv`. */
   readonly leverage?: string | null | undefined;
+  /** What all swaps and fees may cost together, percent of the equity; in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity. Up to 10. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** What is paid with: the collateral, or any token; the zero address is the native token. */
   readonly payToken: string;
   /** Ratio, 0.005 when left out; more than 0.01 is capped, zero and less are refused. */
@@ -183,6 +191,8 @@ export type ManagePositionInput = {
   readonly id: number;
   /** Target leverage, e.g. 5; this or `desiredLtv`. */
   readonly leverage?: string | null | undefined;
+  /** What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close` and `repay`. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** What is paid with; the zero address is the native token. */
   readonly payToken?: string | null | undefined;
   /** Ratio, 0.005 when left out; more than 0.01 is capped, zero and less are refused. */
@@ -208,6 +218,8 @@ export type OpenLeverageInput = {
   readonly desiredLtv?: string | null | undefined;
   /** Target leverage, e.g. 5; this or `desiredLtv`. */
   readonly leverage?: string | null | undefined;
+  /** What all swaps and fees may cost together, percent of the equity; in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity. Up to 10. */
+  readonly maxSwapLossPct?: string | null | undefined;
   /** What is paid with: the collateral, or any token; the zero address is the native token. */
   readonly payToken: string;
   /** Ratio, 0.005 when left out; more than 0.01 is capped, zero and less are refused. */
