@@ -3,8 +3,9 @@ import { type Decimal, formatPct, formatUnitsPlain, fromUnits } from '../shared/
 import type { Address, ChainId, StrategyId } from '../shared/ids.ts';
 import {
   type BeforeAfter,
+  type BreakEven,
   borrowApyChange,
-  breakEvenDays,
+  breakEvenOf,
   type Cost,
   feeNotes,
   type Issue,
@@ -174,24 +175,24 @@ export interface ShownExit {
   readonly source: 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket' | null;
   /** Stable code of what stands against it. */
   readonly reason: string | null;
-  /** `null` = never, or one of the prices is not known. */
-  readonly breakEvenDays: Decimal | null;
+  readonly breakEven: BreakEven;
 }
+
+const UNKNOWN: BreakEven = { state: 'UNKNOWN' };
 
 /** Quote selling everything again at once, and how long the yield takes to earn both ways. */
 export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
   const { chain, market, preview, live } = position;
   const exit = await ctx.services.leverage.exitCost(chain, market, preview.after.collateral, live.price);
-  if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEvenDays: null };
+  if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEven: UNKNOWN };
   const loanUsd = ctx.services.leverage.usdOf(chain.chainId, market.loan.address);
   const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
   const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
   const entryUsd = totalUsd(costsOf(position, ctx) ?? []);
   const apy = preview.expectedLeverageApyPct;
   const equityUsd = loanUsd && equityOf(position).times(loanUsd);
-  const days =
-    lostUsd && entryUsd && apy && equityUsd ? breakEvenDays(entryUsd.plus(lostUsd), equityUsd, apy) : undefined;
-  return { lostLoan, lostUsd, source: exit.source, reason: null, breakEvenDays: days ?? null };
+  const costUsd = entryUsd && lostUsd ? entryUsd.plus(lostUsd) : undefined;
+  return { lostLoan, lostUsd, source: exit.source, reason: null, breakEven: breakEvenOf(costUsd, equityUsd, apy) };
 }
 
 /** Collateral less debt, whole loan tokens. */

@@ -86,11 +86,16 @@ const StockLegRef = builder.objectRef<DepositPreview['stock']>('EquityStockLegPr
     }),
     borrowApyPct: t.expose('borrowApyPct', {
       type: 'Decimal',
-      description: 'APY of that debt, percent with 2 places.',
+      description: 'APY of that debt at the rate that the market has once it is borrowed, percent with 2 places.',
+    }),
+    borrowApyBeforePct: t.expose('borrowApyBeforePct', {
+      type: 'Decimal',
+      description: 'The rate of now, before it, percent with 2 places.',
     }),
     borrowApyAfterPct: t.expose('borrowApyAfterPct', {
       type: 'Decimal',
-      description: 'The same once this deposit has borrowed, percent with 2 places.',
+      deprecationReason: 'The same as `borrowApyPct`.',
+      description: 'The same as `borrowApyPct`.',
     }),
     swapSource: t.expose('swapSource', {
       type: SwapSourceRef,
@@ -128,11 +133,17 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
     }),
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
-      description: 'APY at that leverage and the rates of now, percent with 2 places, signed.',
+      description:
+        'APY at that leverage once this deposit has borrowed, percent with 2 places, signed: its own flash loan raises the rate that it pays. A borrow incentive counts as it is paid now: how far more debt dilutes it is not known.',
+    }),
+    leverageApyBeforePct: t.expose('leverageApyBeforePct', {
+      type: 'Decimal',
+      description: 'The same at the rates of now, before it.',
     }),
     leverageApyAfterPct: t.expose('leverageApyAfterPct', {
       type: 'Decimal',
-      description: 'The same once this deposit has borrowed: its own flash loan raises the rate that it pays.',
+      deprecationReason: 'The same as `leverageApyPct`.',
+      description: 'The same as `leverageApyPct`.',
     }),
     swapSource: t.expose('swapSource', {
       type: SwapSourceRef,
@@ -177,11 +188,17 @@ export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDeposi
     yieldLeg: t.expose('yieldLeg', { type: YieldLegRef, description: 'The yield leg.' }),
     netApyPct: t.expose('netApyPct', {
       type: 'Decimal',
-      description: 'LTV x (APY of the yield leg - borrow APY of the stock leg), percent with 2 places, signed.',
+      description:
+        'LTV x (APY of the yield leg - borrow APY of the stock leg) once this deposit has borrowed and so raised both rates, percent with 2 places, signed.',
+    }),
+    netApyBeforePct: t.expose('netApyBeforePct', {
+      type: 'Decimal',
+      description: 'The same at the rates of now, before it, percent with 2 places.',
     }),
     netApyAfterPct: t.expose('netApyAfterPct', {
       type: 'Decimal',
-      description: 'The same once this deposit has borrowed and so raised both rates, percent with 2 places.',
+      deprecationReason: 'The same as `netApyPct`.',
+      description: 'The same as `netApyPct`.',
     }),
     fees: t.expose('fees', { type: DepositFeesRef, description: 'What the swaps cost in referral fees.' }),
     slippage: t.expose('slippage', { type: 'Decimal', description: 'Slippage in force: a ratio, capped at 0.01.' }),

@@ -29,7 +29,7 @@ query PreviewOpen($input: LeveragePreviewInput!) {
         borrowApyPct { before after }
         liquidation { price dropPct }
         costs { kind symbol amount usd }
-        exitNow { lossUsd breakEvenDays reason }
+        exitNow { lossUsd breakEvenState breakEvenDays reason }
       }
     }
     ... on Refusal { code message retryable }
@@ -95,9 +95,9 @@ query PreviewVault($input: EquityPreviewInput!) {
       note
       preview {
         stock { symbol minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg }
-        yieldLeg { collateralSymbol leverage leverageApyPct leverageApyAfterPct }
+        yieldLeg { collateralSymbol leverage leverageApyPct leverageApyBeforePct }
         netApyPct
-        netApyAfterPct
+        netApyBeforePct
         fees { estimatedFeeUsd }
       }
     }

@@ -10,7 +10,14 @@ import {
   type ShownPosition,
 } from '../resolvers/leverage.ts';
 import { formatPct, toFixedHalfUp } from '../shared/decimal.ts';
-import { type BeforeAfter, type Cost, type CostKind, type Liquidation, leverageOf } from '../transactions/index.ts';
+import {
+  type BeforeAfter,
+  type BreakEven,
+  type Cost,
+  type CostKind,
+  type Liquidation,
+  leverageOf,
+} from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { SwapSourceRef } from './transaction.ts';
 
@@ -71,6 +78,19 @@ const CostRef = builder.objectRef<Cost>('Cost').implement({
   }),
 });
 
+const BREAK_EVEN_DESCRIPTIONS: Record<BreakEven['state'], string> = {
+  DAYS: 'After `breakEvenDays` days.',
+  NEVER: 'Never: once this is done the position earns nothing.',
+  UNKNOWN: 'A rate, a price or a quote of it is not known.',
+};
+
+const BreakEvenStateRef = builder.enumType('BreakEvenState', {
+  description: 'Whether a yield ever earns the costs of entry and exit.',
+  values: Object.fromEntries(
+    Object.entries(BREAK_EVEN_DESCRIPTIONS).map(([state, description]) => [state, { value: state, description }]),
+  ) as { [S in BreakEven['state']]: { value: S; description: string } },
+});
+
 const ExitRef = builder.objectRef<ShownExit>('ExitNow').implement({
   description: 'What selling all collateral again at once would cost, quoted live.',
   fields: (t) => ({
@@ -96,8 +116,13 @@ const ExitRef = builder.objectRef<ShownExit>('ExitNow').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Days until the expected yield has earned the costs of entry and exit, 1 place; `null` = never, or something of it is not known.',
-      resolve: ({ breakEvenDays }) => (breakEvenDays ? toFixedHalfUp(breakEvenDays, 1) : null),
+        'Days until the expected yield has earned the costs of entry and exit, 1 place; `null` = see `breakEvenState`.',
+      resolve: ({ breakEven }) => (breakEven.days ? toFixedHalfUp(breakEven.days, 1) : null),
+    }),
+    breakEvenState: t.field({
+      type: BreakEvenStateRef,
+      description: 'Whether the yield ever earns the costs.',
+      resolve: ({ breakEven }) => breakEven.state,
     }),
   }),
 });
@@ -157,8 +182,16 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
     expectedLeverageApy: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Expected APY on the equity, percent with 2 places; `null` = the rates are not measured.',
+      description:
+        'Expected APY on the equity at the borrow rate that the market has once this is done, percent with 2 places; `null` = the rates are not measured. A borrow incentive counts as it is paid now: how far more debt dilutes it is not known.',
       resolve: ({ preview }) => (preview.expectedLeverageApyPct ? formatPct(preview.expectedLeverageApyPct) : null),
+    }),
+    leverageApyBefore: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The same position at the borrow rate of now, percent with 2 places; `null` = the rates are not measured.',
+      resolve: ({ preview }) => (preview.leverageApyBeforePct ? formatPct(preview.leverageApyBeforePct) : null),
     }),
     priceImpactPct: t.field({
       type: 'Decimal',

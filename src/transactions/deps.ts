@@ -8,8 +8,9 @@ import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
-import type { MarketRates } from './preview/position.ts';
+import { borrowApyChange, type MarketRates } from './preview/rates.ts';
 import type { Quoter } from './quoting/quoter.ts';
+import type { LiveMarket } from './requirements/market-state.ts';
 import { createLatestReader, type LatestReader } from './requirements/reads.ts';
 import type { TokenDirectory } from './requirements/tokens.ts';
 import { createSimulator, type Simulator } from './simulation/simulate.ts';
@@ -67,10 +68,22 @@ export function composedMarket(deps: BuilderDeps, market: Market): ComposedMarke
   return marketsById(deps.composed(market.chainId)).get(market.id);
 }
 
-export function ratesOf(composed: ComposedMarket | undefined): MarketRates | undefined {
+/**
+ * Yield and cost of a position on the market that owes `debtBefore` loan base units now and into which a reallocation moves
+ * `moved`; `undefined` while a source of its rates has never answered.
+ */
+export function ratesOf(
+  composed: ComposedMarket | undefined,
+  live: LiveMarket,
+  { debtBefore = 0n, moved = 0n }: { readonly debtBefore?: bigint; readonly moved?: bigint } = {},
+): MarketRates | undefined {
   if (!composed) return undefined;
-  const { effectiveCollateralApyPct: collateralApyPct, netBorrowApyPct } = composed;
-  return { collateralApyPct, netBorrowApyPct };
+  const { effectiveCollateralApyPct: collateralApyPct, borrowApyPct, netBorrowApyPct } = composed;
+  return {
+    collateralApyPct,
+    incentiveAprPct: borrowApyPct.minus(netBorrowApyPct),
+    borrowApyPct: (debt) => borrowApyChange(live, debt - debtBefore, moved),
+  };
 }
 
 /** USD prices of a chain, as far as they are believed. The native token is worth what its wrapped form is. */

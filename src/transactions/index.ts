@@ -25,6 +25,7 @@ export type { Plan } from './plan.ts';
 export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
+export * from './preview/rates.ts';
 export type { ProxyOwner } from './requirements/signer.ts';
 export * from './types.ts';
 export { slippageNote, swapNote } from './words.ts';

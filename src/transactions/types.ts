@@ -4,6 +4,7 @@ import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.
 import type { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
 import type { EffectiveSlippage } from './input.ts';
+import type { MarketRates } from './preview/rates.ts';
 
 /** Which contract function the main call runs. */
 export type Path = (typeof TRANSACTION_PATHS)[number];
@@ -86,19 +87,15 @@ export interface PositionPreview {
   /** LTV when every swap gives its minimum only. */
   readonly worstLtvPct: Decimal;
   readonly after: PositionState;
-  /** Percent a year; absent when the rates are not measured. */
+  /** Percent a year at the borrow rate that the market has once this is done; absent when the rates are not measured. */
   readonly expectedLeverageApyPct?: Decimal;
+  /** The same position at the borrow rate of now, percent a year; absent likewise. */
+  readonly leverageApyBeforePct?: Decimal;
   /** Percent of the swap's value at the oracle's price that the swap loses (negative = gains); absent without a swap. */
   readonly priceImpactPct?: Decimal;
   readonly swapSource?: SwapSource;
   /** What `expectedLeverageApyPct` is made of. */
   readonly rates?: MarketRates;
-}
-
-/** Yield and cost of a market in percent a year, as strategies show them. */
-export interface MarketRates {
-  readonly collateralApyPct: Decimal;
-  readonly netBorrowApyPct: Decimal;
 }
 
 export type IssueKind =

@@ -50,14 +50,17 @@ describe('deposit', () => {
 
   test('behavior: its own borrowing moves the rates, and the preview says how far', async () => {
     const vault = vaults.verbs.vault('NVDA');
+    const { preview: shown } = await vaults.verbs.preview({ strategyId: vault.id, amount: '20000' });
+    expect(new Decimal(shown.netApyPct).lt(shown.netApyBeforePct)).toBe(true);
+    expect(new Decimal(shown.stock.borrowApyPct).gt(shown.stock.borrowApyBeforePct)).toBe(true);
+    expect(new Decimal(shown.yieldLeg.leverageApyPct).lt(shown.yieldLeg.leverageApyBeforePct)).toBe(true);
     const { meta } = await deposit(vault, '20000');
     const { preview } = meta;
-    expect(new Decimal(preview.netApyAfterPct).lt(preview.netApyPct)).toBe(true);
     await vaults.service.refresh(`lending-state:${CHAIN_ID}`);
     const position = await positionIn(vault);
-    expectPoints(position.stock.borrowApyPct, preview.stock.borrowApyAfterPct, 'borrow APY');
-    expectPoints(position.yieldLoops[0].currentLeverageApyPct, preview.yieldLeg.leverageApyAfterPct, 'APY of the loop');
-    expectPoints(position.currentNetApyPct, preview.netApyAfterPct, 'net APY');
+    expectPoints(position.stock.borrowApyPct, preview.stock.borrowApyPct, 'borrow APY');
+    expectPoints(position.yieldLoops[0].currentLeverageApyPct, preview.yieldLeg.leverageApyPct, 'APY of the loop');
+    expectPoints(position.currentNetApyPct, preview.netApyPct, 'net APY');
   });
 
   test('behavior: an allowance that suffices is not asked for again', async () => {

@@ -39,6 +39,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
       expect(built.meta.preview).toEqual(preview);
       expect(await vaults.verbs.isAuthorized(user)).toBe(false);
 
+      await vaults.service.refresh(`lending-state:${CHAIN_ID}`);
       const position = await positionIn(vault);
       expectPoints(position.stock.ltvPct, preview.stock.ltvPct, 'LTV');
       expectNear(position.stock.liquidationPriceUsd, preview.stock.liquidationPriceUsd, 'liquidation price');

@@ -1,7 +1,7 @@
 import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { borrowApyChange } from '../../src/transactions/preview/economics.ts';
+import { borrowApyChange } from '../../src/transactions/preview/rates.ts';
 import { type LiveMarket, paramsOf } from '../../src/transactions/requirements/market-state.ts';
 import { chainOf } from '../domain/world.ts';
 

@@ -93,11 +93,9 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
   };
   const markets = { stock: composedOf(vault.stockMarket.id), yieldMarket: composedOf(yieldMarket.id) };
   // As if the deposit raised both rates by a tenth of a point.
-  const borrowApyAfterPct = {
-    stock: markets.stock.borrowApyPct.plus('0.1'),
-    yield: markets.yieldMarket.borrowApyPct.plus('0.1'),
-  };
-  return { ...decided, preview: previewDeposit({ ...decided, ...markets, prices, borrowApyAfterPct }) };
+  const raised = ({ borrowApyPct: before }: ComposedMarket) => ({ before, after: before.plus('0.1') });
+  const borrowApyPct = { stock: raised(markets.stock), yield: raised(markets.yieldMarket) };
+  return { ...decided, preview: previewDeposit({ ...decided, ...markets, prices, borrowApyPct }) };
 }
 
 /** Oracle prices in whole tokens, scaled as the protocol has them. */

@@ -31,8 +31,8 @@ export const depositPreview = z
         liquidationPriceUsd: usdText('Stock price at which that happens; absent without priceUsd.').optional(),
         priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
         borrowUsdg: tokens('What is borrowed on the stock and looped.'),
-        borrowApyPct: pct('APY of that debt.'),
-        borrowApyAfterPct: pct('The same once this deposit has borrowed.'),
+        borrowApyPct: pct('APY of that debt at the rate that the market has once it is borrowed.'),
+        borrowApyAfterPct: pct('The same as borrowApyPct.'),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
         priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.'),
       })
@@ -47,14 +47,18 @@ export const depositPreview = z
         ltvPct: pct('LTV after the expected fill.'),
         liquidationLtvPct: pct('LTV at which the loop can be liquidated.'),
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
-        leverageApyPct: pct('APY at that leverage and the rates of now, signed.'),
-        leverageApyAfterPct: pct('The same once this deposit has borrowed: its flash loan raises the rate it pays.'),
+        leverageApyPct: pct(
+          'APY at that leverage once this deposit has borrowed, signed: its flash loan raises the rate it pays. A borrow incentive counts as it is paid now.',
+        ),
+        leverageApyAfterPct: pct('The same as leverageApyPct.'),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
       })
       .describe('The yield leg.'),
-    netApyPct: pct('LTV x (APY of the yield leg - borrow APY of the stock leg), signed.'),
-    netApyAfterPct: pct('The same once this deposit has borrowed and so raised both rates.'),
+    netApyPct: pct(
+      'LTV x (APY of the yield leg - borrow APY of the stock leg) once this deposit has borrowed and so raised both rates, signed.',
+    ),
+    netApyAfterPct: pct('The same as netApyPct.'),
     fees: z
       .object({
         stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),

@@ -49,7 +49,9 @@ export const positionPreview = z
     requestedLtv: pct('The LTV asked for.').optional(),
     effectiveLtv: pct('The LTV after the expected fill.').optional(),
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
-    expectedLeverageApy: pct('Expected APY on the equity.').optional(),
+    expectedLeverageApy: pct(
+      'Expected APY on the equity, at the borrow rate that the market has once this is done. A borrow incentive counts as it is paid now.',
+    ).optional(),
     priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.').optional(),
     swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.').optional(),
   })

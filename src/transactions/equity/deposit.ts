@@ -25,9 +25,9 @@ import {
   type MarketLiquidity,
   requireCovered,
 } from '../liquidity.ts';
-import { borrowApyChange } from '../preview/economics.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { leastLeverageOutput } from '../preview/position.ts';
+import { borrowApyChange } from '../preview/rates.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
 import { sizeLoan } from '../quoting/size.ts';
@@ -184,11 +184,11 @@ export async function planDeposit(
     fees: { stockLegBps: stockSwap.feeBps, yieldLegBps: leverage.feeBps },
     slippage: held.value,
   };
-  const borrowApyAfterPct = {
-    stock: borrowApyChange(live.stock, stockBorrow).after,
-    yield: borrowApyChange(live.yieldMarket, amountFlashLoan).after,
+  const borrowApyPct = {
+    stock: borrowApyChange(live.stock, stockBorrow),
+    yield: borrowApyChange(live.yieldMarket, amountFlashLoan),
   };
-  const preview = previewDeposit({ ...decided, prices, ...composed, held: live.held, borrowApyAfterPct });
+  const preview = previewDeposit({ ...decided, prices, ...composed, held: live.held, borrowApyPct });
   return { terms: { ...decided, preview }, slippage: held, answers: live.answers };
 }
 

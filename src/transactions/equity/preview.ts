@@ -6,6 +6,7 @@ import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import type { BeforeAfter } from '../preview/rates.ts';
 import { worstOutput } from '../quoting/planned.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
 import type { VaultPrices } from './sizing.ts';
@@ -18,13 +19,13 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly yieldMarket: ComposedMarket;
   /** What the wallet's stock leg is before it, base units; absent without a wallet. */
   readonly held?: PositionState | undefined;
-  /** Borrow APY of both markets once this deposit has borrowed, percent. */
-  readonly borrowApyAfterPct: { readonly stock: Decimal; readonly yield: Decimal };
+  /** Borrow APY of both markets now and once this deposit has borrowed, percent. */
+  readonly borrowApyPct: { readonly stock: BeforeAfter; readonly yield: BeforeAfter };
 }
 
 /**
- * Preview a deposit: the position as it will be shown once every swap has given what it is quoted at. The rates are those
- * of the composed markets, as the strategies list has them.
+ * Preview a deposit: the position as it will be shown once every swap has given what it is quoted at. Every APY
+ * is the one at the rates that both markets have once it has borrowed.
  */
 export function previewDeposit(input: PreviewInput): DepositPreview {
   const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
@@ -34,14 +35,17 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const loanUsd = stock.loanPrice?.value.usd;
   const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
   const legLtvPct = yieldLtvPct(input);
-  const legApyPct = leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, yieldMarket.netBorrowApyPct, legLtvPct);
-  const after = input.borrowApyAfterPct;
+  const rates = input.borrowApyPct;
   const incentivePct = (market: ComposedMarket) => market.borrowApyPct.minus(market.netBorrowApyPct);
-  const legApyAfterPct = leverageApyPctAtLtv(
-    yieldMarket.effectiveCollateralApyPct,
-    after.yield.minus(incentivePct(yieldMarket)),
-    legLtvPct,
-  );
+  const legApyPct = (rate: Decimal) =>
+    leverageApyPctAtLtv(yieldMarket.effectiveCollateralApyPct, rate.minus(incentivePct(yieldMarket)), legLtvPct);
+  const leg = { before: legApyPct(rates.yield.before), after: legApyPct(rates.yield.after) };
+  const netApyPct = (legPct: Decimal, rate: Decimal) =>
+    equityNetApyPct(ltvPct, legPct, rate.minus(incentivePct(stock)));
+  const net = {
+    before: netApyPct(leg.before, rates.stock.before),
+    after: netApyPct(leg.after, rates.stock.after),
+  };
   const usdg = (units: bigint) => formatUnitsPlain(units, depositToken.decimals);
   const yieldDecimals = vault.yieldMarket.collateral.decimals;
   return {
@@ -65,8 +69,9 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
       ...(input.held ? { combined: combinedStock(input, input.held, priceUsd) } : {}),
       borrowUsdg: usdg(input.stockBorrow),
-      borrowApyPct: formatPct(stock.borrowApyPct),
-      borrowApyAfterPct: formatPct(after.stock),
+      borrowApyPct: formatPct(rates.stock.after),
+      borrowApyBeforePct: formatPct(rates.stock.before),
+      borrowApyAfterPct: formatPct(rates.stock.after),
       swapSource: swaps.stock.quote.source,
       priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.expectedOut, prices.stock), amountIn)),
     },
@@ -79,13 +84,15 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       ltvPct: formatPct(legLtvPct),
       liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
       amountFlashLoan: usdg(input.amountFlashLoan),
-      leverageApyPct: formatPct(legApyPct),
-      leverageApyAfterPct: formatPct(legApyAfterPct),
+      leverageApyPct: formatPct(leg.after),
+      leverageApyBeforePct: formatPct(leg.before),
+      leverageApyAfterPct: formatPct(leg.after),
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
     },
-    netApyPct: formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct)),
-    netApyAfterPct: formatPct(equityNetApyPct(ltvPct, legApyAfterPct, after.stock.minus(incentivePct(stock)))),
+    netApyPct: formatPct(net.after),
+    netApyBeforePct: formatPct(net.before),
+    netApyAfterPct: formatPct(net.after),
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,

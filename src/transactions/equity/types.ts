@@ -74,8 +74,10 @@ export interface DepositPreview {
     /** With what the wallet holds in the vault already; absent without a wallet. */
     readonly combined?: CombinedStock;
     readonly borrowUsdg: string;
-    /** At the market's rate of now, and once this deposit has borrowed. */
+    /** At the rate that the market has once this deposit has borrowed; `…BeforePct` is the rate of now. */
     readonly borrowApyPct: string;
+    readonly borrowApyBeforePct: string;
+    /** The same as `borrowApyPct`. */
     readonly borrowApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
@@ -91,14 +93,18 @@ export interface DepositPreview {
     readonly ltvPct: string;
     readonly liquidationLtvPct: string;
     readonly amountFlashLoan: string;
-    /** At the rates of now, and once this deposit has borrowed: its own flash loan raises the rate it pays. */
+    /** Once this deposit has borrowed: its own flash loan raises the rate it pays. `…BeforePct` is at the rates of now. */
     readonly leverageApyPct: string;
+    readonly leverageApyBeforePct: string;
+    /** The same as `leverageApyPct`. */
     readonly leverageApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
   };
-  /** At the rates of now, as the strategies list has them, and once this deposit has borrowed. */
+  /** Once this deposit has borrowed and so raised both rates; `…BeforePct` is at the rates of now. */
   readonly netApyPct: string;
+  readonly netApyBeforePct: string;
+  /** The same as `netApyPct`. */
   readonly netApyAfterPct: string;
   readonly fees: { readonly stockLegBps: number; readonly yieldLegBps: number; readonly estimatedFeeUsd?: string };
   /** Ratio. */

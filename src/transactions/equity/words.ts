@@ -12,10 +12,10 @@ export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage
   return [
     'Numbers hold when every swap gives what it is quoted at; nothing was signed or sent.',
     `The borrow is sized on the least stock that the swap may give (${stock.minReceived} ${stock.symbol}), so the LTV never ends above ${stock.requestedLtvPct} %.`,
-    ...(preview.netApyAfterPct === preview.netApyPct
+    ...(preview.netApyBeforePct === preview.netApyPct
       ? []
       : [
-          `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % at the rates of now and ${preview.netApyAfterPct} % after it.`,
+          `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % after it; at the rates of now it would be ${preview.netApyBeforePct} %.`,
         ]),
     ...slippageNote(slippage),
     ...slippageIssues(slippage).map(({ message }) => message),

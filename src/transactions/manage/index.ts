@@ -88,7 +88,7 @@ async function manageOnce(deps: BuilderDeps, positions: PositionDirectory, input
     slippage,
     maxSwapLossPct,
     largestPct,
-    rates: ratesOf(composedMarket(deps, market)),
+    rates: ratesOf(composedMarket(deps, market), state.live, { debtBefore: state.position.debt }),
     payToken,
     impactOf: ({ quote, lossPct: priceImpactPct }: PlannedSwap) => ({
       swap: { source: quote.source, ...(priceImpactPct ? { priceImpactPct } : {}) },

@@ -5,7 +5,8 @@ import type { Address, ChainId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import type { EffectiveSlippage } from '../input.ts';
 import type { PlanDraft } from '../plan.ts';
-import type { MarketRates, PositionPreviewInput } from '../preview/position.ts';
+import type { PositionPreviewInput } from '../preview/position.ts';
+import type { MarketRates } from '../preview/rates.ts';
 import type { ManagedState } from '../requirements/position.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 

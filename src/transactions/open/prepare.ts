@@ -110,7 +110,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   });
   const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
   const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
-  const rates = ratesOf(composedMarket(deps, market));
+  const rates = ratesOf(composedMarket(deps, market), live, { moved });
   const terms = openTerms({ request, price: live.price, entry, size, loanSwap: sized.quoted, reallocations, rates });
   return {
     request,

@@ -1,29 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
-import { borrowApyPctFromRate } from '../../domain/apy/rates.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
-import type { LiveMarket } from '../requirements/market-state.ts';
 import type { OpenTerms, PlannedSwap, PositionState } from '../types.ts';
-
-export interface BeforeAfter {
-  readonly before: Decimal;
-  readonly after: Decimal;
-}
-
-/**
- * Tell the market's borrow APY in percent before and after our own doing, with the protocol's SDK: a borrow raises the
- * utilization; a repayment (a negative `debtChange`) and liquidity that is moved in lower it.
- */
-export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
-  const { sdk } = live;
-  const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
-  const repaid = debtChange < 0n ? least(-debtChange, deep.totalBorrowAssets) : 0n;
-  const relieved = repaid > 0n ? deep.repay(repaid, 0n, sdk.lastUpdate).market : deep;
-  const after = debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
-  // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
-  const rateOf = (market: typeof sdk) => borrowApyPctFromRate(market.getEndBorrowRate(market.lastUpdate));
-  return { before: rateOf(sdk), after: rateOf(after) };
-}
 
 export interface Liquidation {
   /** Loan tokens per collateral token at which the position can be liquidated. */
@@ -105,16 +83,21 @@ export function totalUsd(costs: readonly Cost[]): Decimal | undefined {
   return sum;
 }
 
-/** Days until the yield of the equity has earned the costs; `undefined` when it never does. */
-export function breakEvenDays(costUsd: Decimal, equityUsd: Decimal, apyPct: Decimal): Decimal | undefined {
-  const perDay = equityUsd.times(apyPct).div(HUNDRED).div(365);
-  if (!perDay.gt(0)) return undefined;
-  return costUsd.gt(0) ? costUsd.div(perDay) : ZERO;
-}
+/** When the yield of the equity has earned the costs. Never is an answer; what nobody knows is none. */
+export type BreakEven =
+  | { readonly state: 'DAYS'; readonly days: Decimal }
+  | { readonly state: 'NEVER' | 'UNKNOWN'; readonly days?: undefined };
 
-/** A debt is rounded up: the last one of a market may be one unit more than the market knows of. */
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
+/** Tell after how many days the yield of the equity has earned the costs; `undefined` inputs are not known. */
+export function breakEvenOf(
+  costUsd: Decimal | undefined,
+  equityUsd: Decimal | undefined,
+  apyPct: Decimal | undefined,
+): BreakEven {
+  if (!costUsd || !equityUsd || !apyPct) return { state: 'UNKNOWN' };
+  if (!costUsd.gt(0)) return { state: 'DAYS', days: ZERO };
+  const perDay = equityUsd.times(apyPct).div(HUNDRED).div(365);
+  return perDay.gt(0) ? { state: 'DAYS', days: costUsd.div(perDay) } : { state: 'NEVER' };
 }
 
 function costOf(kind: CostKind, symbol: string, amount: Decimal, usd: Decimal | undefined): Cost {

@@ -4,10 +4,9 @@ import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
 import { lossPct } from '../quoting/loss.ts';
-import type { MarketRates, PlannedSwap, PositionPreview, PositionState } from '../types.ts';
+import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
 import { leastCollateral, ltvPctOf } from './ltv.ts';
-
-export type { MarketRates };
+import type { MarketRates } from './rates.ts';
 
 export interface PositionPreviewInput {
   readonly price: bigint;
@@ -26,14 +25,14 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
   const effectiveLtvPct = ltvPctOf(after, price);
   const worstLtvPct = ltvPctOf(worst, price);
   if (!effectiveLtvPct || !worstLtvPct) throw new RangeError('a position with debt needs collateral');
-  const apy = rates && effectiveLtvPct.lt(HUNDRED) ? apyAt(rates, effectiveLtvPct) : undefined;
+  const apys = rates && effectiveLtvPct.lt(HUNDRED) ? apysAt(rates, effectiveLtvPct, after.debt) : undefined;
   return {
     ...(requestedLtvPct ? { requestedLtvPct } : {}),
     effectiveLtvPct,
     worstLtvPct,
     after,
     ...(rates ? { rates } : {}),
-    ...(apy ? { expectedLeverageApyPct: apy } : {}),
+    ...(apys ? { expectedLeverageApyPct: apys.after, leverageApyBeforePct: apys.before } : {}),
     ...(swap ? { swapSource: swap.source } : {}),
     ...(swap?.priceImpactPct ? { priceImpactPct: swap.priceImpactPct } : {}),
   };
@@ -89,6 +88,9 @@ export function leastLeverageOutput(input: {
   return needed > least ? needed : least;
 }
 
-function apyAt({ collateralApyPct, netBorrowApyPct }: MarketRates, ltvPct: Decimal): Decimal {
-  return leverageApyPctAtLtv(collateralApyPct, netBorrowApyPct, ltvPct);
+/** APY of the position at the borrow rate of now, and at the one that it leaves behind. */
+function apysAt({ collateralApyPct, incentiveAprPct, borrowApyPct }: MarketRates, ltvPct: Decimal, debt: bigint) {
+  const { before, after } = borrowApyPct(debt);
+  const at = (rate: Decimal) => leverageApyPctAtLtv(collateralApyPct, rate.minus(incentiveAprPct), ltvPct);
+  return { before: at(before), after: at(after) };
 }

@@ -1,0 +1,38 @@
+import { borrowApyPctFromRate } from '../../domain/apy/rates.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { LiveMarket } from '../requirements/market-state.ts';
+
+export interface BeforeAfter {
+  readonly before: Decimal;
+  readonly after: Decimal;
+}
+
+/**
+ * Tell the market's borrow APY in percent before and after our own doing, with the protocol's SDK: a borrow raises the
+ * utilization; a repayment (a negative `debtChange`) and liquidity that is moved in lower it.
+ */
+export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
+  const { sdk } = live;
+  const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
+  const repaid = debtChange < 0n ? least(-debtChange, deep.totalBorrowAssets) : 0n;
+  const relieved = repaid > 0n ? deep.repay(repaid, 0n, sdk.lastUpdate).market : deep;
+  const after = debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
+  // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
+  const rateOf = (market: typeof sdk) => borrowApyPctFromRate(market.getEndBorrowRate(market.lastUpdate));
+  return { before: rateOf(sdk), after: rateOf(after) };
+}
+
+/** Yield and cost of a position on a market, percent a year. */
+export interface MarketRates {
+  /** With the collateral's incentive. */
+  readonly collateralApyPct: Decimal;
+  /** What the borrow incentive pays now. How far more debt dilutes it is not known, so it is kept. */
+  readonly incentiveAprPct: Decimal;
+  /** Borrow APY of the market now, and once the position owes `debt` loan base units. */
+  borrowApyPct(debt: bigint): BeforeAfter;
+}
+
+/** A debt is rounded up: the last one of a market may be one unit more than the market knows of. */
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
