@@ -1,6 +1,8 @@
 import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { breakEvenOf } from '../../src/transactions/preview/economics.ts';
 import { borrowApyChange } from '../../src/transactions/preview/rates.ts';
 import { type LiveMarket, paramsOf } from '../../src/transactions/requirements/market-state.ts';
 import { chainOf } from '../domain/world.ts';
@@ -69,5 +71,28 @@ describe(borrowApyChange, () => {
       }),
       { numRuns: 10_000 },
     );
+  });
+});
+
+describe(breakEvenOf, () => {
+  const d = (value: number) => new Decimal(value);
+
+  it('default: costs over what the equity earns in a day', () => {
+    expect(breakEvenOf(d(10), d(1_000), d(36.5))).toEqual({ state: 'DAYS', days: d(10) });
+  });
+
+  it('behavior: without costs at once', () => {
+    expect(breakEvenOf(d(0), d(1_000), d(-5))).toEqual({ state: 'DAYS', days: d(0) });
+  });
+
+  it('behavior: never, where nothing is earned', () => {
+    expect(breakEvenOf(d(10), d(1_000), d(0))).toEqual({ state: 'NEVER' });
+    expect(breakEvenOf(d(10), d(1_000), d(-5))).toEqual({ state: 'NEVER' });
+  });
+
+  it('behavior: unknown, where one of them is', () => {
+    expect(breakEvenOf(undefined, d(1_000), d(5))).toEqual({ state: 'UNKNOWN' });
+    expect(breakEvenOf(d(10), undefined, d(5))).toEqual({ state: 'UNKNOWN' });
+    expect(breakEvenOf(d(10), d(1_000), undefined)).toEqual({ state: 'UNKNOWN' });
   });
 });
