@@ -1,14 +1,24 @@
 import { type Hex, numberToHex } from 'viem';
-import type { Chain } from '../catalog/types.ts';
+import type { Chain, Market } from '../catalog/types.ts';
+import { catalogMarketsById } from '../domain/market/lookup.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Address, ChainId } from '../shared/ids.ts';
+import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import { createIsolatingExecutor } from './isolate.ts';
-import { foldHoldings, foldPositionArrays, holdingsOf, planHoldings, planPositionArrays } from './plans/positions.ts';
+import { createMarketReading, type LendingReading } from './markets.ts';
+import {
+  foldHoldings,
+  foldPositionArrays,
+  type Holding,
+  holdingsOf,
+  type PositionArray,
+  planHoldings,
+  planPositionArrays,
+} from './plans/positions.ts';
 import { foldProxyOwners, type ProxyOwners, planProxyOwners } from './plans/wallets.ts';
-import type { BlockRef, Readings, ReadOptions } from './types.ts';
+import type { BlockRef, CallResult, Readings, ReadOptions } from './types.ts';
 
 /** What FlashLeverage has created so far. */
 export interface ProxyHead {
@@ -28,7 +38,7 @@ export interface HoldingsReading {
 export interface HoldingsOptions extends ReadOptions {
   /** Read at this block; the newest one when left out, which takes one request more. */
   readonly blockNumber?: bigint;
-  /** Leave the stock legs of equity vaults out. */
+  /** Leave the stock legs of equity vaults out, and the markets: they are valued with what is known already. */
   readonly positionsOnly?: boolean;
 }
 
@@ -43,9 +53,9 @@ export interface PositionReader {
   /** Read the owners of created contracts at one block. 1 request, 2 when a call breaks its multicall. @throws ChainReadError */
   readProxyOwners(nonces: readonly number[], blockNumber: bigint, options?: ReadOptions): Promise<ProxyOwners>;
   /**
-   * Read what wallets hold, all at one block: their positions with the collateral and debt of each proxy, and their stock
-   * legs. 2 requests, one more without a block number, each doubled when a call breaks its multicall. A wallet that
-   * cannot be read fails alone.
+   * Read what wallets hold, all at one block: their positions with the collateral and debt of each proxy, their stock
+   * legs, and the markets that all of it stands on. 2 requests, one more without a block number and one more for many
+   * wallets, each doubled when a call breaks its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readHoldings(wallets: readonly Address[], options?: HoldingsOptions): Promise<HoldingsReading>;
@@ -53,7 +63,7 @@ export interface PositionReader {
 
 export interface PositionReaderDeps {
   readonly client: ChainClient;
-  readonly chain: Pick<Chain, 'chainId' | 'contracts' | 'equityVaults'>;
+  readonly chain: Pick<Chain, 'chainId' | 'contracts' | 'equityVaults' | 'markets'>;
   readonly clock: Clock;
 }
 
@@ -66,6 +76,8 @@ export function createPositionReader({ client, chain, clock }: PositionReaderDep
   const deps = { client, chainId, multicall3: contracts.multicall3, clock };
   const executor = createIsolatingExecutor(deps);
   const arrayExecutor = createIsolatingExecutor({ ...deps, maxCalldataBytes: ARRAYS_CALLDATA_BYTES });
+  const readMarkets = createMarketReading({ client, chain, clock });
+  const catalogMarkets = catalogMarketsById(chain);
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);
 
   return {
@@ -107,12 +119,43 @@ export function createPositionReader({ client, chain, clock }: PositionReaderDep
         options,
       );
       const arrays = foldPositionArrays(wallets, first.results);
-      const calls = planHoldings(contracts.morphoBlue, holdingsOf(arrays.values, stockMarkets));
-      const second = calls.length === 0 ? first : await executor.execute(calls, blockNumber, options);
+      const asked = holdingsOf(arrays.values, stockMarkets);
+      if (asked.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
+      const [second, reading] = await Promise.all([
+        executor.execute(planHoldings(contracts.morphoBlue, asked), blockNumber, options),
+        options.positionsOnly ? null : orNull(readMarkets(marketsOf(asked), blockNumber, options)),
+      ]);
       // The same number with another time is another block: the chain was reorganized between the rounds.
-      if (second.block.timestamp !== first.block.timestamp) throw new ChainReadError('implausible');
-      const results = calls.length === 0 ? [] : second.results;
-      return { block: first.block, wallets: foldHoldings(chainId, arrays, stockMarkets, results, first.block) };
+      const times = [second.block, ...(reading ? [reading.block] : [])].map(({ timestamp }) => timestamp);
+      if (times.some((time) => time !== first.block.timestamp)) throw new ChainReadError('implausible');
+      return { block: first.block, wallets: fold(arrays, stockMarkets, second.results, first.block, reading) };
     },
   };
+
+  function fold(
+    arrays: Readings<Address, PositionArray>,
+    stockMarkets: readonly MarketId[],
+    results: readonly CallResult[],
+    block: BlockRef,
+    reading: LendingReading | null = null,
+  ): Readings<Address, WalletHoldings> {
+    const { timestamp } = block;
+    const markets = reading && { timestamp, lending: reading.lending.values, oracle: reading.oracle.values };
+    return foldHoldings({ chainId, block, ...(markets ? { markets } : {}) }, arrays, stockMarkets, results);
+  }
+
+  function marketsOf(asked: readonly Holding[]): readonly Market[] {
+    const ids = new Set(asked.map(({ marketId }) => marketId));
+    return [...ids].flatMap((id) => catalogMarkets.get(id) ?? []);
+  }
+}
+
+/** Positions are worth showing with the market values that are known already. */
+async function orNull(reading: Promise<LendingReading>): Promise<LendingReading | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ChainReadError) return null;
+    throw error;
+  }
 }

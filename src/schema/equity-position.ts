@@ -3,7 +3,7 @@ import type { EquityPosition, StockPosition } from '../domain/equity/position.ts
 import { strategyOf } from '../resolvers/positions.ts';
 import { builder } from './builder.ts';
 import { PositionRef } from './position.ts';
-import { GapRef, StampRef } from './stamp.ts';
+import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 
 const MATCH_DESCRIPTIONS: Record<(typeof LOOP_MATCHES)[number], string> = {
@@ -121,6 +121,17 @@ export const EquityPositionRef = builder.objectRef<EquityPosition>('EquityPositi
       type: EquityFreshnessRef,
       nullable: true,
       description: 'Age of the values of the stock market; `null` while there are none.',
+    }),
+    readAt: t.expose('readAt', {
+      type: ReadAtRef,
+      description:
+        'Block at which it was read: what the wallet holds, its debt, and the prices that value it unless `freshness` names an older one.',
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}, of the stock; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
     }),
     gaps: t.expose('gaps', {
       type: [GapRef],

@@ -1,7 +1,7 @@
 import { POSITION_STATUSES, type Position, type PositionExit } from '../domain/position/types.ts';
 import { strategyOf } from '../resolvers/positions.ts';
 import { builder } from './builder.ts';
-import { GapRef, StampRef } from './stamp.ts';
+import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { ExitTierRef } from './strategy-parts.ts';
 
@@ -149,6 +149,17 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
       type: PositionFreshnessRef,
       nullable: true,
       description: 'Age of the market values; `null` where none was used.',
+    }),
+    readAt: t.expose('readAt', {
+      type: ReadAtRef,
+      description:
+        'Block at which it was read: what it holds, its debt, and the price that values it unless `freshness` names an older one.',
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
     }),
     gaps: t.expose('gaps', {
       type: [GapRef],

@@ -1,4 +1,5 @@
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
+import type { ReadAt } from '../domain/position/types.ts';
 import { ageOf, isStaleIn, staleForSecIn } from '../resolvers/age.ts';
 import { builder } from './builder.ts';
 
@@ -27,6 +28,20 @@ export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
     }),
   }),
 });
+
+export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
+  description: 'The block at which something was read from the chain.',
+  fields: (t) => ({
+    blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
+    blockTime: t.field({
+      type: 'DateTime',
+      description: 'Time of the block.',
+      resolve: ({ blockTimeMs }) => blockTimeMs,
+    }),
+  }),
+});
+
+export const ORACLE_PRICE_AS_OF = "When the feeds behind the oracle's price were updated, the oldest of them";
 
 export const GapReasonRef = builder.enumType('GapReason', {
   description:

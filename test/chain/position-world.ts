@@ -61,6 +61,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
   const held = new Map<string, { collateral: bigint; borrowShares: bigint }>();
   const poisoned = new Map<Address, Hex | 'revert'>();
   const byProxy = new Map<Address, number>();
+  const oracles = new Set(chain.markets.map(({ oracle }) => oracle));
   const keyOf = (marketId: MarketId, account: Address) => `${marketId}:${account}`;
 
   const contracts = (to: Address, data: Hex): Hex | 'revert' => {
@@ -81,11 +82,14 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     }
     if (to === morphoBlue) {
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
+      // The markets themselves cannot be read here: wallets are then valued with what is known of them already.
+      if (functionName === 'market' || functionName === 'idToMarketParams') return 'revert';
       if (functionName !== 'position') throw new Error(functionName);
       const amounts = held.get(keyOf(args[0] as MarketId, args[1])) ?? { collateral: 0n, borrowShares: 0n };
       const result = [0n, amounts.borrowShares, amounts.collateral] as const;
       return encodeFunctionResult({ abi: morphoBlueAbi, functionName, result });
     }
+    if (oracles.has(to)) return 'revert';
     const nonce = byProxy.get(to);
     if (nonce === undefined) throw new Error(`call to ${to}`);
     decodeFunctionData({ abi: userProxyAbi, data });

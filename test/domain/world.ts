@@ -2,6 +2,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { CollateralApySource } from '../../src/catalog/schema.ts';
 import type { Chain, Market } from '../../src/catalog/types.ts';
 import type { ComposeParams } from '../../src/domain/compose.ts';
+import type { OracleFeed } from '../../src/domain/facts.ts';
 import {
   type ChainFacts,
   emptyChainFacts,
@@ -15,6 +16,9 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import { packHistory, type RatePoint } from '../../src/shared/rate-history.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
+/** What every oracle's price is made of. */
+export const FEED: OracleFeed = { address: '0x00000000000000000000000000000000000000F1', updatedAt: 1_760_000_000n };
+
 export const NOW_MS = Date.UTC(2026, 5, 1, 12);
 export const DAY = 86_400_000;
 
@@ -99,7 +103,10 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
       }),
     );
     const places = BigInt(36 + loan.decimals - collateral.decimals);
-    groups.oracle.items.set(market.oracle, fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n }));
+    groups.oracle.items.set(
+      market.oracle,
+      fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n, feeds: [FEED] }),
+    );
     groups.incentives.items.set(market.id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(market.id, fact({ points: [] }));
     if (chain.contracts.publicAllocator) groups.sharedLiquidity.items.set(market.id, fact({ sources: [] }));

@@ -3,9 +3,9 @@ import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
-import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import type { Address, MarketId } from '../../shared/ids.ts';
 import { type Decoded, decoded } from '../decode.ts';
-import type { BlockRef, Call, CallResult, Readings } from '../types.ts';
+import type { Call, CallResult, Readings } from '../types.ts';
 import { readingsOf } from './lending-state.ts';
 
 /** Position arrays as FlashLeverage keeps them; what each proxy holds is asked next. */
@@ -53,15 +53,14 @@ export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]):
 }
 
 /**
- * Fold the second round's answers, in the order of `holdingsOf`. A wallet of which any part is not known fails as a
+ * Fold the second round's answers, in the order of `holdingsOf`; what all wallets share is theirs as well. A wallet of which any part is not known fails as a
  * whole: part of somebody's money is not a picture of it.
  */
 export function foldHoldings(
-  chainId: ChainId,
+  shared: Pick<WalletHoldings, 'chainId' | 'block' | 'markets'>,
   arrays: Readings<Address, PositionArray>,
   stockMarkets: readonly MarketId[],
   results: readonly CallResult[],
-  block: BlockRef,
 ): Readings<Address, WalletHoldings> {
   let next = 0;
   const read = [...arrays.values].map(([wallet, array]): [Address, Decoded<WalletHoldings>] => {
@@ -73,7 +72,7 @@ export function foldHoldings(
     };
     const positions = array.map((position) => ({ ...position, ...(position.open ? amounts() : NOTHING) }));
     const stocks = stockMarkets.map((marketId): HeldStock => ({ marketId, ...amounts() })).filter(holdsSomething);
-    const value = { chainId, wallet, block, positions, stocks };
+    const value = { ...shared, wallet, positions, stocks };
     return [wallet, failure === undefined ? { ok: true, value } : { ok: false, reason: failure }];
   });
   const { values, failures } = readingsOf(read);

@@ -4,10 +4,18 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
+import type { PositionMarketValues } from '../market/at-block.ts';
+import { NO_FEEDS, priceAsOfMs, UNKNOWN_PRICE_AGE } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
-import type { ComposedMarket } from '../market/types.ts';
 import { headroomPct } from '../position/compose.ts';
-import type { HeldPosition, HeldStock, Position, WalletHoldings } from '../position/types.ts';
+import {
+  type HeldPosition,
+  type HeldStock,
+  type Position,
+  type ReadAt,
+  readAtOf,
+  type WalletHoldings,
+} from '../position/types.ts';
 import { formatPrice, type Valuation, valueHolding, wholePrice } from '../position/valuation.ts';
 import { equityNetApyPct, stockLiquidationPrice } from './compose.ts';
 import type { LoopMatch, YieldLoopMatch } from './loops.ts';
@@ -47,6 +55,10 @@ export interface EquityPosition {
   readonly netValueUsd?: string;
   readonly currentNetApyPct?: string | null;
   readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp };
+  /** Where what the wallet holds and owes was read, and the prices that value it unless `freshness` says otherwise. */
+  readonly readAt: ReadAt;
+  /** When the feeds behind the stock's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
+  readonly oraclePriceAsOfMs?: number | null;
   readonly gaps: readonly Gap[];
 }
 
@@ -55,18 +67,18 @@ export interface EquityInput {
   readonly held: HeldStock;
   readonly match: LoopMatch;
   readonly loops: readonly VaultLoop[];
-  readonly stock: ComposedMarket | undefined;
+  readonly stock: PositionMarketValues | undefined;
 }
 
 /** A matched loop as it is held and as it is shown, with its market once that is measured. */
 export interface VaultLoop {
   readonly held: HeldPosition;
   readonly shown: Position;
-  readonly composed: ComposedMarket | undefined;
+  readonly composed: PositionMarketValues | undefined;
 }
 
 interface Leg {
-  readonly market: ComposedMarket;
+  readonly market: PositionMarketValues;
   readonly value: Valuation;
 }
 
@@ -89,19 +101,28 @@ export function composeEquityPosition(
     ...(match.match === 'ambiguous' ? { ambiguousYieldLoopIds: match.candidateIds } : {}),
     ...wholeFields(input, value, owner.block.timestamp, gaps),
     ...(stock ? { freshness: { borrow: stock.stamps.borrow, oracle: stock.stamps.oracle } } : {}),
+    readAt: readAtOf(owner.block),
+    ...(stock ? priceAge(stock, gaps) : {}),
     gaps,
   };
 }
 
+function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): { oraclePriceAsOfMs?: number | null } {
+  const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
+  if (asOfMs === undefined) gaps.push(gap('oraclePriceAsOf', 'NOT_MEASURED', UNKNOWN_PRICE_AGE));
+  if (asOfMs === null) gaps.push(gap('oraclePriceAsOf', 'NOT_APPLICABLE', NO_FEEDS));
+  return asOfMs === undefined ? {} : { oraclePriceAsOfMs: asOfMs };
+}
+
 /** Tell the USD price of a vault's stock that its LTV goes by: oracle price × loan price; `undefined` while one is not known. */
-export function stockPriceUsd(stock: ComposedMarket): Decimal | undefined {
+export function stockPriceUsd(stock: PositionMarketValues): Decimal | undefined {
   return stock.loanPrice && wholePrice(stock.facts.oracle.value.price, stock.market).times(stock.loanPrice.value.usd);
 }
 
 function stockPosition(
   { stock: token, stockMarket, depositToken }: EquityVault,
   held: HeldStock,
-  stock: ComposedMarket | undefined,
+  stock: PositionMarketValues | undefined,
   value: Valuation | undefined,
   gaps: Gap[],
 ): StockPosition {
@@ -139,7 +160,7 @@ function stockPosition(
   };
 }
 
-function liquidationFields(value: Valuation, price: Decimal | undefined, stock: ComposedMarket, gaps: Gap[]) {
+function liquidationFields(value: Valuation, price: Decimal | undefined, stock: PositionMarketValues, gaps: Gap[]) {
   const { ltvPct } = value;
   if (ltvPct === null || ltvPct.isZero()) {
     const [reason, message] =
@@ -190,7 +211,12 @@ function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap
 }
 
 /** `ltv * (yieldLegApy − stockNetBorrowApy)` as it stands: the yield leg's APY is the mean of its loops by their equity. */
-function netApyField({ ltvPct }: Valuation, legs: readonly Leg[], stock: ComposedMarket, gaps: Gap[]): string | null {
+function netApyField(
+  { ltvPct }: Valuation,
+  legs: readonly Leg[],
+  stock: PositionMarketValues,
+  gaps: Gap[],
+): string | null {
   if (ltvPct === null) {
     gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'));
     return null;

@@ -59,6 +59,20 @@ export function priceAge(feeds: readonly OracleFeed[] | undefined, budgets: Feed
   };
 }
 
+/** Tell when the oldest feed behind a price was updated, ms; `null` = there is none; `undefined` = not known. */
+export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | null | undefined {
+  let oldest: bigint | null = null;
+  for (const { updatedAt } of feeds ?? [{ updatedAt: undefined }]) {
+    if (updatedAt === undefined) return undefined;
+    if (oldest === null || updatedAt < oldest) oldest = updatedAt;
+  }
+  return oldest === null ? null : Number(oldest) * 1_000;
+}
+
+export const NO_FEEDS = "No feed is behind the oracle's price: it is computed on chain, and as old as the block.";
+export const UNKNOWN_PRICE_AGE =
+  'The oracle does not name the feeds behind its price, or one of them tells no date that can be believed.';
+
 /** Whether a feed behind the price is past its heartbeat. */
 export function isOldPrice(age: PriceAge, nowMs: number): boolean {
   return age.state === 'known' && isStale(age.stamp, nowMs);

@@ -6,8 +6,8 @@ import type { Sightings } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { ChainFacts } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
-import { marketsById } from '../market/lookup.ts';
-import type { ComposedChain, ComposedMarket } from '../market/types.ts';
+import { marketsAt } from '../market/at-block.ts';
+import type { ComposedChain } from '../market/types.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
 import { type MarketRewards, marketRewards } from './incentives.ts';
@@ -23,7 +23,6 @@ export interface PortfolioContext {
   /** Whether a market is configured on another chain. */
   isElsewhere(marketId: MarketId): boolean;
   market(marketId: MarketId): Market | undefined;
-  composedMarket(marketId: MarketId): ComposedMarket | undefined;
   rewards(marketId: MarketId): MarketRewards | Gap;
   readonly sightings: Sightings;
 }
@@ -38,14 +37,12 @@ export function portfolioContext(
 ): PortfolioContext {
   const others = catalog.chainIds.filter((chainId) => chainId !== chain.chainId);
   const markets = new Map(chain.markets.map((market) => [market.id, market] as const));
-  const measured = marketsById(composed);
   const rewards = new Map<MarketId, MarketRewards | Gap>();
   return {
     chain,
     composed,
     isElsewhere: (marketId) => others.some((chainId) => catalog.market(chainId, marketId) !== undefined),
     market: (marketId) => markets.get(marketId),
-    composedMarket: (marketId) => measured.get(marketId),
     rewards: (marketId) => {
       const found = rewards.get(marketId) ?? marketRewards(facts, marketId);
       rewards.set(marketId, found);
@@ -69,6 +66,7 @@ export function composePortfolio(
   );
   const wallet = composeWallet(chain, composed, holdings, tags);
   const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
+  const values = marketsAt(composed, holdings.markets);
   const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
 
   const loopOf = (shown: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {
@@ -79,7 +77,7 @@ export function composePortfolio(
       held,
       row,
       market: context.market(held.marketId),
-      composed: context.composedMarket(held.marketId),
+      composed: values.get(held.marketId),
       rewards: context.rewards(held.marketId),
       timestamp,
     });

@@ -2,7 +2,7 @@ import type { Market } from '../../catalog/types.ts';
 import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import type { ComposedMarket } from '../market/types.ts';
+import type { PositionMarketValues } from '../market/at-block.ts';
 import { statusOf } from '../position/compose.ts';
 import type { HeldPosition, HeldStock } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
@@ -21,7 +21,7 @@ export interface LoopPnlInput {
   readonly held: HeldPosition;
   readonly row: RegisteredPosition | null;
   readonly market: Market | undefined;
-  readonly composed: ComposedMarket | undefined;
+  readonly composed: PositionMarketValues | undefined;
   /** What the market's incentives paid, or why that is not known. */
   readonly rewards: MarketRewards | Gap;
   /** Time of the reading, unix seconds. */
@@ -82,7 +82,7 @@ export function loopParts(input: LoopPnlInput): PnlParts {
 /** Accrue the incentives of a stock leg, USD: as those of a loop, on what is held now. */
 export function stockIncentives(
   held: HeldStock,
-  composed: ComposedMarket | undefined,
+  composed: PositionMarketValues | undefined,
   rewards: MarketRewards | Gap,
   life: { readonly fromMs: number; readonly toMs: number },
 ): Decimal | Gap {

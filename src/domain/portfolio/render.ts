@@ -54,7 +54,7 @@ function loopOf({ position, row, drift, pnl }: PortfolioLoop): object {
 function vaultOf({ chainId, vaultId, status, stockSymbol, equity, loops, pnl }: PortfolioVault): object {
   const { yieldLoops: _loops, wallet: _wallet, freshness: _freshness, gaps: _gaps, ...held } = equity ?? NOTHING;
   return {
-    ...held,
+    ...withReadAt(held),
     strategyId: vaultId,
     chainId,
     status,
@@ -70,7 +70,24 @@ const NOTHING: Partial<EquityPosition> = {};
 /** Ages of market values are told per group elsewhere; `freshness` would differ from second to second. */
 function positionOf(position: Position): object {
   const { freshness: _freshness, gaps: _gaps, wallet: _wallet, marketId: _marketId, ...shown } = position;
-  return shown;
+  return withReadAt(shown);
+}
+
+/** The block of the reading and the age of its price as the contract writes them. */
+function withReadAt({
+  readAt,
+  oraclePriceAsOfMs,
+  ...shown
+}: Partial<Pick<Position, 'readAt' | 'oraclePriceAsOfMs'>>): object {
+  return {
+    ...shown,
+    ...(readAt === undefined
+      ? {}
+      : { readAt: { blockNumber: readAt.blockNumber.toString(), blockTime: isoOf(readAt.blockTimeMs) } }),
+    ...(oraclePriceAsOfMs === undefined
+      ? {}
+      : { oraclePriceAsOf: oraclePriceAsOfMs === null ? null : isoOf(oraclePriceAsOfMs) }),
+  };
 }
 
 function pnlOf({ gaps: _gaps, ...pnl }: Pnl): object {

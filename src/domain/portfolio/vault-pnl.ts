@@ -2,6 +2,7 @@ import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { marketsAt } from '../market/at-block.ts';
 import type { PositionStatus, WalletHoldings } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
 import type { PortfolioContext } from './compose.ts';
@@ -23,7 +24,7 @@ export function openVaultParts(
   const vault = context.chain.equityVaults.find(({ id }) => id === equity.strategyId);
   const stockMarketId = vault?.stockMarket.id;
   const stock = holdings.stocks.find(({ marketId }) => marketId === stockMarketId);
-  const composed = stockMarketId && context.composedMarket(stockMarketId);
+  const composed = stockMarketId && marketsAt(context.composed, holdings.markets).get(stockMarketId);
   const loopsValue = loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.netValueUsd), ZERO);
   const stockUsd = stock && composed ? valueHolding(stock, composed, holdings.block.timestamp).usd : null;
   const flows = registeredFlows(equity, loops);
@@ -83,7 +84,7 @@ function stockLegIncentives(
   stock: WalletHoldings['stocks'][number],
   marketId: WalletHoldings['stocks'][number]['marketId'],
   loops: readonly LoopWithParts[],
-  { block }: WalletHoldings,
+  { block, markets }: WalletHoldings,
 ): Decimal | Gap {
   const rewards = context.rewards(marketId);
   if (!('field' in rewards) && !rewards.pays) return ZERO;
@@ -91,5 +92,5 @@ function stockLegIncentives(
   if (since.length === 0)
     return gap('', 'NOT_MEASURED', 'The vault is not registered, so nobody knows since when it earns.');
   const life = { fromMs: Math.min(...since), toMs: Number(block.timestamp) * 1_000 };
-  return stockIncentives(stock, context.composedMarket(marketId), rewards, life);
+  return stockIncentives(stock, marketsAt(context.composed, markets).get(marketId), rewards, life);
 }

@@ -4,16 +4,17 @@ import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { leverageApyPct, shownLeverage } from '../leverage/leverage.ts';
+import type { PositionMarketValues } from '../market/at-block.ts';
+import { NO_FEEDS, priceAsOfMs, UNKNOWN_PRICE_AGE } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
-import type { ComposedMarket } from '../market/types.ts';
 import { positionExit } from './exit.ts';
-import type { HeldPosition, Position, PositionStatus, WalletHoldings } from './types.ts';
+import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
 import { formatPrice, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
 
 /** What is known of the market that a position is in: nothing, the catalog's row, or everything. */
 export interface PositionMarket {
   readonly market?: Market | undefined;
-  readonly composed?: ComposedMarket | undefined;
+  readonly composed?: PositionMarketValues | undefined;
 }
 
 export type Owner = Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'>;
@@ -41,6 +42,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
     open: status === 'open',
     liquidated: status === 'liquidated',
     exitLiquidity: null,
+    readAt: readAtOf(owner.block),
     gaps,
   };
   if (!market) {
@@ -70,6 +72,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   addUsd(shown, value, composed, gaps);
   shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
   shown.freshness = { borrow, oracle, collateralApy };
+  addPriceAge(shown, composed, gaps);
   return shown;
 }
 
@@ -81,7 +84,7 @@ export function headroomPct(ltvPct: string, liquidationLtvPct: string): string {
   return new Decimal(liquidationLtvPct).minus(ltvPct).toFixed(2);
 }
 
-function addLtv(shown: Draft, value: Valuation, composed: ComposedMarket, gaps: Gap[]): void {
+function addLtv(shown: Draft, value: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
   if (ltvPct === null) {
     const message = 'The oracle says that the collateral is worth nothing.';
@@ -96,7 +99,7 @@ function addLtv(shown: Draft, value: Valuation, composed: ComposedMarket, gaps: 
   shown.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
 }
 
-function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: ComposedMarket, gaps: Gap[]): void {
+function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
   if (ltvPct === null || ltvPct.gte(100)) {
     const message = 'The debt is worth as much as the collateral or more: there is no equity to lever.';
     for (const field of ['currentLeverage', 'currentLeverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
@@ -113,7 +116,7 @@ function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: ComposedMar
   if (uncounted) gaps.push({ ...uncounted, field: 'currentLeverageApyPct' });
 }
 
-function addUsd(shown: Draft, { usd }: Valuation, composed: ComposedMarket, gaps: Gap[]): void {
+function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   if (usd === null) {
     const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
     const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is not known.');
@@ -123,6 +126,13 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: ComposedMarket, gaps
   shown.collateralUsd = toFixedHalfUp(usd.collateral, 2);
   shown.debtUsd = toFixedHalfUp(usd.debt, 2);
   shown.netValueUsd = toFixedHalfUp(usd.net, 2);
+}
+
+function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
+  const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
+  if (asOfMs === undefined) gaps.push(gap('oraclePriceAsOf', 'NOT_MEASURED', UNKNOWN_PRICE_AGE));
+  else shown.oraclePriceAsOfMs = asOfMs;
+  if (asOfMs === null) gaps.push(gap('oraclePriceAsOf', 'NOT_APPLICABLE', NO_FEEDS));
 }
 
 /** A position that ended holds nothing and owes nothing; ratios of nothing do not exist. */

@@ -1,7 +1,7 @@
 import { type Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import type { ComposedMarket } from '../market/types.ts';
+import type { PositionMarketValues } from '../market/at-block.ts';
 import { cleanExitSize, exitTier, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
 import type { PositionExit } from './types.ts';
 
@@ -15,7 +15,7 @@ const SWEEP_FIELDS = [
  * Judge an exit: what closing would sell (all collateral, in USD) against the largest size that was measured to sell clean.
  * @param collateralUsd `null` while it cannot be valued in USD; the gap for that stands with `netValueUsd`.
  */
-export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | null, gaps: Gap[]): PositionExit {
+export function positionExit(composed: PositionMarketValues, collateralUsd: Decimal | null, gaps: Gap[]): PositionExit {
   const sweep = composed.facts.exitLiquidity?.value;
   const unwind = collateralUsd === null ? {} : { unwindSizeUsd: toFixedHalfUp(collateralUsd, 2) };
   if (!sweep) {
@@ -38,7 +38,7 @@ export function positionExit(composed: ComposedMarket, collateralUsd: Decimal | 
   };
 }
 
-function noRoute({ market, facts }: ComposedMarket, missing: Gap | undefined, gaps: Gap[]): boolean {
+function noRoute({ market, facts }: PositionMarketValues, missing: Gap | undefined, gaps: Gap[]): boolean {
   const known = lacksRoute(market.collateral, facts.exitLiquidity?.value);
   return shownNoRoute('exitLiquidity.noSwapRoute', known, missing, gaps);
 }

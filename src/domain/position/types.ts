@@ -1,5 +1,6 @@
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { MarketsAtBlock } from '../market/at-block.ts';
 import type { ExitTier } from '../strategy/types.ts';
 
 /** One leveraged position as the chain holds it, in base units. */
@@ -34,6 +35,20 @@ export interface WalletHoldings {
   readonly positions: readonly HeldPosition[];
   /** Only markets on which the wallet holds something. */
   readonly stocks: readonly HeldStock[];
+  /** The markets that it stands on, at the same block; absent where they were not read. */
+  readonly markets?: MarketsAtBlock;
+}
+
+/** The block at which holdings, debt and prices were read. */
+export interface ReadAt {
+  readonly blockNumber: bigint;
+  /** ms. */
+  readonly blockTimeMs: number;
+}
+
+/** Tell where a reading was made. */
+export function readAtOf({ number, timestamp }: WalletHoldings['block']): ReadAt {
+  return { blockNumber: number, blockTimeMs: Number(timestamp) * 1_000 };
 }
 
 export const POSITION_STATUSES = ['open', 'closed', 'liquidated'] as const;
@@ -90,6 +105,10 @@ export interface Position {
   /** Loan tokens per collateral token at which it can be liquidated; `null` = without debt it cannot be. */
   readonly liquidationPrice?: string | null;
   readonly exitLiquidity: PositionExit | null;
+  /** Where what it holds and owes was read, and the price that values it unless `freshness` says otherwise. */
+  readonly readAt: ReadAt;
+  /** When the feeds behind the oracle's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
+  readonly oraclePriceAsOfMs?: number | null;
   readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp; readonly collateralApy: Stamp };
   readonly gaps: readonly Gap[];
 }

@@ -3,8 +3,8 @@ import type { Market } from '../../catalog/types.ts';
 import { Decimal, fromUnits, ratio, shifted, ZERO } from '../../shared/decimal.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
 import { type AccruedTotals, accrue } from '../market/accrue.ts';
+import type { PositionMarketValues } from '../market/at-block.ts';
 import { usdOf } from '../market/prices.ts';
-import type { ComposedMarket } from '../market/types.ts';
 
 /** Significant digits of a shown price: more than any oracle knows, and the same for a cent coin and a bitcoin. */
 const PRICE_DIGITS = 12;
@@ -29,7 +29,7 @@ export interface Valuation {
  */
 export function valueHolding(
   held: { readonly collateral: bigint; readonly borrowShares: bigint },
-  composed: ComposedMarket,
+  composed: PositionMarketValues,
   timestamp: bigint,
 ): Valuation {
   const { market, facts, loanPrice } = composed;
@@ -59,9 +59,9 @@ interface Totals extends AccruedTotals {
 }
 
 /** Everybody on a market is valued at one block: what is accrued to it is kept until another is asked for. */
-const latestTotals = new WeakMap<ComposedMarket, Totals>();
+const latestTotals = new WeakMap<PositionMarketValues, Totals>();
 
-function totalsAt(composed: ComposedMarket, blockTimestamp: bigint): Totals {
+function totalsAt(composed: PositionMarketValues, blockTimestamp: bigint): Totals {
   const latest = latestTotals.get(composed);
   if (latest?.at === blockTimestamp) return latest;
   const { lendingState, oracle } = composed.facts;

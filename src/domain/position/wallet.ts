@@ -1,9 +1,10 @@
 import type { Chain } from '../../catalog/types.ts';
-import type { MarketId, StrategyId } from '../../shared/ids.ts';
+import type { StrategyId } from '../../shared/ids.ts';
 import { type CandidateLoop, type LoopMatch, type LoopTags, matchYieldLoops, type OpenVault } from '../equity/loops.ts';
 import { composeEquityPosition, type EquityPosition } from '../equity/position.ts';
-import { catalogMarketsById, marketsById } from '../market/lookup.ts';
-import type { ComposedChain, ComposedMarket } from '../market/types.ts';
+import { type MarketValues, marketsAt } from '../market/at-block.ts';
+import { catalogMarketsById } from '../market/lookup.ts';
+import type { ComposedChain } from '../market/types.ts';
 import { composePosition } from './compose.ts';
 import type { Position, WalletHoldings } from './types.ts';
 import { valueHolding } from './valuation.ts';
@@ -32,7 +33,7 @@ export function composeWallet(
   holdings: WalletHoldings,
   tags: LoopTags,
 ): ComposedWallet {
-  const markets = marketsById(composed);
+  const markets = marketsAt(composed, holdings.markets);
   const catalog = catalogMarketsById(chain);
   const newestFirst = holdings.positions.toSorted((a, b) => b.id - a.id);
   const shown = newestFirst.map((held) => {
@@ -70,7 +71,7 @@ export function attributionOf(
   tags: LoopTags,
   positionId: number,
 ): LoopAttribution | null {
-  const markets = marketsById(composed);
+  const markets = marketsAt(composed, holdings.markets);
   for (const [vaultId, { match, loopIds, candidateIds }] of matchLoops(chain, markets, holdings, tags)) {
     const ids = match === 'ambiguous' ? candidateIds : loopIds;
     if (match !== 'none' && ids.includes(positionId)) return { vaultId, match, loopIds: ids };
@@ -81,7 +82,7 @@ export function attributionOf(
 /** Match the open vaults of a wallet: those whose stock market holds collateral of the wallet. */
 function matchLoops(
   chain: Chain,
-  markets: ReadonlyMap<MarketId, ComposedMarket>,
+  markets: MarketValues,
   holdings: WalletHoldings,
   tags: LoopTags,
 ): ReadonlyMap<StrategyId, LoopMatch> {

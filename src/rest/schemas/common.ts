@@ -18,6 +18,19 @@ export const decimalString = (description: string) =>
     .meta({ description, examples: ['1250.5'] });
 export const usd = (description: string) => z.number().meta({ description: `${description} USD.`, examples: [1250.5] });
 export const dateTime = (description: string) => z.iso.datetime().describe(description);
+/** The block at which something was read. */
+export const readAt = z
+  .object({
+    blockNumber: z.string().regex(/^\d+$/).describe('Number of the block.'),
+    blockTime: dateTime('Time of the block.'),
+  })
+  .describe('The block at which holdings, debt and prices were read; an older price is named by `freshness`.');
+/** Null = the price needs no feed; absent = not known. */
+export const oraclePriceAsOf = dateTime(
+  "When the feeds behind the oracle's price were updated, the oldest of them; null = it needs none, absent = not known.",
+)
+  .nullable()
+  .optional();
 export const addressString = (description: string) =>
   z
     .string()

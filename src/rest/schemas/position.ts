@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addressString, decimalString, freshnessValue, pct } from './common.ts';
+import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, readAt } from './common.ts';
 
 const amount = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -44,6 +44,8 @@ export const positionSchema = z
       .object({ borrow: freshnessValue, oracle: freshnessValue, collateralApy: freshnessValue })
       .optional()
       .describe('Age of the market values; what the position holds is read live.'),
+    readAt: readAt.optional(),
+    oraclePriceAsOf,
   })
   .describe('One leveraged position.');
 
@@ -81,6 +83,8 @@ export const equityPositionSchema = z
       .object({ borrow: freshnessValue, oracle: freshnessValue })
       .optional()
       .describe('How old the facts behind it are.'),
+    readAt: readAt.optional(),
+    oraclePriceAsOf,
   })
   .describe('An open equity vault.');
 

@@ -1,0 +1,87 @@
+import type { Address, MarketId } from '../../shared/ids.ts';
+import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
+import type { Fact, LendingState, OraclePrice } from '../facts.ts';
+import { stampOf } from '../freshness/stamp.ts';
+import { marketsById } from './lookup.ts';
+import type { ComposedChain, ComposedMarket } from './types.ts';
+
+/** Markets as they were at one block. What is not here could not be read at it. */
+export interface MarketsAtBlock {
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  readonly lending: ReadonlyMap<MarketId, LendingState>;
+  /** By oracle address. */
+  readonly oracle: ReadonlyMap<Address, OraclePrice>;
+}
+
+/** What of a market decides about a position on it. */
+export type PositionMarketValues = Pick<
+  ComposedMarket,
+  | 'market'
+  | 'facts'
+  | 'loanPrice'
+  | 'borrowApyPct'
+  | 'netBorrowApyPct'
+  | 'effectiveCollateralApyPct'
+  | 'liquidationLtvPct'
+  | 'stamps'
+  | 'gaps'
+>;
+
+/** Finds the values of a market; `undefined` = it has not been measured yet. */
+export type MarketValues = Pick<ReadonlyMap<MarketId, PositionMarketValues>, 'get'>;
+
+interface Known {
+  readonly composed: ComposedChain;
+  readonly markets: Map<MarketId, PositionMarketValues>;
+}
+
+/** Whoever holds something on a market shares its values: they are made once per reading. */
+const known = new WeakMap<MarketsAtBlock, Known>();
+
+/**
+ * Find the values of markets at the block of a reading: state, price and rate are the block's, everything else (yields, USD
+ * prices, incentives) is as composed. A market that could not be read at the block has its last-good values, with their age.
+ */
+export function marketsAt(composed: ComposedChain, at: MarketsAtBlock | undefined): MarketValues {
+  const measured = marketsById(composed);
+  if (!at) return measured;
+  const found = known.get(at);
+  const { markets } = found?.composed === composed ? found : { markets: new Map<MarketId, PositionMarketValues>() };
+  known.set(at, { composed, markets });
+  return {
+    get: (id) => {
+      const made = markets.get(id);
+      if (made) return made;
+      const market = measured.get(id);
+      if (!market) return undefined;
+      const values = valuesAt(market, at);
+      markets.set(id, values);
+      return values;
+    },
+  };
+}
+
+function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketValues {
+  const { market, facts, stamps } = composed;
+  const state = at.lending.get(market.id);
+  const price = at.oracle.get(market.oracle);
+  if (!state && !price) return composed;
+  const asOfMs = Number(at.timestamp) * 1_000;
+  const factOf = <T>(value: T, last: Fact<T>): Fact<T> => ({ value, asOfMs, source: last.source });
+  const lendingState = state ? factOf(state, facts.lendingState) : facts.lendingState;
+  const oracle = price ? factOf(price, facts.oracle) : facts.oracle;
+  const borrowApyPct = state ? borrowApyPctFromRate(borrowRateNow(state)) : composed.borrowApyPct;
+  return {
+    ...composed,
+    facts: { ...facts, lendingState, oracle },
+    borrowApyPct,
+    // The incentive that the composed rates differ by is the same.
+    netBorrowApyPct: composed.netBorrowApyPct.plus(borrowApyPct).minus(composed.borrowApyPct),
+    stamps: {
+      ...stamps,
+      borrow: stampOf(lendingState, stamps.borrow.staleAfterSec),
+      oracle: stampOf(oracle, stamps.oracle.staleAfterSec),
+    },
+  };
+}
