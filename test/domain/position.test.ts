@@ -5,7 +5,7 @@ import { composePosition, statusOf } from '../../src/domain/position/compose.ts'
 import type { Position } from '../../src/domain/position/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BLOCK, composedMarket, composedOf, ethereum, held, holdings, PROXY } from './position-world.ts';
-import { completeFacts, marketOf, NOW_MS, withItem } from './world.ts';
+import { completeFacts, FEED, marketOf, NOW_MS, withItem } from './world.ts';
 
 const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
 const facts = completeFacts(ethereum);
@@ -52,7 +52,9 @@ function sdkPosition(timestamp: bigint, price = composed.facts.oracle.value.pric
 
 describe('composePosition', () => {
   test('default', () => {
-    const { freshness, gaps, ...shown } = show();
+    const { freshness, gaps, readAt, oraclePriceAsOfMs, ...shown } = show();
+    expect(readAt).toEqual({ blockNumber: BLOCK.number, blockTimeMs: Number(BLOCK.timestamp) * 1_000 });
+    expect(oraclePriceAsOfMs).toBe(Number(FEED.updatedAt) * 1_000);
     expect(gaps).toEqual([]);
     expect(freshness?.borrow).toEqual(composed.stamps.borrow);
     expect(shown).toMatchInlineSnapshot(`

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { marketsAt } from '../../src/domain/market/at-block.ts';
+import { isOldPrice, priceAge, priceAsOfMs } from '../../src/domain/market/price-age.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import { composedMarket, composedOf, ethereum } from './position-world.ts';
+import { marketOf } from './world.ts';
+
+const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
+const composed = composedOf(ethereum);
+const last = composedMarket(composed, market.id);
+const state = last.facts.lendingState.value;
+const price = last.facts.oracle.value;
+const at = {
+  timestamp: state.blockTimestamp + 600n,
+  lending: new Map([
+    [market.id, { ...state, borrowRate: state.borrowRate * 2n, rateAtTarget: state.rateAtTarget * 2n }],
+  ]),
+  oracle: new Map([[market.oracle, { ...price, price: price.price / 2n }]]),
+};
+
+describe('marketsAt', () => {
+  test('default: state, price and rate are of the block, with its time; the rest is as composed', () => {
+    const values = marketsAt(composed, at).get(market.id);
+    expect(values?.facts.oracle).toEqual({
+      value: { ...price, price: price.price / 2n },
+      asOfMs: Number(at.timestamp) * 1_000,
+      source: last.facts.oracle.source,
+    });
+    expect(values?.borrowApyPct.gt(last.borrowApyPct)).toBe(true);
+    const incentive = last.borrowApyPct.minus(last.netBorrowApyPct);
+    expect(values?.borrowApyPct.minus(values.netBorrowApyPct).eq(incentive)).toBe(true);
+    expect(values?.stamps.oracle).toEqual({
+      asOfMs: Number(at.timestamp) * 1_000,
+      staleAfterSec: last.stamps.oracle.staleAfterSec,
+    });
+    expect(values?.stamps.collateralApy).toEqual(last.stamps.collateralApy);
+    expect(values?.effectiveCollateralApyPct).toBe(last.effectiveCollateralApyPct);
+  });
+
+  test('behavior: a market or price that could not be read at the block is the last good one, with its age', () => {
+    const blank = { ...at, lending: new Map(), oracle: new Map() };
+    expect(marketsAt(composed, blank).get(market.id)).toBe(last);
+    const priced = marketsAt(composed, { ...at, lending: new Map() }).get(market.id);
+    expect(priced?.facts.lendingState).toBe(last.facts.lendingState);
+    expect(priced?.stamps.borrow).toEqual(last.stamps.borrow);
+    expect(priced?.facts.oracle.value.price).toBe(price.price / 2n);
+  });
+
+  test('behavior: whoever shares a reading shares its values, of another composition they are made anew', () => {
+    expect(marketsAt(composed, at).get(market.id)).toBe(marketsAt(composed, at).get(market.id));
+    const again = composedOf(ethereum);
+    expect(marketsAt(again, at).get(market.id)).not.toBe(marketsAt(composed, at).get(market.id));
+    expect(marketsAt(composed, undefined).get(market.id)).toBe(last);
+  });
+});
+
+describe('priceAge', () => {
+  const [first, second]: [Address, Address] = [
+    '0x00000000000000000000000000000000000000F1',
+    '0x00000000000000000000000000000000000000F2',
+  ];
+  const budgets = { heartbeatsSec: new Map([[first, 3_600]]), budgetSec: 90_000 };
+  const T = 1_780_000_000n;
+  const ms = (at: bigint) => Number(at) * 1_000;
+
+  test('default: of the oldest feed; old when any feed is past its own heartbeat', () => {
+    const age = priceAge(
+      [
+        { address: first, updatedAt: T },
+        { address: second, updatedAt: T - 20_000n },
+      ],
+      budgets,
+    );
+    // The hourly one runs out first, though the other one is older.
+    expect(age).toMatchObject({ state: 'known', asOfMs: ms(T - 20_000n), feed: first });
+    expect(isOldPrice(age, ms(T + 4_200n))).toBe(false);
+    expect(isOldPrice(age, ms(T + 4_200n) + 1)).toBe(true);
+  });
+
+  test('behavior: a feed without a curated heartbeat has the general budget', () => {
+    const age = priceAge([{ address: second, updatedAt: T }], budgets);
+    expect(isOldPrice(age, ms(T + 90_000n))).toBe(false);
+    expect(isOldPrice(age, ms(T + 90_000n) + 1)).toBe(true);
+  });
+
+  test('behavior: no feed, no date and no names are three things', () => {
+    expect(priceAge([], budgets)).toEqual({ state: 'not_applicable' });
+    expect(priceAge(undefined, budgets)).toEqual({ state: 'unknown' });
+    expect(priceAge([{ address: first, updatedAt: T }, { address: second }], budgets)).toEqual({ state: 'unknown' });
+    expect([priceAsOfMs([]), priceAsOfMs(undefined), priceAsOfMs([{ address: first }])]).toEqual([
+      null,
+      undefined,
+      undefined,
+    ]);
+  });
+});
