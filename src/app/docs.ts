@@ -1,36 +1,29 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { errorResponse } from '../rest/envelope.ts';
 import { createOpenApi } from '../rest/openapi/document.ts';
-import { MethodNotAllowedError } from '../rest/router.ts';
-import { type AnyRoute, INTERFACE_VERSION, type RestRequest, type RestResponse } from '../rest/types.ts';
+import { type AnyRoute, INTERFACE_VERSION } from '../rest/types.ts';
 import { HTML_SECURITY_HEADERS } from '../server/headers.ts';
-
-export interface DocsPages {
-  readonly paths: readonly string[];
-  /** `undefined` = not a page of this kind. */
-  answer(request: RestRequest): RestResponse | undefined;
-}
+import type { StaticFile } from './static-files.ts';
 
 /** Documents change with a deployment only; an hour is short enough for that. */
-const CACHE = 'public, max-age=3600';
+const HOUR = 'public, max-age=3600';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-const PAGE = `<!doctype html>
+const pageOf = (style: string, bundle: string, start: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>spiral-gateway: /v1</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="${style}">
   </head>
   <body>
     <div id="ui"></div>
-    <script src="docs/swagger-ui-bundle.js"></script>
-    <script src="docs/start.js"></script>
+    <script src="${bundle}"></script>
+    <script src="${start}"></script>
   </body>
 </html>
 `;
@@ -47,41 +40,29 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Serve the description of the interface, and a page that shows it: all of it from here, nothing from elsewhere. */
-export function createDocsPages({ routes }: { readonly routes: readonly AnyRoute[] }): DocsPages {
-  const asset = (name: string) => {
+/** The description of the interface, and a page that shows it: all of it from here, nothing from elsewhere. */
+export function docsFiles(
+  routes: readonly AnyRoute[],
+  urlOf: (path: string) => Promise<string>,
+): Readonly<Record<string, StaticFile>> {
+  const asset = (name: string) => () => {
     const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-    return readFileSync(join(folder, name));
+    return readFile(join(folder, name));
   };
-  const page = (
-    type: string,
-    body: string | Uint8Array,
-    extra: Readonly<Record<string, string>> = {},
-  ): RestResponse => ({
-    status: 200,
-    headers: { 'content-type': type, 'cache-control': CACHE, ...extra },
-    body,
-  });
-  const makers: Readonly<Record<string, () => RestResponse>> = {
-    '/openapi.json': () => page(JSON_TYPE, JSON.stringify(createOpenApi({ routes, version: INTERFACE_VERSION }))),
-    '/docs': () => page('text/html; charset=utf-8', PAGE, HTML_SECURITY_HEADERS.docs),
-    '/docs/start.js': () => page(SCRIPT_TYPE, START),
-    '/docs/swagger-ui-bundle.js': () => page(SCRIPT_TYPE, asset('swagger-ui-bundle.js')),
-    '/docs/swagger-ui.css': () => page('text/css; charset=utf-8', asset('swagger-ui.css')),
-  };
-  const made = new Map<string, RestResponse>();
+  // Relative, so that the page also works behind a proxy that serves it under a prefix.
+  const relative = async (path: string) => (await urlOf(path)).slice(1);
+  const page = async () =>
+    pageOf(
+      await relative('/docs/swagger-ui.css'),
+      await relative('/docs/swagger-ui-bundle.js'),
+      await relative('/docs/start.js'),
+    );
+  const openapi = () => JSON.stringify(createOpenApi({ routes, version: INTERFACE_VERSION }));
   return {
-    paths: Object.keys(makers),
-    answer(request) {
-      const make = Object.hasOwn(makers, request.path) ? makers[request.path] : undefined;
-      if (!make) return undefined;
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        const { code, message, status } = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
-        return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
-      }
-      const known = made.get(request.path) ?? make();
-      made.set(request.path, known);
-      return known;
-    },
+    '/openapi.json': { type: JSON_TYPE, load: openapi, cacheControl: HOUR },
+    '/docs': { type: 'text/html; charset=utf-8', load: page, cacheControl: HOUR, headers: HTML_SECURITY_HEADERS.docs },
+    '/docs/start.js': { type: SCRIPT_TYPE, load: () => START, cacheControl: HOUR },
+    '/docs/swagger-ui-bundle.js': { type: SCRIPT_TYPE, load: asset('swagger-ui-bundle.js'), cacheControl: HOUR },
+    '/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', load: asset('swagger-ui.css'), cacheControl: HOUR },
   };
 }

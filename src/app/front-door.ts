@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
 import { type Admission, createAdmission } from '../server/admission.ts';
-import { createBudgets, MAX_ADDRESSES } from '../server/budgets.ts';
-import { createRedisCounters, createRedisExchange } from '../server/counters.ts';
+import { addressIdentity, createBudgets, MAX_ADDRESSES, RateLimitedError } from '../server/budgets.ts';
+import { createMemoryCounters, createRedisCounters, createRedisExchange } from '../server/counters.ts';
 import { createExchangedCounters } from '../server/exchanged-counters.ts';
 import type { PersistedOperation } from '../server/graphql.ts';
 import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
@@ -41,6 +41,10 @@ export interface FrontDoor {
   ): Promise<RestEntry>;
   /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
   chargeAddress(clientIp: string, operation: string): Standing | null | undefined;
+  /** Charge a request for a file to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
+  chargeFile(request: RestRequest): Readonly<Record<string, string>>;
+  /** Count a request for diagnostics, beside the budget: nobody's use of the service may hide how it is. @throws RateLimitedError */
+  chargeStatus(request: RestRequest): void;
   close(): Promise<void>;
 }
 
@@ -60,6 +64,9 @@ export function persistedOperations(
 
 /** Who uses so much of a budget in one process is told of without waiting for the next exchange. */
 const URGENT_SHARE = 1 / 8;
+
+/** Requests for diagnostics per address and window: ten a second, many times what a probe asks. */
+const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
 export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
@@ -86,6 +93,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     ...(redis === undefined ? {} : { shared: createRedisCounters({ windowSec: WINDOW_SEC }, redis) }),
     ...(addresses === undefined ? {} : { addresses }),
   });
+  const probes = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
   const publicPoints = new Map<string, number>();
   /** Operations are those of our own rows, so that the map stays small. */
   const publicPointsOf = (operation: string): number => {
@@ -123,6 +131,17 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
+    chargeFile({ correlationId, clientIp }) {
+      const visit = openVisit({ correlationId, clientIp, authorization: undefined });
+      budgets.chargeLookup(visit, DOOR_POINTS);
+      return budgetHeaders(visit, WINDOW_SEC);
+    },
+    chargeStatus({ clientIp }) {
+      if (limits.anonymous.points === 0) return;
+      const { used, msLeft } = probes.add(addressIdentity(clientIp), DOOR_POINTS);
+      const details = { scope: 'client', policy: 'anonymous', limit: STATUS_LIMIT, windowSec: WINDOW_SEC } as const;
+      if (used > STATUS_LIMIT) throw new RateLimitedError(details, Math.max(1, Math.ceil(msLeft / 1_000)));
+    },
     async close() {
       addresses?.close();
       redis?.disconnect();

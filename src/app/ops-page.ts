@@ -1,16 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorResponse } from '../rest/envelope.ts';
-import { MethodNotAllowedError } from '../rest/router.ts';
-import type { RestRequest, RestResponse } from '../rest/types.ts';
-
-export interface OpsPage {
-  readonly paths: readonly string[];
-  /** `undefined` = not a file of this page. */
-  answer(request: RestRequest): RestResponse | undefined;
-}
+import type { StaticFile } from './static-files.ts';
 
 /** The page is asked for again every time: it fits the service that serves it. */
 const CACHE = 'no-cache';
@@ -37,36 +29,20 @@ const OWN_FILES = [
 ];
 const UPLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'];
 
-/** Serve the ops page: static files that hold no data; what they show is asked for with the key of whoever looks. */
-export function createOpsPage(): OpsPage {
+/** The ops page: static files that hold no data; what they show is asked for with the key of whoever looks. */
+export function opsPageFiles(): Readonly<Record<string, StaticFile>> {
   // Beside this file in the sources, and beside the bundle in a build.
   const own = fileURLToPath(new URL('./ops-page/', import.meta.url));
   const uplot = () => dirname(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'));
-  const files: Readonly<Record<string, () => string>> = {
-    '/ops': () => join(own, 'index.html'),
-    ...Object.fromEntries(OWN_FILES.map((name) => [`/ops/${name}`, () => join(own, name)])),
-    ...Object.fromEntries(UPLOT_FILES.map((name) => [`/ops/${name}`, () => join(uplot(), name)])),
-  };
-  const read = new Map<string, RestResponse>();
-  const responseOf = (path: string, file: string): RestResponse => {
-    const known = read.get(path);
-    if (known) return known;
-    const type = TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-    const headers = { 'content-type': type, 'cache-control': CACHE, 'content-security-policy': POLICY };
-    const response = { status: 200, headers, body: readFileSync(file) };
-    read.set(path, response);
-    return response;
-  };
+  const file = (name: string, place: () => string): StaticFile => ({
+    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    load: () => readFile(place()),
+    cacheControl: CACHE,
+    headers: { 'content-security-policy': POLICY },
+  });
   return {
-    paths: Object.keys(files),
-    answer(request) {
-      const file = Object.hasOwn(files, request.path) ? files[request.path] : undefined;
-      if (!file) return undefined;
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        const { code, message, status } = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
-        return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
-      }
-      return responseOf(request.path, file());
-    },
+    '/ops': file('index.html', () => join(own, 'index.html')),
+    ...Object.fromEntries(OWN_FILES.map((name) => [`/ops/${name}`, file(name, () => join(own, name))])),
+    ...Object.fromEntries(UPLOT_FILES.map((name) => [`/ops/${name}`, file(name, () => join(uplot(), name))])),
   };
 }

@@ -2,12 +2,14 @@ import type { Catalog } from '../catalog/types.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { Services } from '../resolvers/services.ts';
+import { compress } from '../rest/encoding.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { WarmerRunner } from '../warmers/runner.ts';
+import { type Encoded, encode, encodedResponse } from './static-files.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
@@ -22,24 +24,30 @@ export interface StatusDeps {
   readonly place: () => SnapshotPlace;
   /** Whether the process was asked to stop: it is not ready for anything new then. */
   readonly stopping: () => boolean;
+  /** Count a request for diagnostics. @throws RateLimitedError */
+  readonly charge: (request: RestRequest) => void;
 }
 
 export interface StatusPages {
   readonly paths: readonly string[];
   /** `undefined` = not a page of this kind. */
-  answer(request: RestRequest): RestResponse | undefined;
+  answer(request: RestRequest): Promise<RestResponse> | RestResponse | undefined;
 }
 
 /** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
 export function createStatusPages(deps: StatusDeps): StatusPages {
-  const { catalog, services, clock, role, jobs, keyChecks, place, stopping } = deps;
-  const pages: Readonly<Record<string, () => { status: number; body: unknown }>> = {
-    '/health': () => ({ status: 200, body: healthBody() }),
-    '/ready': () => {
-      const chains = readiness();
-      const ready = !stopping() && chains.every((chain) => chain.ready);
-      return { status: ready ? 200 : 503, body: { ready, ...(stopping() ? { stopping: true } : {}), chains } };
-    },
+  const { catalog, services, clock, role, jobs, keyChecks, place, stopping, charge } = deps;
+  const readyPage = () => {
+    const chains = readiness();
+    const ready = !stopping() && chains.every((chain) => chain.ready);
+    return { status: ready ? 200 : 503, body: { ready, ...(stopping() ? { stopping: true } : {}), chains } };
+  };
+  let latest: { readonly text: string; readonly body: Promise<Encoded> } | undefined;
+  const health = async (request: RestRequest): Promise<RestResponse> => {
+    charge(request);
+    const text = JSON.stringify(healthBody());
+    if (latest?.text !== text) latest = { text, body: encode(text, compress, 'quick') };
+    return encodedResponse(await latest.body, request.headers, { ...JSON_HEADERS, 'cache-control': 'no-cache' });
   };
   const readiness = () =>
     catalog.chainIds.map((chainId) => {
@@ -50,7 +58,8 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     const nowMs = clock.now();
     return {
       status: 'ok',
-      now: new Date(nowMs).toISOString(),
+      // By the second, so that within one the answer is the same.
+      now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
       snapshot: place(),
       keys: shownChecks(keyChecks()),
@@ -82,24 +91,24 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     };
   };
   return {
-    paths: Object.keys(pages),
+    paths: PATHS,
     answer(request) {
-      const page = Object.hasOwn(pages, request.path) ? pages[request.path] : undefined;
-      if (!page) return undefined;
+      if (!PATHS.includes(request.path)) return undefined;
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         const refusal = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
         const { code, message, status } = refusal;
         return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
       }
-      const { status, body } = page();
-      return {
-        status,
-        headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
-        body: JSON.stringify(body),
-      };
+      if (request.path === HEALTH) return health(request);
+      const { status, body } = readyPage();
+      return { status, headers: JSON_HEADERS, body: JSON.stringify(body) };
     },
   };
 }
+
+const HEALTH = '/health';
+const PATHS = [HEALTH, '/ready'];
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 function shownChecks({ ok, sinceMs }: KeyChecks) {
   return { checked: ok, ...(sinceMs === null ? {} : { since: new Date(sinceMs).toISOString() }) };

@@ -17,11 +17,10 @@ import type { Visit } from '../server/visit.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
-import { createDocsPages } from './docs.ts';
 import { exampleTabs } from './example-tabs.ts';
+import { createFiles } from './files.ts';
 import { createFrontDoor, persistedOperations } from './front-door.ts';
 import { createNearMisses } from './near-misses.ts';
-import { createOpsPage } from './ops-page.ts';
 import { createStatusPages } from './pages.ts';
 import { createRendered } from './rendered.ts';
 import { closedGraphQL, notServedHere } from './warmer-only.ts';
@@ -72,6 +71,11 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   metrics?.cacheFill('graphql', rendered.operations.fill);
   const cors = { origins: config.corsOrigins };
   const heads = createReadyHeads({ cors, clock });
+  const files = createFiles({
+    routes,
+    tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
+    charge: door.chargeFile,
+  });
   const graphql = createGraphQLServer({
     schema,
     createContext,
@@ -81,7 +85,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,
-    graphiql: env.GRAPHIQL ? { tabs: exampleTabs(config.sampleKeys) } : false,
+    ...(env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
     logger,
@@ -104,11 +108,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     keyChecks: keys.checks,
     place: warmth.snapshot.place,
     stopping,
+    charge: door.chargeStatus,
   });
-  const docs = createDocsPages({ routes });
-  const opsPage = createOpsPage();
   const nearMisses = createNearMisses({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
-  const routeNames = new Set([...status.paths, ...docs.paths, ...opsPage.paths, GRAPHQL_PATH]);
+  const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const unread = createUnread(UNREAD_LIMITS);
@@ -125,7 +128,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (docs.answer(request) ?? opsPage.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
+        ? (files.answer(request) ?? nearMisses.answer(request) ?? rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors,

@@ -127,8 +127,8 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       if (limit === 0) return () => {};
       const identity = addressIdentity(visit.clientIp);
       const counted = addresses.add(identity, points);
+      visit.standing = standingOf('anonymous', counted);
       if (counted.used > limit) {
-        visit.standing = standingOf('anonymous', counted);
         const { resetSec } = visit.standing;
         throw new RateLimitedError({ scope: 'client', policy: 'anonymous', limit, windowSec: WINDOW_SEC }, resetSec);
       }

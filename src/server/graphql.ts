@@ -17,8 +17,9 @@ import { clientIdentity } from './budgets.ts';
 import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from './handler.ts';
-import { DOOR_POINTS, type Limits, WINDOW_SEC } from './limits.ts';
-import { createQueries } from './queries.ts';
+import { createIntrospection } from './introspection.ts';
+import { COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from './limits.ts';
+import { createQueries, type QueryCost } from './queries.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Turns } from './turns.ts';
@@ -48,9 +49,8 @@ export interface GraphQLServerDeps {
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Answers of repeated operations; absent: every operation is executed. */
   readonly rendered?: RenderedOperations;
-  readonly graphiql:
-    | false
-    | { readonly tabs: readonly { readonly query: string; readonly headers?: string; readonly variables?: string }[] };
+  /** The page for those who open the endpoint in a browser; absent: they get what others get. */
+  readonly page?: (request: RestRequest) => Promise<RestResponse>;
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
   readonly turns: Turns;
@@ -72,7 +72,7 @@ export interface GraphQLServer extends GraphQLEndpoint {
 
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, persisted, graphiql, admission, limits, logger, turns } = deps;
+  const { schema, persisted, admission, limits, logger, turns } = deps;
   const presentable = new WeakSet<GraphQLError>();
   /** Make an error presentable, count it and log it; once, however often it comes by. */
   const formatError = (error: unknown, correlationId: string) => {
@@ -105,12 +105,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
     // Errors are made presentable where their request is known: by the front door, which every answer passes.
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
-    graphiql:
-      graphiql === false
-        ? false
-        : { title: 'spiral-gateway', defaultTabs: graphiql.tabs.map((tab) => ({ ...tab })), credentials: 'omit' },
-    // One inline page, imported only when somebody opens it: the default page would load from a CDN.
-    renderGraphiQL: async (options) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
+    graphiql: false,
     plugins: [
       useEngine(),
       useFrontDoor({ formatError }),
@@ -129,6 +124,35 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
     graphqlRefusal(formatError(error, correlationId), headers.accept, null);
 
+  const introspection = deps.introspection ? createIntrospection(schema) : undefined;
+  const withExtensions = async (
+    head: Buffer,
+    { visit, cost, contentType }: { visit: Visit; cost: QueryCost; contentType: string },
+  ): Promise<RestResponse> => {
+    if (cost.points > DOOR_POINTS) await admission.charge(visit, cost.points - DOOR_POINTS);
+    const extensions = { cost, ...budgetExtension(visit, WINDOW_SEC).extensions };
+    return {
+      status: 200,
+      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
+      body: [head, Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)],
+    };
+  };
+  /** Answer the introspection query of the usual tools from the one buffer that its answer is. */
+  const fromIntrospection = async (
+    params: unknown,
+    visit: Visit,
+    accept: string | undefined,
+  ): Promise<RestResponse | undefined> => {
+    const mayRun = deps.anonymousMayRunAnyDocument || visit.caller.kind === 'key';
+    const contentType = jsonTypeFor(accept);
+    if (introspection === undefined || contentType === undefined || !mayRun) return undefined;
+    const asked = readAsked(params, textOf);
+    const head = asked === undefined ? undefined : introspection.find(asked.text);
+    if (asked === undefined || head === undefined || !NAMES_IT.has(asked.operationName)) return undefined;
+    const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(visit.caller)].cost, points: INTROSPECTION_POINTS };
+    return withExtensions(head, { visit, cost, contentType });
+  };
+
   /** Answer an operation that was asked before, without a key and in plain form, from what is kept of it. */
   const fromKept = async (
     params: unknown,
@@ -141,14 +165,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     const asked = contentType === undefined ? undefined : readAsked(params, textOf);
     const ready = asked === undefined ? undefined : deps.rendered.ready(asked);
     if (contentType === undefined || ready === undefined) return undefined;
-    const { head, cost } = ready;
-    if (cost.points > DOOR_POINTS) await admission.charge(visit, cost.points - DOOR_POINTS);
-    const extensions = { cost, ...budgetExtension(visit, WINDOW_SEC).extensions };
-    return {
-      status: 200,
-      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
-      body: [head, Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)],
-    };
+    return withExtensions(ready.head, { visit, cost: ready.cost, contentType });
   };
 
   return {
@@ -159,20 +176,18 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       let params: unknown;
       try {
         await admission.admit(visit, 'GraphQL');
-        const wantsPage = graphiql !== false && request.method === 'GET' && accept?.includes('text/html');
-        params = wantsPage
-          ? undefined
-          : await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
+        if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
+        params = await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
         // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
         if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
-        const kept = params === undefined ? undefined : await fromKept(params, visit, accept);
+        const kept = (await fromIntrospection(params, visit, accept)) ?? (await fromKept(params, visit, accept));
         if (kept) return kept;
       } catch (error) {
         // A key that is refused here and one that is refused at a field shall look the same, the connection included.
         if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
         return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
       }
-      const context = { ...(params === undefined ? {} : { params }), info: visit, transport: 'graphql' } as const;
+      const context = { params, info: visit, transport: 'graphql' } as const;
       return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
     },
     async executePersisted({ operation, variables, visit }) {
@@ -214,6 +229,20 @@ function useNoIntrospection(): Plugin {
     },
   };
 }
+
+const RESPONSE_TYPE = 'application/graphql-response+json';
+const ANY_JSON = /application\/(?:graphql-response\+)?json|application\/\*|\*\/\*/;
+
+/** The media type of an answer without errors; `undefined` for callers that want something else. */
+function jsonTypeFor(accept: string | undefined): string | undefined {
+  if (accept !== undefined && !ANY_JSON.test(accept)) return undefined;
+  return `${accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
+}
+
+/** Names that the operation of the standard query may be asked by. */
+const NAMES_IT: ReadonlySet<string | undefined> = new Set([undefined, 'IntrospectionQuery']);
+const INTROSPECTION_POINTS = 5;
+const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
 
 /** Take over what Yoga has made: whole, unless it is a stream of events. */
 async function responseOf(response: Response): Promise<HttpResponse> {

@@ -21,9 +21,9 @@ const HTML_POLICY =
 
 /** Content security policies of the HTML pages, each with only what the page needs. */
 export const HTML_SECURITY_HEADERS = {
-  /** One page with everything inline: its editor compiles grammars and starts workers from blobs. */
+  /** Scripts, workers and styles are files of ours; its editor compiles grammars and sets inline styles. */
   graphiql: {
-    'content-security-policy': `${HTML_POLICY}; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:`,
+    'content-security-policy': `${HTML_POLICY}; script-src 'self' 'unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:`,
   },
   /** Scripts and styles are files of ours; the viewer sets inline styles and shows data: images. */
   docs: {

@@ -9,6 +9,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { needsKey } from './field-scopes.ts';
+import { countIntrospection } from './introspection-cost.ts';
 import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
 
 export interface CostedOperation {
@@ -19,8 +20,12 @@ export interface CostedOperation {
   readonly context: object;
 }
 
-/** What `__schema` and `__type` cost each: their answers are large, and the schema gives them no cost. */
+/** Nodes of introspection per unit of cost: they are read from memory, and a tenth as dear as fields that are resolved. */
+const NODES_PER_COST = 4;
+/** What `__schema` and `__type` cost at least. */
 const INTROSPECTION_COST = 100;
+/** Nodes that are counted at most: far beyond what any tier may ask for. */
+const MAX_NODES = 400_000;
 
 /**
  * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
@@ -35,19 +40,28 @@ export function costOf({ schema, document, operationName, variables, context }: 
   const one: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
   const root = schema.getRootType(operation.operation)?.getFields() ?? {};
   let extra = 0;
-  for (const { name } of rootFields(operation.selectionSet, fragments)) {
+  const fields = [...rootFields(operation.selectionSet, fragments)];
+  for (const { name } of fields) {
     const field = root[name.value];
-    if (name.value === '__schema' || name.value === '__type') extra += INTROSPECTION_COST;
+    if (INTROSPECTION.has(name.value)) extra += INTROSPECTION_COST;
     else if (field)
       extra += COST_PER_POINT * (ON_DEMAND_POINTS[name.value] ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
   }
   try {
+    for (const introspected of fields.filter(({ name }) => INTROSPECTION.has(name.value))) {
+      const nodes = countIntrospection({ schema, field: introspected, fragments, variables, limit: MAX_NODES });
+      extra += nodes / NODES_PER_COST;
+      // The rest is not worth counting.
+      if (extra > MAX_NODES / NODES_PER_COST) return Math.ceil(extra);
+    }
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
-    return complexity + extra;
+    return Math.ceil(complexity + extra);
   } catch {
     return null;
   }
 }
+
+const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type']);
 
 /** The fields of the root, wherever fragments hide them. The document is valid: fragments have no cycles. */
 function* rootFields(
@@ -71,14 +85,17 @@ const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean']);
  * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, and what a
  * directive leaves out hangs on a boolean. No cost of the schema reads another argument (`test/server/query-cost.test.ts`).
  */
-export function costlyVariables({ definitions }: DocumentNode): readonly string[] {
+export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {
   const names = new Set<string>();
+  // The type that is asked about is a string; no such cost is kept.
+  const asksType = loc?.source.body.includes('__type') ?? true;
   for (const definition of definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     for (const { variable, type } of definition.variableDefinitions ?? []) {
       const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
       // The size of a list could decide as well; no such cost is kept.
-      if (named.kind === Kind.LIST_TYPE || COSTLY_TYPES.has(named.name.value)) names.add(variable.name.value);
+      if (named.kind === Kind.LIST_TYPE || asksType || COSTLY_TYPES.has(named.name.value))
+        names.add(variable.name.value);
     }
   }
   return [...names];

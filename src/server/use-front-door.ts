@@ -1,7 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { AppError, UnauthorizedError } from '../shared/errors.ts';
-import { HTML_SECURITY_HEADERS } from './headers.ts';
 import { WINDOW_SEC } from './limits.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { ServerContext } from './server-context.ts';
@@ -73,12 +72,10 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
         answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
         setResponse(answer);
       }
-      const html = answer.headers.get('content-type')?.startsWith('text/html') ?? false;
       const extra = {
         ...budgetHeaders(info, WINDOW_SEC),
         'cache-control': 'no-store',
         ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-        ...(html ? HTML_SECURITY_HEADERS.graphiql : {}),
       };
       for (const [name, value] of Object.entries(extra)) answer.headers.set(name, value);
     },

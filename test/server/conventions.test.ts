@@ -112,7 +112,7 @@ describe('GraphiQL', () => {
   const page = { headers: { accept: 'text/html' } };
   test('behavior: is a setting, and comes with a policy that lets nothing leave', async () => {
     const shown = await front.send('/graphql', page);
-    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html']);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(shown.headers.get('content-security-policy')).toContain("connect-src 'self'");
     const { send } = await start({ env: { ...UNLIMITED, GRAPHIQL: 'false' } });
     const hidden = await send('/graphql', page);

@@ -1,3 +1,4 @@
+import { createFiles } from '../../src/app/files.ts';
 import { createFrontDoor, persistedOperations } from '../../src/app/front-door.ts';
 import { createRendered } from '../../src/app/rendered.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
@@ -67,6 +68,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const services = { ...complete.services, ...options.services };
   const cors = { origins: config.corsOrigins };
   const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
+  const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
     createContext: (visit, trusted) => ({
@@ -80,7 +82,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
     turns: createTurns({ now: () => performance.now(), later: setImmediate }),
-    graphiql: config.env.GRAPHIQL ? { tabs: [] } : false,
+    ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
     admission: door.admission,
@@ -96,7 +98,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   });
   const handler = createHandler({
     graphql,
-    pages: (request) => rest.answer(request),
+    pages: (request) => files.answer(request) ?? rest.answer(request),
     routeName: (path) => (path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched')),
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,

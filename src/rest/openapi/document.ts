@@ -29,7 +29,7 @@ const TAGS = [
   { name: 'Public', description: 'Reads. No key.' },
   { name: 'Partner', description: 'Previews and unsigned transactions. Any key. Nothing is ever signed or sent here.' },
   { name: 'Ops', description: 'Internal monitoring. A key on the `ops` tier.' },
-  { name: 'Status', description: 'Liveness and readiness. No key, no limits.' },
+  { name: 'Status', description: 'Liveness and readiness. No key, and nothing of the budget.' },
 ];
 
 const HEADERS = {

@@ -40,7 +40,7 @@ function schemaDescription(schema: z.ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.description;
 }
 
-function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
+export function errorOf(codes: readonly ErrorCode[], schemas: SchemaCollector): OpenApiObject {
   const bodies = codes.map((code) => schemas.convert(errorEnvelopeOf(code), 'output'));
   const retryable = codes.some((code) => ERROR_CODES[code].retryable);
   return {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { healthBody, readyBody } from '../schemas/status.ts';
 import type { SchemaCollector } from './json-schema.ts';
-import { headerRefs } from './operation.ts';
+import { errorOf, headerRefs } from './operation.ts';
 
 /** Describe the status pages, which are no rows of the contract's table: they need no key, no budget and no facts. */
 export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
@@ -16,9 +16,14 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
         operationId: 'health',
         tags: ['Status'],
         summary: 'Liveness and cache diagnostics',
-        description: 'Answers while the process lives, whatever its upstreams do. Never limited.',
+        description:
+          'Answers while the process lives, whatever its upstreams do. An address may ask 600 times a minute, beside its budget of cost points.',
         security: [],
-        responses: { 200: answer('The process lives.', healthBody) },
+        responses: {
+          200: answer('The process lives.', healthBody),
+          304: { description: 'Not changed since the `ETag` that was sent.', headers: headerRefs('x-correlation-id') },
+          429: errorOf(['rate_limited'], schemas),
+        },
       },
     },
     '/ready': {

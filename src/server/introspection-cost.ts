@@ -1,0 +1,75 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLObjectType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  Kind,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+} from 'graphql';
+
+export interface Introspected {
+  readonly schema: GraphQLSchema;
+  /** A field `__schema` or `__type` of the query. */
+  readonly field: FieldNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Most nodes that are counted. */
+  readonly limit: number;
+}
+
+/**
+ * Count the nodes that a field of introspection answers with: its selections, times the types, fields and arguments that they
+ * are asked of. What is below one type is counted once, however many fields lead to it, so counting takes less than answering.
+ *
+ * @returns a number above `limit` when there are more
+ */
+export function countIntrospection({ schema, field, fragments, variables, limit }: Introspected): number {
+  const definitions = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const known = new Map<SelectionSetNode, Map<unknown, number>>();
+  let looked = 0;
+
+  const below = (node: FieldNode, type: GraphQLObjectType, source: unknown): number => {
+    const definition = metaField(type, node.name.value);
+    if (definition === undefined || node.selectionSet === undefined) return 1;
+    const named = getNamedType(definition.type);
+    if (!(named instanceof GraphQLObjectType)) return 1;
+    const args = getArgumentValues(definition, node, variables);
+    const value: unknown = definition.resolve?.(source, args, undefined, { schema } as never);
+    let sum = 1;
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item != null) sum += count(node.selectionSet, named, item);
+      if (sum > limit) break;
+    }
+    return sum;
+  };
+  const count = (set: SelectionSetNode, type: GraphQLObjectType, source: unknown): number => {
+    const ofSet = known.get(set) ?? new Map<unknown, number>();
+    known.set(set, ofSet);
+    const before = ofSet.get(source);
+    if (before !== undefined) return before;
+    looked += 1;
+    if (looked > limit) return limit + 1;
+    let sum = 0;
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD) sum += below(node, type, source);
+      else {
+        const inner = node.kind === Kind.INLINE_FRAGMENT ? node : definitions.get(node.name.value);
+        if (inner) sum += count(inner.selectionSet, type, source);
+      }
+    }
+    ofSet.set(source, sum);
+    return sum;
+  };
+  const root = new GraphQLObjectType({ name: 'Root', fields: {} });
+  return below(field, root, undefined);
+}
+
+/** The fields of introspection are no fields of the root type. */
+function metaField(type: GraphQLObjectType, name: string) {
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name];
+}
