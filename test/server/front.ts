@@ -9,18 +9,23 @@ import { MAX_PAGE_SIZE } from '../../src/resolvers/page.ts';
 import { createRestAdapter } from '../../src/rest/adapter.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import type { RestRequest } from '../../src/rest/types.ts';
 import { buildSchema } from '../../src/schema/index.ts';
+import { createFastPath } from '../../src/server/fast-path.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
 import { UNREAD_LIMITS } from '../../src/server/limits.ts';
 import { listen } from '../../src/server/listen.ts';
+import { createReadyHeads } from '../../src/server/ready-heads.ts';
 import { createTurns } from '../../src/server/turns.ts';
 import { createUnread } from '../../src/server/unread.ts';
+import type { Visit } from '../../src/server/visit.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
 import { captureLogs } from '../support/log-capture.ts';
 import type { Answer, Json } from '../support/service.ts';
+import type { Faults } from './faults.ts';
 
 export const PARTNER_KEY = { authorization: 'Bearer front-partner' };
 export const OPS_KEY = { authorization: 'Bearer front-ops' };
@@ -33,6 +38,8 @@ export interface FrontOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replace services, e.g. by ones that throw. */
   readonly services?: Partial<AppContext['services']>;
+  /** Lets calls of what the front is built from throw. */
+  readonly faults?: Faults;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
   readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
 }
@@ -53,6 +60,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const env = { NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...options.env };
   const config = createConfig(env);
   let nowMs = NOW_MS;
+  const faulty: Faults['wrap'] = options.faults?.wrap ?? ((_name, thing) => thing);
   const clock = {
     now: () => nowMs,
     advance: (ms: number) => {
@@ -61,49 +69,73 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const door = createFrontDoor({ config, keys: { verify }, clock, timers: systemTimers, logger: logs.logger });
+  const door = createFrontDoor({
+    config,
+    keys: faulty('keys', { verify }),
+    clock: faulty('clock', clock),
+    timers: systemTimers,
+    logger: logs.logger,
+  });
   const schema = buildSchema();
   const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
-  const services = { ...complete.services, ...options.services };
+  const services = faulty('services', { ...complete.services, ...options.services });
   const cors = { origins: config.corsOrigins };
   const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
   const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
-    createContext: (visit, trusted) => ({
+    createContext: faulty('createContext', (visit: Visit, trusted: boolean) => ({
       ...complete,
       services,
       loaders: createLoaders(services),
       caller: visit.caller,
       correlationId: visit.correlationId,
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
-    }),
+    })),
     persisted: persistedOperations(manifest, routes),
-    rendered: rendered.operations,
-    turns: createTurns({ now: () => performance.now(), later: setImmediate }),
+    rendered: faulty('rendered.operations', rendered.operations),
+    turns: faulty('turns', createTurns({ now: () => performance.now(), later: setImmediate })),
     ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
-    admission: door.admission,
+    admission: faulty('admission', door.admission),
     limits: door.limits,
     logger: logs.logger,
   });
   const rest = createRestAdapter({
     routes,
     logger: logs.logger,
-    admit: door.admitRest,
+    admit: faulty('admitRest', door.admitRest),
+    ...(options.faults === undefined
+      ? {}
+      : {
+          rendered: faulty('rendered.rows', rendered.rows),
+          holdsOf: ({ visit }: { readonly visit: Visit }) => rendered.operations.holdsOf(visit),
+        }),
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
   });
+  const unread = createUnread(options.unread ?? UNREAD_LIMITS);
+  const fast = createFastPath({
+    hit: (target, headers) => faulty('rendered.rows', rendered.rows).hit(target, headers),
+    charge: (ip, operation) => door.chargeAddress(ip, operation),
+    heads: faulty('heads', createReadyHeads({ cors, clock })),
+    unread: faulty('unread', unread),
+    anyOrigin: cors.origins === '*',
+    trustedProxies: config.env.TRUSTED_PROXIES,
+  });
   const handler = createHandler({
-    graphql,
-    pages: (request) => files.answer(request) ?? rest.answer(request),
-    routeName: (path) => (path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched')),
+    graphql: faulty('graphql', graphql),
+    pages: faulty('pages', (request: RestRequest) => files.answer(request) ?? rest.answer(request)),
+    routeName: faulty('routeName', (path: string) =>
+      path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched'),
+    ),
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
-    unread: createUnread(options.unread ?? UNREAD_LIMITS),
-    clock,
+    unread: faulty('unread', unread),
+    ...(options.faults === undefined ? {} : { fast: faulty('fast', fast), observe: faulty('observe', () => {}) }),
+    clock: faulty('clock', clock),
     logger: logs.logger,
   });
   const listening = await listen(handler.node, { host: '127.0.0.1', port: 0 });
