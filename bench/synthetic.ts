@@ -97,7 +97,7 @@ export function syntheticFacts(chain: Chain): ChainFacts {
     const places = BigInt(36 + loan.decimals - collateral.decimals);
     groups.oracle.items.set(oracle, fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n }));
     groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
-    groups.incentiveHistory.items.set(id, fact({ points: [] }));
+    groups.incentiveHistory.items.set(id, fact({ campaigns: [] }));
     groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
     const history = packHistory(days.map((atMs, i) => ({ atMs, ratePct: new Decimal(`3.${(i + n) % 10}17`) })));
     groups.borrowHistory.items.set(id, fact({ points: history }));

@@ -2,6 +2,7 @@ import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts'
 import { createChainClients } from '../chain/client.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
 import { createDatabase, type Database } from '../database/client.ts';
+import { createRecordedRateRepository } from '../database/recorded-rates.ts';
 import { createSampleRepository } from '../database/samples.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
 import type { Services } from '../resolvers/services.ts';
@@ -61,6 +62,7 @@ export function createCore(deps: AppDeps): Core {
     { logger, ...(metrics === undefined ? {} : { onQuery: metrics.query }) },
   );
   const samples = createSampleRepository(db);
+  const recordedRates = createRecordedRateRepository(db);
   const keys = createKeyService({
     db,
     clock,
@@ -106,6 +108,7 @@ export function createCore(deps: AppDeps): Core {
     chains,
     upstreams,
     samples,
+    recordedRates,
     cadences: cadencesOf(config),
     readPositions: positions.readPositions,
     ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),

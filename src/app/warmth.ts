@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
 import { createChainReader } from '../chain/reader.ts';
+import type { RecordedRateRepository } from '../database/recorded-rates.ts';
 import type { SampleRepository } from '../database/samples.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createFileSnapshot } from '../snapshot/file.ts';
@@ -20,6 +21,7 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
   readonly chains: ReadonlyMap<ChainId, ChainClient>;
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
+  readonly recordedRates: RecordedRateRepository;
   readonly cadences: Cadences;
   readonly readPositions: ReadPositions;
   readonly onRun?: (event: RunEvent) => void;
@@ -41,7 +43,7 @@ const HISTORY_DAYS = 400;
 
 /** Wire the snapshot and the warmers that feed it: through Redis where there is one, else in this process and a file. */
 export function createWarmth(deps: WarmthDeps): Warmth {
-  const { config, logger, clock, timers, catalog, samples } = deps;
+  const { config, logger, clock, timers, catalog, samples, recordedRates } = deps;
   const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;
   const keep = (chainId: ChainId) => keepCatalogItems(catalog, chainId);
   const snapshot =
@@ -67,9 +69,16 @@ export function createWarmth(deps: WarmthDeps): Warmth {
         cadences: deps.cadences,
         readPositions: deps.readPositions,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
+        recordCampaigns: recordedRates.recordCampaigns,
+        readCampaigns: recordedRates.readCampaigns,
+        recordApys: recordedRates.recordApys,
+        readApys: recordedRates.readApys,
         readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
       }),
-      createHousekeepingWarmer(() => samples.prune(clock.now())),
+      createHousekeepingWarmer(async () => {
+        const [pruned, forgotten] = [await samples.prune(clock.now()), await recordedRates.prune(clock.now())];
+        return pruned + forgotten;
+      }),
     ],
     clock,
     timers,

@@ -91,7 +91,31 @@ export interface PortfolioSamplesTable {
   total_usd: Numeric;
 }
 
+/** A campaign and what it paid, as packed steps. */
+export interface IncentiveCampaignsTable {
+  chain_id: number;
+  market_id: string;
+  side: 'borrow' | 'collateral';
+  campaign_id: string;
+  symbol: string;
+  starts_at: Time;
+  ends_at: Time;
+  steps: string;
+}
+
+/** The latest sample of a collateral's APY within a UTC day, percent. */
+export interface ApySamplesTable {
+  chain_id: number;
+  /** Checksummed, as the snapshot has it. */
+  token: string;
+  day: Time;
+  sampled_at: Time;
+  apy_pct: Numeric;
+}
+
 export interface Tables {
+  incentive_campaigns: IncentiveCampaignsTable;
+  apy_samples: ApySamplesTable;
   drift_sightings: DriftSightingsTable;
   portfolio_samples: PortfolioSamplesTable;
   rate_samples: RateSamplesTable;

@@ -98,12 +98,24 @@ export interface StableIndexPool {
   readonly history: RateHistory;
 }
 
-/** APR of a market's incentives over time, percent, oldest first: step functions. */
+export const CAMPAIGN_SIDES = ['borrow', 'collateral'] as const;
+export type CampaignSide = (typeof CAMPAIGN_SIDES)[number];
+
+/** What one campaign paid over its life. */
+export interface CampaignRecord {
+  readonly id: string;
+  readonly side: CampaignSide;
+  readonly symbol: string;
+  readonly startsAtMs: number;
+  /** The announced end, or when it was found to have ended before. */
+  readonly endsAtMs: number;
+  /** APR in percent: each point holds until the next, the last one until the end. Empty while nothing is recorded. */
+  readonly steps: RateHistory;
+}
+
+/** The campaigns of a market, running and ended, each with its own past. */
 export interface IncentiveHistory {
-  /** Borrow side. */
-  readonly points: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
-  /** Collateral side; absent when its source does not record it: the known campaigns with their own dates then stand in. */
-  readonly collateralPoints?: readonly { readonly atMs: number; readonly aprPct: Decimal }[];
+  readonly campaigns: readonly CampaignRecord[];
 }
 
 /** Borrow APY of a market over time: our own daily means, and the indexer's back-fill for other days. */

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
+import { incentiveRecord } from '../domain/apy/campaigns.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
 import type { HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
 import { HUNDRED } from '../shared/decimal.ts';
@@ -36,9 +37,14 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
   const incentiveApr = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
     const fact = snapshot.facts(chainId).groups.incentiveHistory.items.get(id);
     if (!fact) return null;
+    const { steps, unknown } = incentiveRecord(fact.value, 'borrow');
+    // An end that is only announced is not recorded yet, and a step where some campaign is not known would say too little.
+    const known = steps.filter(
+      ({ atMs }) => atMs <= fact.asOfMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
+    );
     return {
       points: within(
-        fact.value.points.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct })),
+        known.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct })),
         range,
       ),
       sources: [fact.source],

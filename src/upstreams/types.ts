@@ -4,7 +4,6 @@ import type {
   BorrowHistory,
   CollateralApy,
   FailureReason,
-  IncentiveHistory,
   MarketIncentives,
   SharedLiquidity,
   StableIndexPool,
@@ -12,6 +11,7 @@ import type {
 } from '../domain/facts.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, Hex, MarketId } from '../shared/ids.ts';
+import type { RateHistory } from '../shared/rate-history.ts';
 
 /*
  * The ports that warmers and transactions see. One folder per provider implements them. A whole-provider failure throws
@@ -48,8 +48,14 @@ export interface StableIndexPort {
 /** Borrow and collateral incentives by market id. */
 export interface IncentivesPort {
   live(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<MarketIncentives>>;
-  /** APR over time of the campaigns given, merged per market into one step function. */
-  history(campaigns: ReadonlyMap<MarketId, readonly string[]>, options?: CallOptions): Promise<Batch<IncentiveHistory>>;
+  /** The campaigns that have ended, as far as they are listed: what is left out is not known to be none. */
+  ended(
+    chain: Chain,
+    marketIds: readonly MarketId[],
+    options?: CallOptions,
+  ): Promise<ReadonlyMap<MarketId, MarketIncentives>>;
+  /** APR over time of each campaign, by its id: a step function in percent. */
+  history(campaignIds: readonly string[], options?: CallOptions): Promise<Batch<RateHistory>>;
 }
 
 /** USD prices by token address; only tokens with an id at the provider are asked, the others fail as `not_configured`. */

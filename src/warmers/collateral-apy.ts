@@ -2,16 +2,23 @@ import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Chain, Token } from '../catalog/types.ts';
 import type { ChainReader } from '../chain/reader.ts';
 import { apyPctFromRayRate } from '../domain/apy/rates.ts';
+import { DAY_MS } from '../domain/apy/series.ts';
 import type { CollateralApy } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { packHistory, type RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
-import { continueSeries } from './series.ts';
-import type { Warmer } from './types.ts';
+import { bestEffort, continueSeries, KEPT_DAYS } from './series.ts';
+import type { ReadApys, RecordApys, Warmer } from './types.ts';
 
 export interface CollateralApyDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
+  readonly logger: Logger;
+  readonly recordApys: RecordApys;
+  readonly readApys: ReadApys;
 }
 
 /** Pick the tokens of a chain that use a source. Tokens with source `none` are asked nowhere. */
@@ -56,6 +63,7 @@ function apyWarmer(
     signal: AbortSignal,
   ) => ReturnType<Parameters<typeof refreshGroup<'collateralApy'>>[1]['ask']>,
 ): Warmer {
+  const own = createOwnApys(deps, chain.chainId);
   return {
     name: `collateral-apy-${source}:${chain.chainId}`,
     groups: ['collateralApy'],
@@ -65,15 +73,19 @@ function apyWarmer(
       const nowMs = deps.clock.now();
       const asked = tokens.filter((token) => !hasMatured(token, nowMs));
       if (asked.length === 0) return reportOf(0, []);
-      return refreshGroup(deps, {
+      const recorded = await own.read();
+      const keys = asked.map((token) => token.address);
+      const report = await refreshGroup(deps, {
         chainId: chain.chainId,
         group: 'collateralApy',
-        keys: asked.map((token) => token.address),
+        keys,
         source,
         signal,
         ask: () => ask(asked, signal),
-        combine: keepHistory,
+        combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
+      await own.record(keys);
+      return report;
     },
   };
 }
@@ -83,8 +95,42 @@ function hasMatured(token: Token, nowMs: number): boolean {
   return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
 }
 
-/** The rate is the fresh one; its history continues the known one. */
-export function keepHistory(fresh: CollateralApy, lastGood: CollateralApy | undefined): CollateralApy {
-  const history = continueSeries(fresh.history, lastGood?.history);
+/** The rate is the fresh one; its history continues the known one, and days that neither has are our own samples. */
+export function keepHistory(
+  fresh: CollateralApy,
+  lastGood: CollateralApy | undefined,
+  own?: RateHistory,
+): CollateralApy {
+  const history = continueSeries(continueSeries(fresh.history, lastGood?.history), own);
   return history === undefined ? fresh : { ...fresh, history };
+}
+
+/** What we saw ourselves of each token, a sample a UTC day: sources without a history get one in time. */
+export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
+  const { snapshot, clock, logger } = deps;
+  const say = bestEffort(logger, { chainId });
+  return {
+    async read(): Promise<ReadonlyMap<string, RateHistory>> {
+      const days = await say(
+        'samples of APYs read',
+        () => deps.readApys(chainId, clock.now() - KEPT_DAYS * DAY_MS),
+        [],
+      );
+      const points = new Map<string, { readonly atMs: number; readonly ratePct: CollateralApy['apyPct'] }[]>();
+      for (const { token, dayMs, apyPct } of days) {
+        const known = points.get(token) ?? [];
+        points.set(token, known);
+        known.push({ atMs: dayMs, ratePct: apyPct });
+      }
+      return new Map([...points].map(([token, history]) => [token, packHistory(history)]));
+    },
+    async record(tokens: readonly Token['address'][]): Promise<void> {
+      const { items } = snapshot.facts(chainId).groups.collateralApy;
+      const seen = tokens.flatMap((token) => {
+        const fact = items.get(token);
+        return fact ? [{ token, atMs: fact.asOfMs, apyPct: fact.value.apyPct }] : [];
+      });
+      await say('samples of APYs kept', () => deps.recordApys(chainId, seen), undefined);
+    },
+  };
 }

@@ -1,21 +1,36 @@
 import type { Chain } from '../catalog/types.ts';
-import type { ChainFacts, IncentiveHistory } from '../domain/facts.ts';
+import {
+  campaignKey,
+  continueSteps,
+  endUnlisted,
+  type ListedCampaign,
+  observedSteps,
+  uniteCampaigns,
+} from '../domain/apy/continue-campaigns.ts';
+import { DAY_MS } from '../domain/apy/series.ts';
+import type { CampaignRecord, ChainFacts, FailureReason, IncentiveHistory, MarketIncentives } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
-import { ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
+import { packHistory, type RateHistory } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
 import { INCENTIVES_SOURCE } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
-import type { Warmer } from './types.ts';
+import { bestEffort, KEPT_DAYS } from './series.ts';
+import type { ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
 
 export interface IncentiveHistoryDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
+  readonly logger: Logger;
+  readonly readCampaigns: ReadCampaigns;
+  readonly recordCampaigns: RecordCampaigns;
 }
 
 /**
- * Create the warmer of the APR histories of the markets' borrow incentives. The provider is asked for the campaigns that
- * run; what earlier campaigns paid is remembered, and a market whose campaigns have all ended steps down to zero.
+ * Create the warmer of what the markets' campaigns have paid. Each campaign is recorded by itself, on its side, with the steps
+ * that the provider's records hold, also of those that have ended; where it has none of a running one our own observations
+ * stand in from the first on. What is recorded is kept in the database as long as other histories.
  */
 export function createIncentiveHistoryWarmer(
   deps: IncentiveHistoryDeps,
@@ -23,59 +38,104 @@ export function createIncentiveHistoryWarmer(
   port: IncentivesPort,
   everySec: number,
 ): Warmer {
-  const { snapshot } = deps;
-  const { chainId } = chain;
+  const { snapshot, clock, logger } = deps;
+  const { chainId, markets } = chain;
+  const marketIds = markets.map(({ id }) => id);
+  const say = bestEffort(logger, { chainId });
+
   return {
     name: `incentive-history:${chainId}`,
     groups: ['incentiveHistory'],
     everySec,
     phase: 2,
-    run: (signal) => {
+    run: async (signal) => {
+      const nowMs = clock.now();
       const facts = snapshot.facts(chainId);
-      const running = campaignsOf(facts);
-      const ended = endedHistories(facts);
-      return refreshGroup(deps, {
+      const [stored, ended] = await Promise.all([
+        say('campaigns read', () => deps.readCampaigns(chainId, nowMs - KEPT_DAYS * DAY_MS), new Map()),
+        say('ended campaigns listed', () => port.ended(chain, marketIds, { signal }), new Map()),
+      ]);
+      const plans = marketIds.flatMap((id) => planOf(id, facts, stored.get(id) ?? [], ended.get(id), nowMs));
+      const report = await refreshGroup(deps, {
         chainId,
         group: 'incentiveHistory',
-        keys: [...running.keys(), ...ended.keys()],
+        keys: plans.map(({ marketId }) => marketId),
         source: INCENTIVES_SOURCE,
         signal,
         ask: async () => {
-          if (running.size === 0) return { values: ended, failures: new Map() };
-          const { values, failures } = await port.history(running, { signal });
-          return { values: new Map<string, IncentiveHistory>([...ended, ...values]), failures };
+          const ids = [...new Set(plans.flatMap(({ asked }) => asked))];
+          const none = { values: new Map<string, RateHistory>(), failures: new Map<string, FailureReason>() };
+          const told = ids.length === 0 ? none : await port.history(ids, { signal });
+          const values = new Map(plans.map((plan) => [plan.marketId as string, recordOf(plan, told.values, nowMs)]));
+          return { values, failures: new Map() };
         },
-        combine: continueHistory,
       });
+      const { items } = snapshot.facts(chainId).groups.incentiveHistory;
+      const records = plans.map(({ marketId }) => [marketId, items.get(marketId)?.value.campaigns ?? []] as const);
+      await say('campaigns kept', () => deps.recordCampaigns(chainId, new Map(records)), undefined);
+      return report;
     },
   };
 }
 
-function campaignsOf(facts: ChainFacts): ReadonlyMap<MarketId, readonly string[]> {
-  const campaigns = [...facts.groups.incentives.items].flatMap(([marketId, { value }]) =>
-    value.borrow.length === 0 ? [] : [[marketId as MarketId, value.borrow.map(({ id }) => id)] as const],
+/** What is known of a market's campaigns, and of which the provider is asked. */
+interface Plan {
+  readonly marketId: MarketId;
+  readonly listed: readonly ListedCampaign[];
+  readonly known: readonly CampaignRecord[];
+  readonly asked: readonly string[];
+  readonly nowMs: number;
+}
+
+function planOf(
+  marketId: MarketId,
+  { groups }: ChainFacts,
+  stored: readonly CampaignRecord[],
+  ended: MarketIncentives | undefined,
+  nowMs: number,
+): readonly Plan[] {
+  const live = groups.incentives.items.get(marketId);
+  const before = groups.incentiveHistory.items.get(marketId);
+  const running = live ? onSides(live.value) : [];
+  const isRunning = new Set(running.map(campaignKey));
+  const past = (ended ? onSides(ended) : []).filter(
+    (campaign) => campaign.endsAtMs > nowMs - KEPT_DAYS * DAY_MS && !isRunning.has(campaignKey(campaign)),
   );
-  return new Map(campaigns);
+  const united = uniteCampaigns(before?.value.campaigns ?? [], stored);
+  // Whether one still runs is only known where the running ones were listed.
+  const known = live
+    ? united.map((record) => endUnlisted(record, isRunning.has(campaignKey(record)), live.asOfMs))
+    : united;
+  if (running.length + past.length + known.length === 0) return [];
+  const readAtMs = before?.asOfMs ?? 0;
+  const isComplete = new Set(
+    known.filter(({ endsAtMs, steps }) => endsAtMs <= readAtMs && steps !== '').map(campaignKey),
+  );
+  const listed = [...running, ...past.filter((campaign) => !isComplete.has(campaignKey(campaign)))];
+  return [{ marketId, listed, known, asked: listed.map(({ id }) => id), nowMs }];
 }
 
-/** Histories whose last step still pays although no campaign is running: they end when that was measured. */
-function endedHistories(facts: ChainFacts): ReadonlyMap<string, IncentiveHistory> {
-  const ended = new Map<string, IncentiveHistory>();
-  for (const [marketId, { value: history }] of facts.groups.incentiveHistory.items) {
-    const incentives = facts.groups.incentives.items.get(marketId);
-    const last = history.points.at(-1);
-    if (!incentives || incentives.value.borrow.length > 0 || !last || last.aprPct.isZero()) continue;
-    if (incentives.asOfMs > last.atMs) {
-      ended.set(marketId, { points: [...history.points, { atMs: incentives.asOfMs, aprPct: ZERO }] });
-    }
-  }
-  return ended;
+function recordOf(
+  { listed, known, nowMs: plannedMs }: Plan,
+  told: ReadonlyMap<string, RateHistory>,
+  nowMs: number,
+): IncentiveHistory {
+  const before = new Map(known.map((record) => [campaignKey(record), record] as const));
+  const fresh = listed.map((campaign): CampaignRecord => {
+    const { id, side, symbol, startsAtMs, endsAtMs } = campaign;
+    const record = before.get(campaignKey(campaign));
+    const answered = told.get(id);
+    const steps = continueSteps(answered, record?.steps);
+    const isLive = startsAtMs <= nowMs && nowMs < endsAtMs;
+    const observed = answered === undefined && isLive ? observedSteps(steps, campaign, plannedMs) : steps;
+    return { id, side, symbol, startsAtMs, endsAtMs, steps: observed ?? packHistory([]) };
+  });
+  return { campaigns: uniteCampaigns(fresh, known) };
 }
 
-/** Put a fresh step function after what was known before its first step. An empty one takes nothing away. */
-export function continueHistory(fresh: IncentiveHistory, lastGood: IncentiveHistory | undefined): IncentiveHistory {
-  const [first] = fresh.points;
-  if (!lastGood) return fresh;
-  if (!first) return lastGood;
-  return { points: [...lastGood.points.filter((point) => point.atMs < first.atMs), ...fresh.points] };
+function onSides({ borrow, collateral }: MarketIncentives): readonly ListedCampaign[] {
+  return [
+    ...borrow.map((campaign) => ({ ...campaign, side: 'borrow' as const })),
+    ...collateral.map((campaign) => ({ ...campaign, side: 'collateral' as const })),
+  ];
 }

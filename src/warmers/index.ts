@@ -18,8 +18,12 @@ import { createTvlWarmer } from './tvl.ts';
 import {
   type Cadences,
   DEFAULT_CADENCES,
+  type ReadApys,
   type ReadBorrowHistory,
+  type ReadCampaigns,
   type ReadPositions,
+  type RecordApys,
+  type RecordCampaigns,
   type RecordSamples,
   type Warmer,
 } from './types.ts';
@@ -42,6 +46,10 @@ export interface WarmersDeps {
   readonly cadences?: Partial<Cadences>;
   readonly recordSamples: RecordSamples;
   readonly readBorrowHistory: ReadBorrowHistory;
+  readonly recordCampaigns: RecordCampaigns;
+  readonly readCampaigns: ReadCampaigns;
+  readonly recordApys: RecordApys;
+  readonly readApys: ReadApys;
   readonly readPositions: ReadPositions;
 }
 

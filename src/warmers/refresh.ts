@@ -41,7 +41,7 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly signal: AbortSignal;
   readonly emptiness?: EmptinessRule<FactGroups[G]>;
   /** Combine a fresh value with the last-good one; absent: the fresh one replaces it. */
-  readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined) => FactGroups[G];
+  readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => FactGroups[G];
 }
 
 /** What asking came to: the publication to make, and either its count or what the source threw. */
@@ -103,7 +103,7 @@ export async function measureGroup<G extends FactGroup>(
     } else {
       const known = lastGood.get(key);
       const before = known && ofNow(group, known, clock.now());
-      const combined = plan.combine?.(value, before?.value) ?? value;
+      const combined = plan.combine?.(value, before?.value, key) ?? value;
       items.set(key, { value: combined, asOfMs, source: itsSource });
     }
   };

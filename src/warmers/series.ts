@@ -1,8 +1,9 @@
+import type { Logger } from '../shared/logger.ts';
 import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
 
 const DAY_MS = 86_400_000;
 /** A year and the longest trailing window, with some days to spare. */
-const KEPT_DAYS = 400;
+export const KEPT_DAYS = 400;
 
 /**
  * Continue a daily history: a UTC day that the preferred one has is its alone, and a day that it lacks is filled from the
@@ -22,4 +23,23 @@ export function continueSeries(preferred?: RateHistory, other?: RateHistory): Ra
 
 function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
+}
+
+/**
+ * Do what a refresh can do without: what fails is told once in the log, and once when it works again, and `otherwise` is
+ * given instead.
+ */
+export function bestEffort(logger: Logger, about: Readonly<Record<string, unknown>>) {
+  const failing = new Set<string>();
+  return async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      const done = await work();
+      if (failing.delete(what)) logger.info({ ...about, what }, 'done again');
+      return done;
+    } catch (error) {
+      if (!failing.has(what)) logger.warn({ ...about, what, error }, 'not done');
+      failing.add(what);
+      return otherwise;
+    }
+  };
 }

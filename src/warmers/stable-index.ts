@@ -1,17 +1,11 @@
 import type { Chain } from '../catalog/types.ts';
 import type { StableIndexPool } from '../domain/facts.ts';
-import type { Clock } from '../shared/clock.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
 import type { Batch, StableIndexPort } from '../upstreams/types.ts';
-import { keepHistory, tokensWithSource } from './collateral-apy.ts';
-import { type Answer, refreshGroup, type Snapshot, sumReports } from './refresh.ts';
+import { type CollateralApyDeps, createOwnApys, keepHistory, tokensWithSource } from './collateral-apy.ts';
+import { type Answer, refreshGroup, sumReports } from './refresh.ts';
 import { continueSeries } from './series.ts';
 import type { Warmer } from './types.ts';
-
-export interface StableIndexDeps {
-  readonly snapshot: Snapshot;
-  readonly clock: Clock;
-}
 
 const SOURCE = 'stableindex';
 
@@ -20,7 +14,7 @@ const SOURCE = 'stableindex';
  * tokens that use it. A pool that is no longer listed fails as missing and keeps its last-good.
  */
 export function createStableIndexWarmer(
-  deps: StableIndexDeps,
+  deps: CollateralApyDeps,
   chains: readonly Chain[],
   port: StableIndexPort,
   everySec: number,
@@ -52,14 +46,19 @@ export function createStableIndexWarmer(
       return refreshGroup(deps, { ...common, group: 'stableIndex', keys, ask: () => fetched, combine: continuePool });
     };
     const tokens = tokensWithSource(chain, SOURCE);
-    const apys = () =>
-      refreshGroup(deps, {
+    const own = createOwnApys(deps, chainId);
+    const apys = async () => {
+      const recorded = await own.read();
+      const report = await refreshGroup(deps, {
         ...common,
         group: 'collateralApy',
         keys: tokens.map((token) => token.address),
         ask: async () => apysOf(tokens, await fetched),
-        combine: keepHistory,
+        combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
+      await own.record(tokens.map((token) => token.address));
+      return report;
+    };
     return tokens.length === 0 ? [list()] : [list(), apys()];
   }
 }

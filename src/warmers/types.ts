@@ -1,7 +1,7 @@
-import type { FactGroup } from '../domain/facts.ts';
+import type { CampaignRecord, FactGroup } from '../domain/facts.ts';
 import type { TvlPosition } from '../domain/tvl/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
-import type { ChainId, MarketId } from '../shared/ids.ts';
+import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 
 /** `all`: ask for everything. `due`: what was measured recently and did not fail may be left out, where asking is dear. */
 export type RunMode = 'all' | 'due';
@@ -89,3 +89,24 @@ export interface PositionsReading {
 export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSample[]) => Promise<void>;
 export type ReadPositions = (chainId: ChainId, signal: AbortSignal) => Promise<PositionsReading>;
 export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;
+
+/** APY of a collateral token as we saw it, percent. */
+export interface ApyObservation {
+  readonly token: Address;
+  readonly atMs: number;
+  readonly apyPct: Decimal;
+}
+
+/** The latest APY that we saw of a token on a UTC day, percent. */
+export interface DailyApyRate {
+  readonly token: Address;
+  /** Start of the day. */
+  readonly dayMs: number;
+  readonly apyPct: Decimal;
+}
+
+export type RecordApys = (chainId: ChainId, observations: readonly ApyObservation[]) => Promise<void>;
+export type ReadApys = (chainId: ChainId, sinceMs: number) => Promise<readonly DailyApyRate[]>;
+export type Campaigns = ReadonlyMap<MarketId, readonly CampaignRecord[]>;
+export type RecordCampaigns = (chainId: ChainId, campaigns: Campaigns) => Promise<void>;
+export type ReadCampaigns = (chainId: ChainId, sinceMs: number) => Promise<Campaigns>;

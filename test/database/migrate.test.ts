@@ -35,8 +35,10 @@ describe('migrateDatabase', () => {
     expect(await tableNames()).toMatchInlineSnapshot(`
       [
         "api_keys",
+        "apy_samples",
         "drift_sightings",
         "gateway_migrations",
+        "incentive_campaigns",
         "portfolio_samples",
         "position_proxies",
         "position_registrations",

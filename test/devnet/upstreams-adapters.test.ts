@@ -7,6 +7,7 @@ import { tokenSeed } from '../../devnet/seed/tokens.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
+import { pointsOf } from '../../src/shared/rate-history.ts';
 import {
   type Batch,
   createUpstreams,
@@ -94,16 +95,15 @@ describe('yields', () => {
     for (const chain of up.catalog.chains) {
       const ids = chain.markets.map(({ id }) => id);
       const live = whole(await adapters.incentives.live(chain, ids));
-      const running = new Map(
-        [...live].flatMap(([id, { borrow }]) =>
-          borrow.length > 0 ? [[id as Market['id'], borrow.map((c) => c.id)]] : [],
-        ),
-      );
-      expect(running.size).toBeGreaterThan(0);
-      const histories = whole(await adapters.incentives.history(running));
-      for (const [id, { points }] of histories) {
-        const total = live.get(id)?.borrow.reduce((sum, { aprPct }) => sum.plus(aprPct), new Decimal(0));
-        expect(points.at(-1)?.aprPct.toFixed()).toBe(total?.toFixed());
+      const running = [...live.values()].flatMap(({ borrow, collateral }) => [...borrow, ...collateral]);
+      expect(running.length).toBeGreaterThan(0);
+      const histories = whole(await adapters.incentives.history(running.map(({ id }) => id)));
+      for (const { id, aprPct } of running) {
+        expect(
+          pointsOf(must(histories.get(id), 'steps'))
+            .at(-1)
+            ?.ratePct.toFixed(),
+        ).toBe(aprPct.toFixed());
       }
     }
     const usde = marketOf(4663, 'USDe', 'USDG').id;

@@ -1,7 +1,8 @@
 import { AdaptiveCurveIrmLib, MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { campaignAverage, historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
+import { incentiveMean, incentiveRecord } from '../../src/domain/apy/campaigns.ts';
+import { historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
 import { apyPctFromRayRate, borrowApyPctFromRate, borrowRateNow } from '../../src/domain/apy/rates.ts';
 import { stepAverage, type Trailing, trailingOf, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
 import type { LendingState } from '../../src/domain/facts.ts';
@@ -214,22 +215,83 @@ describe('stepAverage', () => {
   });
 });
 
-describe('campaignAverage', () => {
-  test('default: pays from start to end', () => {
-    const campaign = { id: '1', symbol: 'X', aprPct: new Decimal(10), startsAtMs: 50, endsAtMs: 75 };
-    expect(campaignAverage([campaign, { ...campaign, startsAtMs: 90, endsAtMs: 500 }], 0, 100).toFixed()).toBe('3.5');
+describe('incentiveRecord', () => {
+  const START = NOW_MS - 60 * DAY;
+  const campaign = (id: string, fromDay: number, toDay: number, steps: readonly (readonly [number, string])[]) => ({
+    id,
+    side: 'borrow' as const,
+    symbol: 'X',
+    startsAtMs: START + fromDay * DAY,
+    endsAtMs: START + toDay * DAY,
+    steps: packHistory(steps.map(([day, pct]) => ({ atMs: START + day * DAY, ratePct: new Decimal(pct) }))),
+  });
+  const shown = (...campaigns: ReturnType<typeof campaign>[]) =>
+    incentiveRecord({ campaigns }, 'borrow').steps.map(({ atMs, aprPct }) => [(atMs - START) / DAY, aprPct.toNumber()]);
+
+  test('default: overlapping campaigns add up, and when one ends the other goes on', () => {
+    expect(
+      shown(
+        campaign('a', 0, 20, [[0, '4']]),
+        campaign('b', 10, 40, [
+          [10, '2'],
+          [15, '3'],
+        ]),
+      ),
+    ).toEqual([
+      [0, 4],
+      [10, 6],
+      [15, 7],
+      [20, 3],
+      [40, 0],
+    ]);
+  });
+
+  test('behavior: a campaign that is rolled keeps its past, whatever the next one pays', () => {
+    const first = campaign('a', 0, 30, [[0, '10']]);
+    const before = incentiveMean(incentiveRecord({ campaigns: [first] }, 'borrow'), START + 30 * DAY, 30);
+    const rolled = { campaigns: [first, campaign('b', 30, 60, [[30, '1']])] };
+    expect(incentiveMean(incentiveRecord(rolled, 'borrow'), START + 30 * DAY, 30)?.eq(before ?? 0)).toBe(true);
+    expect(incentiveMean(incentiveRecord(rolled, 'borrow'), START + 60 * DAY, 60)?.toFixed()).toBe('5.5');
+  });
+
+  test('behavior: the first step holds since the start when it came within a day; a longer gap stays one', () => {
+    expect(shown(campaign('a', 0, 10, [[0.5, '4']]))[0]).toEqual([0, 4]);
+    const late = incentiveRecord({ campaigns: [campaign('a', 0, 40, [[20, '4']])] }, 'borrow');
+    expect(late.unknown).toEqual([{ fromMs: START, toMs: START + 20 * DAY }]);
+    expect(incentiveMean(late, START + 60 * DAY, 60)).toBeUndefined();
+    expect(incentiveMean(late, START + 60 * DAY, 30)?.toNumber()).toBeCloseTo(4 / 3, 12);
+  });
+
+  test('property: the mean of all together is the sum of the means of each', () => {
+    const one = fc.record({
+      fromDay: fc.integer({ min: 0, max: 50 }),
+      days: fc.integer({ min: 0, max: 40 }),
+      pct: fc.integer({ min: 0, max: 900 }),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 6 }), (all) => {
+        const campaigns = all.map(({ fromDay, days, pct }, i) =>
+          campaign(String(i), fromDay, fromDay + days, [[fromDay, (pct / 100).toFixed(2)]]),
+        );
+        const mean = (some: typeof campaigns) =>
+          incentiveMean(incentiveRecord({ campaigns: some }, 'borrow'), START + 60 * DAY, 60) ??
+          new Decimal(Number.NaN);
+        const sum = campaigns.reduce((total, each) => total.plus(mean([each])), new Decimal(0));
+        expect(mean(campaigns).minus(sum).abs().lt('1e-15')).toBe(true);
+      }),
+    );
   });
 });
 
 describe('historicalMeans', () => {
-  const none = { campaigns: [] };
+  const none = { steps: [], unknown: [] };
 
   test('default: the means of both sides, levered', () => {
     const means = historicalMeans({
       collateral: series(95, (ago) => (ago < 30 ? '8' : '6')),
       collateralIncentive: none,
       borrow: series(95, () => '5'),
-      borrowIncentive: { steps: [{ atMs: NOW_MS - 15 * DAY, aprPct: new Decimal(2) }], campaigns: [] },
+      borrowIncentive: { steps: [{ atMs: NOW_MS - 15 * DAY, aprPct: new Decimal(2) }], unknown: [] },
       safeLeverage: new Decimal('10.5'),
       endMs: NOW_MS,
     });

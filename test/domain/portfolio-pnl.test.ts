@@ -2,10 +2,11 @@ import { AccrualPosition, Market as SdkMarket } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/types.ts';
-import type { ChainFacts } from '../../src/domain/facts.ts';
+import type { CampaignSide, ChainFacts } from '../../src/domain/facts.ts';
 import { sumPnl, toPnl } from '../../src/domain/portfolio/pnl.ts';
 import type { Pnl, PortfolioLoop, PortfolioVault } from '../../src/domain/portfolio/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { portfolioOf, rowOf } from './portfolio-world.ts';
 import { BLOCK, composedMarket, composedOf, held, robinhood, WALLET } from './position-world.ts';
 import { completeFacts, DAY, NOW_MS, withItem } from './world.ts';
@@ -24,7 +25,19 @@ const STEPS = [
   { atMs: NOW_MS - 5 * DAY, aprPct: new Decimal('0') },
   { atMs: NOW_MS - 2 * DAY, aprPct: new Decimal('0.8') },
 ];
-const facts = withItem(completeFacts(robinhood), 'incentiveHistory', market.id, { value: { points: STEPS } });
+const paid = (side: CampaignSide) => ({
+  campaigns: [
+    {
+      id: '1',
+      side,
+      symbol: 'X',
+      startsAtMs: NOW_MS - 25 * DAY,
+      endsAtMs: NOW_MS + DAY,
+      steps: packHistory(STEPS.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct }))),
+    },
+  ],
+});
+const facts = withItem(completeFacts(robinhood), 'incentiveHistory', market.id, { value: paid('borrow') });
 
 /** What one unit of debt has earned, summed up hour by hour. */
 function hourByHour(fromMs: number, toMs: number): Decimal {
@@ -120,12 +133,22 @@ describe('P&L of a loop', () => {
   );
 
   test('behavior: collateral-side incentives accrue on the collateral', () => {
-    const paying = withItem(facts, 'incentiveHistory', market.id, { value: { points: [], collateralPoints: STEPS } });
+    const paying = withItem(facts, 'incentiveHistory', market.id, { value: paid('collateral') });
     const row = rowOf(market.id);
     const { pnl } = onlyItem({ chain: robinhood, facts: paying, positions: [open], rows: [row] });
     const { collateral } = sdkValue(market, holding, paying);
     const earned = collateral.times(hourByHour(row.createdAtMs, Number(BLOCK.timestamp) * 1_000));
     expect(new Decimal(pnl.incentivesUsd ?? '').minus(earned).abs().lt('1e-15')).toBe(true);
+  });
+
+  test('behavior: a campaign whose records begin late leaves a gap, and no number is made up for it', () => {
+    const [known] = paid('borrow').campaigns;
+    const late = { campaigns: [{ ...known, startsAtMs: NOW_MS - 40 * DAY }] } as ReturnType<typeof paid>;
+    const lacking = withItem(facts, 'incentiveHistory', market.id, { value: late });
+    const row = rowOf(market.id, { createdAtMs: NOW_MS - 30 * DAY });
+    const { pnl } = onlyItem({ chain: robinhood, facts: lacking, positions: [open], rows: [row] });
+    expect(pnl).not.toHaveProperty('incentivesUsd');
+    expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
   });
 
   test('behavior: what is not known is absent with a gap, never zero', () => {

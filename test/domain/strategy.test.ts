@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
-import { type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
+import { CAMPAIGN_SIDES, type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
@@ -87,10 +87,10 @@ describe('composeStrategy', () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11.4].map(apyAt),
     );
     expect(strategy).not.toHaveProperty('curator');
-    // The window ends with the collateral's measurement an hour ago, so its incentive ran 23 hours of the 30 days; the recorded
-    // borrow incentives are none.
-    const recorded = 6.2 + (0.5 * 23) / 24 / 30;
-    expect(strategy.historicalLeverageApyPct?.avg30d).toBe((recorded * 10.5 - 3.45 * 9.5).toFixed(2));
+    // The window ends with the collateral's measurement an hour ago, so what runs since a day ran 23 hours of its 30 days.
+    const share = 23 / 24 / 30;
+    const [earned, paid] = [6.2 + 0.5 * share, 3.45 - (0.8 + 0.456 + 9) * share];
+    expect(strategy.historicalLeverageApyPct?.avg30d).toBe((earned * 10.5 - paid * 9.5).toFixed(2));
   });
 
   const present = completeFacts(ethereum);
@@ -239,8 +239,12 @@ describe('composeStrategy', () => {
 
   test('behavior: recorded incentives count in the averages, also when only they have changed', () => {
     const before = strategyOf(present, market.id).historicalLeverageApyPct?.avg60d;
-    const points = [{ atMs: NOW_MS - 200 * DAY, aprPct: new Decimal(1) }];
-    const recorded = withItem(present, 'incentiveHistory', key.market, { value: { points, collateralPoints: points } });
+    const startsAtMs = NOW_MS - 200 * DAY;
+    const steps = packHistory([{ atMs: startsAtMs, ratePct: new Decimal(1) }]);
+    const campaigns = CAMPAIGN_SIDES.map((side) => ({
+      ...{ id: '1', side, symbol: 'X', startsAtMs, endsAtMs: NOW_MS + DAY, steps },
+    }));
+    const recorded = withItem(present, 'incentiveHistory', key.market, { value: { campaigns } });
     const after = strategyOf(recorded, market.id).historicalLeverageApyPct?.avg60d;
     expect([before, after]).toEqual(['32.33', (7.2 * 10.5 - 2.45 * 9.5).toFixed(2)]);
   });

@@ -108,7 +108,7 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
       fact({ price: 107n * 10n ** (places - 2n), blockNumber: 100n, feeds: [FEED] }),
     );
     groups.incentives.items.set(market.id, fact({ borrow: [], collateral: [] }));
-    groups.incentiveHistory.items.set(market.id, fact({ points: [] }));
+    groups.incentiveHistory.items.set(market.id, fact({ campaigns: [] }));
     if (chain.contracts.publicAllocator) groups.sharedLiquidity.items.set(market.id, fact({ sources: [] }));
     groups.borrowHistory.items.set(
       market.id,

@@ -84,13 +84,13 @@ describe('decodeGroup', () => {
   test.each([
     ['cut text', textOf('price', state).slice(0, -9)],
     ['another group', textOf('oracle', state)],
-    ['another version', textOf('price', state).replace('"v":2', '"v":999')],
+    ['another version', textOf('price', state).replace('"v":3', '"v":999')],
     ['an unknown tag', textOf('price', state).replace('$decimal', '$float')],
     ['a decimal that is none', textOf('price', state).replace('1.25', 'much')],
     ['an unknown failure reason', textOf('price', state).replace('timeout', 'sunspots')],
     ['an item that is none', textOf('price', state).replace('"asOfMs"', '"asOf"')],
     ['a line that is no entry', textOf('price', state).replace('[\n["a"', '[\n[["a"]')],
-    ['no items', '{"v":2,"group":"price"}'],
+    ['no items', '{"v":3,"group":"price"}'],
     ['not an object', '7'],
   ])('error: CodecError for %s', (_what, text) => {
     expect(() => read('price', text)).toThrow(CodecError);

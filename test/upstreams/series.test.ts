@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { sumSteps } from '../../src/upstreams/merkl/map.ts';
 import { APY_PCT } from '../../src/upstreams/readings.ts';
 import { readSeries, withoutLeadingZeros } from '../../src/upstreams/series.ts';
 import { plain } from './support/world.ts';
@@ -88,30 +87,5 @@ describe('withoutLeadingZeros', () => {
         expect(kept).toEqual(first === -1 ? [] : values.slice(first));
       }),
     );
-  });
-});
-
-describe('sumSteps', () => {
-  const step = (atMs: number, value: number) => ({ atMs, value: new Decimal(value) });
-
-  it('default', () => {
-    const history = sumSteps([
-      [step(10, 1), step(30, 2)],
-      [step(20, 0.5), step(30, 0)],
-    ]);
-    expect(plain(history)).toEqual({
-      points: [
-        { atMs: 10, aprPct: '1' },
-        { atMs: 20, aprPct: '1.5' },
-        { atMs: 30, aprPct: '2' },
-      ],
-    });
-  });
-
-  it('behavior: one campaign is itself', () => {
-    const steps = [step(1, 3), step(2, 4)];
-    expect(plain(sumSteps([steps]))).toEqual({
-      points: steps.map(({ atMs, value }) => ({ atMs, aprPct: value.toFixed() })),
-    });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { incentiveRecord } from '../../src/domain/apy/campaigns.ts';
 import type { IncentiveCampaign, MarketIncentives } from '../../src/domain/facts.ts';
-import { continueHistory } from '../../src/warmers/incentive-history.ts';
+import { packHistory, type RateHistory } from '../../src/shared/rate-history.ts';
 import { all, ethereum, firstMarket, NOW_MS, pct, world } from './world.ts';
 
 describe('incentives', () => {
@@ -80,36 +81,135 @@ describe('incentives', () => {
     expect(w.facts().groups.incentives.items.size).toBe(ethereum.markets.length);
   });
 
-  test('behavior: history asks the running campaigns only, and steps to zero when they have ended', async () => {
-    const w = world();
-    const asked: unknown[] = [];
-    w.ports.incentives = {
-      live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }),
-      history: async (campaigns) => {
-        asked.push([...campaigns]);
-        return all([...campaigns.keys()], () => ({ points: [{ atMs: 5, aprPct: pct('2') }] }));
-      },
+  describe('what campaigns paid', () => {
+    const named = (id: string, startsAtMs: number, endsAtMs: number, apr = '2'): IncentiveCampaign => ({
+      ...{ id, symbol: 'X', aprPct: pct(apr), startsAtMs, endsAtMs },
+    });
+    const steps = (...points: readonly (readonly [number, string])[]) =>
+      packHistory(points.map(([atMs, apr]) => ({ atMs, ratePct: pct(apr) })));
+    const paidOn = (w: ReturnType<typeof world>, side: 'borrow' | 'collateral') => {
+      const history = w.facts().groups.incentiveHistory.items.get(firstMarket.id)?.value;
+      const record = history && incentiveRecord(history, side);
+      return record?.steps.map(({ atMs, aprPct }) => [atMs - NOW_MS, aprPct.toFixed()]);
     };
-    await w.run('incentives:1');
-    await w.run('incentive-history:1');
-    expect(asked).toEqual([[[firstMarket.id, ['c']]]]);
-    await w.time.advance(10);
-    w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [], collateral: [] }) };
-    await w.run('incentives:1');
-    await w.run('incentive-history:1');
-    await w.run('incentive-history:1');
-    expect(asked).toHaveLength(1);
-    const points = w.facts().groups.incentiveHistory.items.get(firstMarket.id)?.value.points;
-    expect(points?.map(({ atMs, aprPct }) => [atMs, aprPct.toFixed()])).toEqual([
-      [5, '2'],
-      [NOW_MS + 10, '0'],
-    ]);
-  });
+    const told = (w: ReturnType<typeof world>, records: Readonly<Record<string, RateHistory>>) => {
+      w.ports.incentives = {
+        ...w.ports.incentives,
+        history: async (ids) => ({
+          values: new Map(ids.flatMap((id) => (records[id] === undefined ? [] : [[id, records[id]] as const]))),
+          failures: new Map(),
+        }),
+      };
+    };
+    const elsewhere = { borrow: [named('elsewhere', 0, NOW_MS * 2)], collateral: [] };
+    const run = async (w: ReturnType<typeof world>, incentives: MarketIncentives) => {
+      const list = async (_chain: unknown, ids: readonly string[]) =>
+        all(ids, (id) =>
+          id === firstMarket.id
+            ? incentives
+            : id === ethereum.markets[1]?.id
+              ? elsewhere
+              : { borrow: [], collateral: [] },
+        );
+      w.ports.incentives = { ...w.ports.incentives, live: list };
+      await w.run('incentives:1');
+      await w.run('incentive-history:1');
+    };
 
-  test('behavior: what an earlier campaign paid is remembered', () => {
-    const step = (atMs: number, apr: string) => ({ atMs, aprPct: pct(apr) });
-    const known = { points: [step(1, '1'), step(5, '2')] };
-    expect(continueHistory({ points: [step(4, '3')] }, known).points.map(({ atMs }) => atMs)).toEqual([1, 4]);
-    expect(continueHistory({ points: [] }, known)).toBe(known);
+    test.each(['borrow', 'collateral'] as const)(
+      'a campaign that rolls on the %s side keeps its past',
+      async (side) => {
+        const w = world();
+        const on = (...campaigns: IncentiveCampaign[]) => ({ borrow: [], collateral: [], [side]: campaigns });
+        told(w, { a: steps([NOW_MS - 500, '40']), b: steps([NOW_MS + 10, '1']) });
+        await run(w, on(named('a', NOW_MS - 500, NOW_MS + 10, '40')));
+        await w.time.advance(20);
+        await run(w, on(named('b', NOW_MS + 10, NOW_MS + 900, '1')));
+        expect(paidOn(w, side)).toEqual([
+          [-500, '40'],
+          [10, '1'],
+          [900, '0'],
+        ]);
+        expect(paidOn(w, side === 'borrow' ? 'collateral' : 'borrow')).toEqual([]);
+      },
+    );
+
+    test('when one of two overlapping campaigns ends, what both have paid stays', async () => {
+      const w = world();
+      told(w, { a: steps([NOW_MS - 500, '4']), b: steps([NOW_MS - 100, '3']) });
+      const [a, b] = [named('a', NOW_MS - 500, NOW_MS + 10, '4'), named('b', NOW_MS - 100, NOW_MS + 900, '3')];
+      await run(w, { borrow: [a, b], collateral: [] });
+      const before = paidOn(w, 'borrow');
+      await w.time.advance(20);
+      told(w, { b: steps([NOW_MS - 100, '3']) });
+      await run(w, { borrow: [b], collateral: [] });
+      expect(paidOn(w, 'borrow')).toEqual(before);
+      expect(before).toEqual([
+        [-500, '4'],
+        [-100, '7'],
+        [10, '3'],
+        [900, '0'],
+      ]);
+    });
+
+    test('a campaign that is cancelled ends when that was seen', async () => {
+      const w = world();
+      told(w, { a: steps([NOW_MS - 500, '4']) });
+      await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
+      await run(w, { borrow: [], collateral: [] });
+      await w.time.advance(2_000_000);
+      await run(w, { borrow: [], collateral: [] });
+      expect(paidOn(w, 'borrow')).toEqual([
+        [-500, '4'],
+        [2_000_000, '0'],
+      ]);
+    });
+
+    test('campaigns that ended before we began are filled in from the provider’s records', async () => {
+      const w = world();
+      told(w, { old: steps([NOW_MS - 900, '6']) });
+      w.ports.incentives = {
+        ...w.ports.incentives,
+        ended: async () =>
+          new Map([[firstMarket.id, { borrow: [named('old', NOW_MS - 900, NOW_MS - 300)], collateral: [] }]]),
+      };
+      await run(w, { borrow: [], collateral: [] });
+      expect(paidOn(w, 'borrow')).toEqual([
+        [-900, '6'],
+        [-300, '0'],
+      ]);
+    });
+
+    test('while the provider keeps no records our own observations stand in, and nothing before them is made up', async () => {
+      const w = world();
+      const DAY_MS = 86_400_000;
+      told(w, {});
+      await run(w, { borrow: [named('a', NOW_MS - 9 * DAY_MS, NOW_MS + DAY_MS, '4')], collateral: [] });
+      expect(paidOn(w, 'borrow')).toEqual([
+        [0, '4'],
+        [DAY_MS, '0'],
+      ]);
+      const history = w.facts().groups.incentiveHistory.items.get(firstMarket.id)?.value;
+      expect(history && incentiveRecord(history, 'borrow').unknown).toEqual([
+        { fromMs: NOW_MS - 9 * DAY_MS, toMs: NOW_MS },
+      ]);
+    });
+
+    test('what is stored survives a snapshot that is lost, and a database that is away harms nothing', async () => {
+      const w = world();
+      told(w, { a: steps([NOW_MS - 500, '4']) });
+      await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10, '4')], collateral: [] });
+      const fresh = world();
+      for (const [chainId, campaigns] of w.campaigns) fresh.campaigns.set(chainId, campaigns);
+      await fresh.time.advance(50);
+      await run(fresh, { borrow: [], collateral: [] });
+      expect(paidOn(fresh, 'borrow')).toEqual([
+        [-500, '4'],
+        [10, '0'],
+      ]);
+      fresh.keepSamples = false;
+      await run(fresh, { borrow: [], collateral: [] });
+      expect(paidOn(fresh, 'borrow')).toHaveLength(2);
+    });
   });
 });

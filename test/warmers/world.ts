@@ -17,7 +17,15 @@ import { UpstreamError } from '../../src/upstreams/errors.ts';
 import type { Batch, RouteRequest } from '../../src/upstreams/types.ts';
 import type { WarmerUpstreams } from '../../src/warmers/index.ts';
 import { createWarmers } from '../../src/warmers/index.ts';
-import type { BorrowRateSample, DailyBorrowRate, RunMode, RunReport, Warmer } from '../../src/warmers/types.ts';
+import type {
+  BorrowRateSample,
+  Campaigns,
+  DailyApyRate,
+  DailyBorrowRate,
+  RunMode,
+  RunReport,
+  Warmer,
+} from '../../src/warmers/types.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { type FakeTime, fakeTime } from './fake-time.ts';
 
@@ -44,6 +52,8 @@ export interface World {
   readonly logs: readonly string[];
   days: readonly DailyBorrowRate[] | Error;
   keepSamples: boolean;
+  readonly campaigns: Map<ChainId, Campaigns>;
+  readonly apys: Map<string, DailyApyRate>;
   positions: ReadonlyMap<ChainId, readonly TvlPosition[]> | Error;
   /** How far behind the clock the block of the positions is. */
   positionsLagMs: number;
@@ -125,7 +135,8 @@ export function world(): World {
     },
     incentives: {
       live: async (_chain, ids) => all(ids, () => ({ borrow: [], collateral: [] })),
-      history: async (campaigns) => all([...campaigns.keys()], () => ({ points: [] })),
+      ended: async () => new Map(),
+      history: async (ids) => all(ids, () => packHistory([])),
     },
     prices: [price('coingecko', '1'), price('defillama', '1.01')],
     indexer: {
@@ -156,6 +167,8 @@ export function world(): World {
     logs: logger.messages,
     days: [],
     keepSamples: true,
+    campaigns: new Map(),
+    apys: new Map(),
     positions: new Map(),
     positionsLagMs: 0,
     get warmers() {
@@ -166,6 +179,25 @@ export function world(): World {
         snapshot,
         clock: time.clock,
         logger,
+        recordCampaigns: async (chainId, campaigns) => {
+          if (!state.keepSamples) throw new Error('the database is away');
+          state.campaigns.set(chainId, campaigns);
+        },
+        readCampaigns: async (chainId) => {
+          if (!state.keepSamples) throw new Error('the database is away');
+          return state.campaigns.get(chainId) ?? new Map();
+        },
+        recordApys: async (_chainId, observations) => {
+          if (!state.keepSamples) throw new Error('the database is away');
+          for (const { token, atMs, apyPct } of observations) {
+            const dayMs = Math.floor(atMs / 86_400_000) * 86_400_000;
+            state.apys.set(`${token}:${dayMs}`, { token, dayMs, apyPct });
+          }
+        },
+        readApys: async () => {
+          if (!state.keepSamples) throw new Error('the database is away');
+          return [...state.apys.values()];
+        },
         recordSamples: async (_chainId, samples) => {
           if (!state.keepSamples) throw new Error('the database is away');
           state.samples.push(...samples);

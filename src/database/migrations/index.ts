@@ -3,6 +3,7 @@ import { apiKeys } from './0002-api-keys.ts';
 import { positionRegistrations } from './0003-position-registrations.ts';
 import { positionProxies } from './0004-position-proxies.ts';
 import { portfolioObservations } from './0005-portfolio-observations.ts';
+import { recordedRates } from './0006-recorded-rates.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   positionRegistrations,
   positionProxies,
   portfolioObservations,
+  recordedRates,
 ];

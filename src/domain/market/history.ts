@@ -1,12 +1,14 @@
 import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
-import { type HistoricalMeans, historicalMeans, incentiveRecord, quarterlyBorrowApyPct } from '../apy/history.ts';
+import { incentiveRecord } from '../apy/campaigns.ts';
+import { type HistoricalMeans, historicalMeans, quarterlyBorrowApyPct } from '../apy/history.ts';
 import { meanOver, type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
 import type { CompositionContext } from './context.ts';
+import { incentivesGap, recordedIncentives } from './incentives.ts';
 import { limitsOf } from './statics.ts';
 import type { ComposedMarket, MarketHistory } from './types.ts';
 
@@ -88,7 +90,7 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
   if (!quarterly) gaps.push(gap('quarterlyBorrowApyPct', 'TOO_SHORT', 'Its borrow history is shorter than 90 days.'));
 
   const carry = carryMeans(input, collateral, borrow, borrowEndMs, context);
-  explainCarry(carry, input, gaps);
+  explainCarry(carry, input, context, gaps);
   return {
     collateralApyPct,
     ...(carry ? { carry } : {}),
@@ -106,12 +108,13 @@ function carryMeans(
   const { market, facts } = input;
   const earned = market.collateral.apySource === 'none' ? 'none' : collateral;
   if (!earned) return undefined;
-  const record = context.facts.groups.incentiveHistory.items.get(market.id)?.value;
+  const history = recordedIncentives(context.facts, market.id);
+  if (!history) return undefined;
   return historicalMeans({
     collateral: earned,
-    collateralIncentive: incentiveRecord(record?.collateralPoints, facts.incentives?.value.collateral),
+    collateralIncentive: incentiveRecord(history, 'collateral'),
     borrow,
-    borrowIncentive: incentiveRecord(record?.points, facts.incentives?.value.borrow),
+    borrowIncentive: incentiveRecord(history, 'borrow'),
     safeLeverage: new Decimal(shownLeverage(limitsOf(market).safeLtvPct)),
     endMs: Math.min(borrowEndMs, facts.collateralApy?.asOfMs ?? borrowEndMs),
   });
@@ -128,9 +131,16 @@ function explainCollateral(input: Input, series: Trailing | undefined, means: Wi
   }
 }
 
-function explainCarry(carry: HistoricalMeans | undefined, input: Input, gaps: Gap[]): void {
+function explainCarry(
+  carry: HistoricalMeans | undefined,
+  input: Input,
+  context: CompositionContext,
+  gaps: Gap[],
+): void {
   const field = 'historicalLeverageApyPct';
+  const { facts } = context;
   if (carry) explainWindows(field, carry.leverageApyPct, gaps);
+  else if (!recordedIncentives(facts, input.market.id)) gaps.push(incentivesGap(field, facts, input.market.id));
   else if (input.collateralApySource === 'none') gaps.push(gap(field, 'NOT_APPLICABLE', 'The token has matured.'));
   else gaps.push(gap(field, 'NOT_MEASURED', 'The source of the collateral yield has no history.'));
 }
@@ -143,6 +153,6 @@ function explainWindows(field: string, means: WindowMeans, gaps: Gap[]): void {
     return;
   }
   for (const days of missing) {
-    gaps.push(gap(`${field}.avg${days}d`, reason, `The history does not cover ${days} days.`));
+    gaps.push(gap(`${field}.avg${days}d`, reason, `What is recorded does not cover ${days} days.`));
   }
 }

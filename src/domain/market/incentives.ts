@@ -1,5 +1,18 @@
 import { ZERO } from '../../shared/decimal.ts';
-import type { IncentiveCampaign } from '../facts.ts';
+import type { MarketId } from '../../shared/ids.ts';
+import { packHistory } from '../../shared/rate-history.ts';
+import { campaignKey } from '../apy/continue-campaigns.ts';
+import {
+  CAMPAIGN_SIDES,
+  type CampaignRecord,
+  type ChainFacts,
+  type Fact,
+  type IncentiveCampaign,
+  type IncentiveHistory,
+  type MarketIncentives,
+} from '../facts.ts';
+import { gapOfGroup } from '../freshness/gaps.ts';
+import type { Gap } from '../freshness/types.ts';
 import type { RunningIncentive } from './types.ts';
 
 /**
@@ -17,4 +30,39 @@ export function runningIncentive(
     .sort((a, b) => b.aprPct.comparedTo(a.aprPct) ?? 0);
   if (running.length === 0) return null;
   return { aprPct: running.reduce((sum, campaign) => sum.plus(campaign.aprPct), ZERO), campaigns: running };
+}
+
+const NO_CAMPAIGNS: IncentiveHistory = { campaigns: [] };
+/** The same while neither the recorded nor the running campaigns are measured again. */
+const completed = new WeakMap<
+  Fact<MarketIncentives>,
+  { readonly of: IncentiveHistory | undefined; readonly made: IncentiveHistory }
+>();
+
+/**
+ * Find what is recorded of a market's campaigns, with those that run and are not recorded yet as they were observed.
+ * `undefined` when neither is known.
+ */
+export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): IncentiveHistory | undefined {
+  const recorded = groups.incentiveHistory.items.get(marketId)?.value;
+  const live = groups.incentives.items.get(marketId);
+  if (!live) return recorded;
+  const known = completed.get(live);
+  if (known && known.of === recorded) return known.made;
+  const { campaigns } = recorded ?? NO_CAMPAIGNS;
+  const keys = new Set(campaigns.map(campaignKey));
+  const unrecorded = CAMPAIGN_SIDES.flatMap((side) => live.value[side].map((campaign) => ({ ...campaign, side })))
+    .filter((campaign) => !keys.has(campaignKey(campaign)))
+    .map(({ id, side, symbol, startsAtMs, endsAtMs, aprPct }): CampaignRecord => {
+      const steps = packHistory([{ atMs: live.asOfMs, ratePct: aprPct }]);
+      return { id, side, symbol, startsAtMs, endsAtMs, steps };
+    });
+  const made = unrecorded.length === 0 ? (recorded ?? NO_CAMPAIGNS) : { campaigns: [...campaigns, ...unrecorded] };
+  completed.set(live, { of: recorded, made });
+  return made;
+}
+
+/** Explain why what a market's campaigns paid is not known. */
+export function incentivesGap(field: string, { groups }: ChainFacts, marketId: MarketId): Gap {
+  return gapOfGroup(field, groups.incentives, marketId);
 }

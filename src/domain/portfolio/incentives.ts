@@ -1,10 +1,11 @@
 import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { MarketId } from '../../shared/ids.ts';
-import { campaignAverage, type IncentiveRecord, incentiveRecord } from '../apy/history.ts';
+import { hasUnknown, type IncentiveRecord, incentiveRecord } from '../apy/campaigns.ts';
 import type { StepPoint } from '../apy/series.ts';
 import type { ChainFacts } from '../facts.ts';
-import { gapOfGroup } from '../freshness/gaps.ts';
+import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { incentivesGap, recordedIncentives } from '../market/incentives.ts';
 
 const YEAR_MS = 31_536_000_000;
 /** Places of an accrued share: far below a base unit of any token. */
@@ -14,44 +15,42 @@ const PLACES = 30;
 export interface MarketRewards {
   readonly borrow: IncentiveRecord;
   readonly collateral: IncentiveRecord;
-  /** Whether either side has ever paid something. */
+  /** Whether either side has ever paid something, as far as is known. */
   readonly pays: boolean;
 }
 
-/**
- * Gather what is recorded of a market's incentives: the step functions where there are any, else the known campaigns with
- * their own dates. A gap when neither was ever measured.
- */
+/** Gather what is recorded of a market's incentives. A gap when that is not known. */
 export function marketRewards(facts: ChainFacts, marketId: MarketId): MarketRewards | Gap {
-  const live = facts.groups.incentives.items.get(marketId)?.value;
-  const record = facts.groups.incentiveHistory.items.get(marketId)?.value;
-  if (!live && !record) return gapOfGroup('pnl.incentivesUsd', facts.groups.incentives, marketId);
-  const borrow = incentiveRecord(record?.points, live?.borrow);
-  const collateral = incentiveRecord(record?.collateralPoints, live?.collateral);
-  return { borrow, collateral, pays: [borrow, collateral].some(everPays) };
+  const history = recordedIncentives(facts, marketId);
+  if (!history) return incentivesGap('pnl.incentivesUsd', facts, marketId);
+  const [borrow, collateral] = [incentiveRecord(history, 'borrow'), incentiveRecord(history, 'collateral')];
+  const pays = [borrow, collateral].some(
+    ({ steps, unknown }) => unknown.length > 0 || steps.some(({ aprPct }) => aprPct.gt(0)),
+  );
+  return { borrow, collateral, pays };
 }
 
-/** Accrue what each side paid from `fromMs` to `toMs` on what was held; the unit is that of the amounts. */
+/**
+ * Accrue what each side paid from `fromMs` to `toMs` on what was held; the unit is that of the amounts. A gap when a campaign
+ * ran meanwhile and nothing says what it paid.
+ */
 export function accrueRewards(
   { borrow, collateral }: MarketRewards,
   held: { readonly debt: Decimal; readonly collateral: Decimal },
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Decimal {
+): Decimal | Gap {
   if (toMs <= fromMs) return ZERO;
+  if ([borrow, collateral].some((record) => hasUnknown(record, fromMs, toMs))) {
+    return gap('pnl.incentivesUsd', 'NOT_MEASURED', 'A campaign ran of which nobody recorded what it paid.');
+  }
   return held.debt
     .times(accruedShare(borrow, fromMs, toMs))
     .plus(held.collateral.times(accruedShare(collateral, fromMs, toMs)));
 }
 
-function everPays({ steps, campaigns }: IncentiveRecord): boolean {
-  return steps ? steps.some(({ aprPct }) => aprPct.gt(0)) : campaigns.some(({ aprPct }) => aprPct.gt(0));
-}
-
 /** What one unit earned over the span, as a fraction. */
-function accruedShare({ steps, campaigns }: IncentiveRecord, fromMs: number, toMs: number): Decimal {
-  const pctMs = steps
-    ? integralTo(steps, toMs).minus(integralTo(steps, fromMs))
-    : campaignAverage(campaigns, fromMs, toMs).times(toMs - fromMs);
+function accruedShare({ steps }: IncentiveRecord, fromMs: number, toMs: number): Decimal {
+  const pctMs = integralTo(steps, toMs).minus(integralTo(steps, fromMs));
   return pctMs.div(HUNDRED.times(YEAR_MS)).decimalPlaces(PLACES);
 }
 

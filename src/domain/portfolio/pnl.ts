@@ -90,7 +90,8 @@ export function stockIncentives(
   if (!rewards.pays) return ZERO;
   const value = composed && valueHolding(held, composed, BigInt(Math.floor(life.toMs / 1_000)));
   if (!value?.usd) return gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.');
-  return accrueRewards(rewards, value.usd, life).decimalPlaces(PLACES);
+  const earned = accrueRewards(rewards, value.usd, life);
+  return 'field' in earned ? earned : earned.decimalPlaces(PLACES);
 }
 
 /** Add two parts; the first reason wins. */

@@ -1,9 +1,9 @@
-import type { IncentiveHistory } from '../../domain/facts.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
-import type { Series } from '../series.ts';
+import { historyOf } from '../series.ts';
 import type { Batch, CallOptions, IncentivesPort } from '../types.ts';
-import { mapCampaigns, mapMetrics, sumSteps } from './map.ts';
+import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
 import { metricsSchema, pageSchema } from './schema.ts';
 
 const PAGE_SIZE = 100;
@@ -22,12 +22,17 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
   });
 
   /** All pages, or `null` when there are more than the bound: a part of the list proves nothing. */
-  async function listAll(type: CampaignType, chainId: number, options?: CallOptions): Promise<unknown[] | null> {
+  async function listAll(
+    type: CampaignType,
+    chainId: number,
+    status: 'LIVE' | 'PAST',
+    options?: CallOptions,
+  ): Promise<unknown[] | null> {
     const rows: unknown[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const body = await http.request({
         path: '/campaigns',
-        query: { type, chainId: String(chainId), items: String(PAGE_SIZE), page: String(page), status: 'LIVE' },
+        query: { type, chainId: String(chainId), items: String(PAGE_SIZE), page: String(page), status },
         signal: options?.signal,
       });
       const answer = http.parse(pageSchema, body);
@@ -37,32 +42,24 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
     return null;
   }
 
-  async function marketHistory(
-    marketId: string,
-    campaignIds: readonly string[],
-    options?: CallOptions,
-  ): Promise<Batch<IncentiveHistory>> {
-    const steps: Series['points'][] = [];
-    for (const id of campaignIds) {
-      const body = await http.request({
-        path: '/campaigns/:id/metrics',
-        params: { id },
-        absentOn: [404],
-        signal: options?.signal,
-      });
-      const series = body === ABSENT ? 'missing' : mapMetrics(http.parse(metricsSchema, body), deps.clock.now());
-      if (typeof series === 'string') return toBatch([[marketId, { ok: false, reason: series }]]);
-      http.reportDropped('points', series.dropped);
-      steps.push(series.points);
-    }
-    return toBatch([[marketId, { ok: true, value: sumSteps(steps) }]]);
+  async function steps(id: string, options?: CallOptions): Promise<Batch<RateHistory>> {
+    const body = await http.request({
+      path: '/campaigns/:id/metrics',
+      params: { id },
+      absentOn: [404],
+      signal: options?.signal,
+    });
+    const series = body === ABSENT ? 'missing' : mapMetrics(http.parse(metricsSchema, body), deps.clock.now());
+    if (typeof series === 'string') return toBatch([[id, { ok: false, reason: series }]]);
+    http.reportDropped('points', series.dropped);
+    return toBatch([[id, { ok: true, value: historyOf(series.points) }]]);
   }
 
   return {
     async live(chain, marketIds, options) {
       if (marketIds.length === 0) return { values: new Map(), failures: new Map() };
-      const borrow = await listAll('MORPHOBORROW', chain.chainId, options);
-      const collateral = borrow === null ? null : await listAll('MORPHOCOLLATERAL', chain.chainId, options);
+      const borrow = await listAll('MORPHOBORROW', chain.chainId, 'LIVE', options);
+      const collateral = borrow === null ? null : await listAll('MORPHOCOLLATERAL', chain.chainId, 'LIVE', options);
       if (borrow === null || collateral === null) {
         http.reportDropped('pages beyond the bound', 1);
         return { values: new Map(), failures: new Map(marketIds.map((id) => [id, 'missing'])) };
@@ -71,11 +68,16 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
       http.reportDropped('campaigns', unattributed);
       return batch;
     },
-    history: (campaigns, options) =>
+    async ended(chain, marketIds, options) {
+      const borrow = await listAll('MORPHOBORROW', chain.chainId, 'PAST', options);
+      const collateral = await listAll('MORPHOCOLLATERAL', chain.chainId, 'PAST', options);
+      return mapEnded(marketIds, { borrow: borrow ?? [], collateral: collateral ?? [] });
+    },
+    history: (campaignIds, options) =>
       gather(
-        [...campaigns],
-        ([marketId]) => [marketId],
-        ([marketId, ids]) => marketHistory(marketId, ids, options),
+        campaignIds,
+        (id) => [id],
+        (id) => steps(id, options),
       ),
   };
 }

@@ -1,5 +1,4 @@
-import type { FailureReason, IncentiveCampaign, IncentiveHistory, MarketIncentives } from '../../domain/facts.ts';
-import { ZERO } from '../../shared/decimal.ts';
+import type { FailureReason, IncentiveCampaign, MarketIncentives } from '../../domain/facts.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import { toBatch } from '../batch.ts';
 import { APR_PCT, type Reading, readDecimal, readTimeMs } from '../readings.ts';
@@ -94,6 +93,17 @@ function running(sorted: Sorted, id: MarketId, nowMs: number): Reading<readonly 
   return { ok: true, value: campaigns.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
+/** The ended campaigns per market. A row that cannot be read is left out: they only add to what is known. */
+export function mapEnded(
+  marketIds: readonly MarketId[],
+  rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
+): ReadonlyMap<MarketId, MarketIncentives> {
+  const [borrow, collateral] = [sortByMarket(rows.borrow), sortByMarket(rows.collateral)];
+  const readable = ({ byMarket }: Sorted, id: MarketId) =>
+    (byMarket.get(id) ?? []).flatMap((reading) => (reading.ok ? [reading.value] : []));
+  return new Map(marketIds.map((id) => [id, { borrow: readable(borrow, id), collateral: readable(collateral, id) }]));
+}
+
 /** The step function of one campaign. @returns why not, when no record can be used. */
 export function mapMetrics(metrics: Metrics, nowMs: number): Series | FailureReason {
   const series = readSeries(
@@ -102,17 +112,4 @@ export function mapMetrics(metrics: Metrics, nowMs: number): Series | FailureRea
   );
   if (series.points.length > 0) return series;
   return series.latest.ok ? 'missing' : series.latest.reason;
-}
-
-/** Add step functions: at every time where one changes, the sum of the latest value of each. */
-export function sumSteps(campaigns: readonly Series['points'][]): IncentiveHistory {
-  const times = [...new Set(campaigns.flatMap((points) => points.map(({ atMs }) => atMs)))].sort((a, b) => a - b);
-  const points = times.map((atMs) => ({
-    atMs,
-    aprPct: campaigns.reduce(
-      (sum, steps) => sum.plus(steps.findLast((step) => step.atMs <= atMs)?.value ?? ZERO),
-      ZERO,
-    ),
-  }));
-  return { points };
 }

@@ -71,20 +71,16 @@ export const merklHistory: AdapterCase = {
   name: 'merkl: history',
   publicName: 'incentives',
   keyed: true,
-  create: (deps) => (signal) =>
-    createMerkl(deps).history(
-      new Map([
-        [marketA, ['a1']],
-        [marketB, ['b1']],
-      ]),
-      signal && { signal },
-    ),
+  create: (deps) => (signal) => createMerkl(deps).history(['a1', 'b1'], signal && { signal }),
   routes: metricsWith(metrics),
-  absent: { same: [], failures: { [marketA]: 'missing', [marketB]: 'missing' } },
+  absent: { same: [], failures: { a1: 'missing', b1: 'missing' } },
   variants: {
-    missingField: { routes: metricsWith({ tvlRecords: [] }), expect: onlyB('malformed') },
-    empty: { routes: metricsWith({ aprRecords: [] }), expect: onlyB('missing') },
-    partial: { routes: metricsWith({ aprRecords: [{ timestamp: 1794700800 }] }), expect: onlyB('missing') },
+    missingField: { routes: metricsWith({ tvlRecords: [] }), expect: { same: ['b1'], failures: { a1: 'malformed' } } },
+    empty: { routes: metricsWith({ aprRecords: [] }), expect: { same: ['b1'], failures: { a1: 'missing' } } },
+    partial: {
+      routes: metricsWith({ aprRecords: [{ timestamp: 1794700800 }] }),
+      expect: { same: ['b1'], failures: { a1: 'missing' } },
+    },
     duplicate: {
       routes: metricsWith(
         change(
@@ -93,11 +89,11 @@ export const merklHistory: AdapterCase = {
           [change(at(metrics, ['aprRecords', 1]), ['apr'], 77), ...(at(metrics, ['aprRecords']) as Json[])],
         ),
       ),
-      expect: { same: [marketA, marketB] },
+      expect: { same: ['a1', 'b1'] },
     },
-    nan: { routes: metricsWith(everyApr('NaN')), expect: onlyB('implausible') },
-    negative: { routes: metricsWith(everyApr(-1)), expect: onlyB('implausible') },
-    absurd: { routes: metricsWith(everyApr(1e6)), expect: onlyB('implausible') },
+    nan: { routes: metricsWith(everyApr('NaN')), expect: { same: ['b1'], failures: { a1: 'implausible' } } },
+    negative: { routes: metricsWith(everyApr(-1)), expect: { same: ['b1'], failures: { a1: 'implausible' } } },
+    absurd: { routes: metricsWith(everyApr(1e6)), expect: { same: ['b1'], failures: { a1: 'implausible' } } },
   },
 };
 

@@ -1,0 +1,84 @@
+import { ZERO } from '../../shared/decimal.ts';
+import { pointsOf } from '../../shared/rate-history.ts';
+import type { CampaignRecord, CampaignSide, IncentiveHistory } from '../facts.ts';
+import { oncePer } from '../memo.ts';
+import { DAY_MS, type StepPoint, stepAverage } from './series.ts';
+
+/** A stretch of time, ms; the end is excluded. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What one side of a market was paid over time, all campaigns together. */
+export interface IncentiveRecord {
+  /** Oldest first: each holds until the next; before the first nothing was paid. */
+  readonly steps: readonly StepPoint[];
+  /** Where a campaign ran and nothing says what it paid. */
+  readonly unknown: readonly Span[];
+}
+
+/** A provider computes the first APR of a campaign some hours after its start: it is taken to have held since then. */
+const FIRST_STEP_GRACE_MS = DAY_MS;
+
+const recordsOf: (history: IncentiveHistory) => { readonly [S in CampaignSide]: IncentiveRecord } = oncePer(
+  ({ campaigns }) => ({
+    borrow: sumOf(campaigns.filter(({ side }) => side === 'borrow')),
+    collateral: sumOf(campaigns.filter(({ side }) => side === 'collateral')),
+  }),
+);
+
+/** Sum what the campaigns of one side of a market paid: made when it is read, so that each keeps its own past. */
+export function incentiveRecord(history: IncentiveHistory, side: CampaignSide): IncentiveRecord {
+  return recordsOf(history)[side];
+}
+
+function sumOf(campaigns: readonly CampaignRecord[]): IncentiveRecord {
+  const parts = campaigns.map(stepsOf);
+  const changes = parts
+    .flatMap((steps, campaign) => steps.map((step) => ({ ...step, campaign })))
+    .sort((a, b) => a.atMs - b.atMs);
+  const paid = parts.map(() => ZERO);
+  const steps: StepPoint[] = [];
+  for (const { atMs, aprPct, campaign } of changes) {
+    paid[campaign] = aprPct;
+    const sum = paid.reduce((total, apr) => total.plus(apr), ZERO);
+    if (steps.at(-1)?.atMs === atMs) steps.pop();
+    steps.push({ atMs, aprPct: sum });
+  }
+  return { steps, unknown: campaigns.flatMap(unknownIn) };
+}
+
+/** The steps of one campaign within its own dates, the last one to nothing. */
+function stepsOf(campaign: CampaignRecord): readonly StepPoint[] {
+  const { startsAtMs, endsAtMs } = campaign;
+  const recorded = pointsOf(campaign.steps);
+  const [first] = recorded;
+  if (!first || endsAtMs <= startsAtMs) return [];
+  const steps: StepPoint[] = [];
+  const heldSinceMs = first.atMs - startsAtMs <= FIRST_STEP_GRACE_MS ? startsAtMs : first.atMs;
+  for (const { atMs, ratePct } of recorded) {
+    const fromMs = Math.max(atMs === first.atMs ? heldSinceMs : atMs, startsAtMs);
+    if (fromMs >= endsAtMs) break;
+    if (steps.at(-1)?.atMs === fromMs) steps.pop();
+    steps.push({ atMs: fromMs, aprPct: ratePct });
+  }
+  return steps.length === 0 ? [] : [...steps, { atMs: endsAtMs, aprPct: ZERO }];
+}
+
+function unknownIn({ startsAtMs, endsAtMs, steps }: CampaignRecord): readonly Span[] {
+  const firstMs = pointsOf(steps)[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  if (firstMs - startsAtMs <= FIRST_STEP_GRACE_MS || endsAtMs <= startsAtMs) return [];
+  return [{ fromMs: startsAtMs, toMs: Math.min(firstMs, endsAtMs) }];
+}
+
+/** Say whether something was paid in a span that nothing tells. */
+export function hasUnknown({ unknown }: IncentiveRecord, fromMs: number, toMs: number): boolean {
+  return unknown.some((span) => span.fromMs < toMs && span.toMs > fromMs);
+}
+
+/** Average an incentive over the window that ends at `endMs`, percent; `undefined` when a part of it is not known. */
+export function incentiveMean(record: IncentiveRecord, endMs: number, days: number) {
+  const fromMs = endMs - days * DAY_MS;
+  return hasUnknown(record, fromMs, endMs) ? undefined : stepAverage(record.steps, fromMs, endMs);
+}

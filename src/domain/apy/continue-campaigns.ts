@@ -1,0 +1,51 @@
+import { packHistory, pointsOf, type RateHistory } from '../../shared/rate-history.ts';
+import type { CampaignRecord, CampaignSide, IncentiveCampaign } from '../facts.ts';
+
+/** A campaign as it is listed, on its side. */
+export interface ListedCampaign
+  extends Pick<IncentiveCampaign, 'id' | 'symbol' | 'startsAtMs' | 'endsAtMs' | 'aprPct'> {
+  readonly side: CampaignSide;
+}
+
+/** Put what a provider records after what was known before its first step; without a word from it nothing is taken away. */
+export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
+  if (fresh === undefined || known === undefined || fresh === '')
+    return fresh === '' ? (known ?? fresh) : (fresh ?? known);
+  const first = pointsOf(fresh)[0]?.atMs ?? 0;
+  return packHistory([...pointsOf(known).filter(({ atMs }) => atMs < first), ...pointsOf(fresh)]);
+}
+
+/** Add our own observation of a running campaign: a step where its APR is another than the last one known. */
+export function observedSteps(known: RateHistory | undefined, { aprPct }: ListedCampaign, atMs: number): RateHistory {
+  const points = known === undefined ? [] : pointsOf(known);
+  const last = points.at(-1);
+  if (last && (last.atMs >= atMs || last.ratePct.eq(aprPct))) return known as RateHistory;
+  return packHistory([...points, { atMs, ratePct: aprPct }]);
+}
+
+/** Tell campaigns of a market apart: one id may stand on both sides. */
+export function campaignKey({ side, id }: Pick<CampaignRecord, 'side' | 'id'>): string {
+  return `${side}:${id}`;
+}
+
+/**
+ * End what is known to run and is not listed any more: it was cancelled, at the latest when that was seen. What has ended by
+ * its own dates stays as it is.
+ */
+export function endUnlisted(known: CampaignRecord, isListed: boolean, seenAtMs: number): CampaignRecord {
+  return isListed || known.endsAtMs <= seenAtMs ? known : { ...known, endsAtMs: Math.max(known.startsAtMs, seenAtMs) };
+}
+
+/** Unite two readings of a market's campaigns; of one that is in both the first counts, continued by the second. */
+export function uniteCampaigns(
+  preferred: readonly CampaignRecord[],
+  other: readonly CampaignRecord[],
+): readonly CampaignRecord[] {
+  const united = new Map(other.map((record) => [campaignKey(record), record] as const));
+  for (const record of preferred) {
+    const key = campaignKey(record);
+    const steps = continueSteps(record.steps, united.get(key)?.steps) ?? record.steps;
+    united.set(key, { ...record, steps });
+  }
+  return [...united.values()].sort((a, b) => a.startsAtMs - b.startsAtMs || (a.id < b.id ? -1 : 1));
+}
