@@ -43,13 +43,8 @@ const CLEAN: Clean = {
   borrowHistory: (value, nowMs) => withHistory(value, 'points', nowMs),
   stableIndex: (value, nowMs) => withHistory(value, 'history', nowMs),
   incentiveHistory: (value, nowMs) => {
-    const isPossible = ({ atMs }: { readonly atMs: number }) => !isFromFuture(atMs, nowMs);
-    const { points, collateralPoints = [] } = value;
-    if (points.every(isPossible) && collateralPoints.every(isPossible)) return value;
-    return {
-      points: points.filter(isPossible),
-      ...(value.collateralPoints === undefined ? {} : { collateralPoints: collateralPoints.filter(isPossible) }),
-    };
+    const campaigns = value.campaigns.map((campaign) => withHistory(campaign, 'steps', nowMs));
+    return campaigns.every((campaign, i) => campaign === value.campaigns[i]) ? value : { campaigns };
   },
 };
 
