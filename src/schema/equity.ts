@@ -13,7 +13,7 @@ import { DepositEquityInputRef, EquityPreviewInputRef, ExitEquityInputRef } from
 import { EquityPositionRef } from './equity-position.ts';
 import { DepositPreviewRef } from './equity-preview.ts';
 import { detailsOf, RefusalRef } from './refusals.ts';
-import { IssueRef, SendCallsRef, UnsignedCallRef } from './transaction.ts';
+import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
 
 const EQUITY_ACTIONS = ['equity_deposit', 'equity_exit'] as const;
 const ActionRef = builder.enumType('EquityAction', {
@@ -138,6 +138,14 @@ const ExitRef = builder.objectRef<BuiltExit>('EquityExit').implement({
   fields: (t) => ({
     action: t.field({ type: ActionRef, description: 'What it does.', resolve: () => 'equity_exit' as const }),
     position: t.expose('position', { type: EquityPositionRef, description: 'The vault that is left, as it stands.' }),
+    received: t.field({
+      type: [TokenAmountRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 2 },
+      description:
+        'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, `null` = it could not be simulated.',
+      resolve: ({ received }) => (received ? [...received] : null),
+    }),
     closes: t.intList({
       description: 'Ids of the yield loops that it closes, in order; nothing else is closed.',
       resolve: ({ terms }) => terms.loops.map(({ positionId }) => positionId),

@@ -17,7 +17,7 @@ import { builder } from './builder.ts';
 import { builtField } from './built-field.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
 import { LiquidationRef, PositionPreviewRef, RateChangeRef } from './position-preview.ts';
-import { IssueRef, SendCallsRef, UnsignedCallRef } from './transaction.ts';
+import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
 
 const PATH_DESCRIPTIONS: Record<Path, string> = {
   leverage: 'Open with the collateral itself.',
@@ -187,6 +187,14 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
       complexity: { field: 1, multiplier: 3 },
       description: 'What there is to know or to do before signing.',
       resolve: ({ issues }) => [...issues],
+    }),
+    received: t.field({
+      type: [TokenAmountRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 2 },
+      description:
+        'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, `null` = it could not be simulated.',
+      resolve: ({ received }) => (received ? [...received] : null),
     }),
     simulatedGas: t.expose('gasUsed', {
       type: 'BigInteger',

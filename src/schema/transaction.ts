@@ -1,8 +1,9 @@
 import { numberToHex } from 'viem';
 import type { ShownCall } from '../resolvers/calls.ts';
+import { formatUnitsPlain } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { SWAP_SOURCES } from '../shared/vocabulary.ts';
-import type { BuiltCall, Intent, Issue } from '../transactions/index.ts';
+import type { BuiltCall, Intent, Issue, TokenAmount } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 
 const SOURCE_DESCRIPTIONS: Record<(typeof SWAP_SOURCES)[number], string> = {
@@ -104,6 +105,19 @@ export const SendCallsRef = builder.objectRef<SendCalls>('SendCallsParameters').
       complexity: { field: 1, multiplier: 3 },
       description: 'Approvals first, then the transaction.',
       resolve: ({ calls }) => [...calls],
+    }),
+  }),
+});
+
+export const TokenAmountRef = builder.objectRef<TokenAmount>('TokenAmount').implement({
+  description: 'An amount of one token.',
+  fields: (t) => ({
+    token: t.field({ type: 'Address', description: 'The token.', resolve: ({ token }) => token.address }),
+    symbol: t.string({ description: 'Its symbol.', resolve: ({ token }) => token.symbol }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'How much, whole tokens.',
+      resolve: ({ token, amount }) => formatUnitsPlain(amount, token.decimals),
     }),
   }),
 });

@@ -9,6 +9,7 @@ import type { EffectiveSlippage } from './input.ts';
 import { previewSimulated } from './preview/position.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
+import { filledSwap } from './simulation/fills.ts';
 import { foldOutcome, type Outcome, type OutcomePlan, planOutcome } from './simulation/outcome.ts';
 import { positionShortfall, type Shortfall, swapShortfall } from './simulation/shortfall.ts';
 import type {
@@ -21,6 +22,7 @@ import type {
   PlannedSwap,
   PositionPreview,
   PositionState,
+  TokenAmount,
 } from './types.ts';
 import { instructionsOf, shownAmount } from './words.ts';
 
@@ -71,6 +73,8 @@ export interface Plan extends PlanDraft {
   readonly gasUsed?: bigint;
   /** What the simulation ended with; absent when it could not be run. */
   readonly outcome?: Outcome;
+  /** What the wallet had more in the end; absent when it could not be simulated. */
+  readonly received?: readonly TokenAmount[];
 }
 
 const MAX_LIFE_MS = 60_000;
@@ -148,6 +152,7 @@ export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promi
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(signingUrl === undefined ? {} : { signingUrl }),
     ...simulated,
+    ...(simulated ? { received: receivedBy(market, simulated.outcome) } : {}),
     instructions: instructionsOf({
       user,
       approvals: approvals.length,
@@ -162,17 +167,35 @@ export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promi
 }
 
 /** The draft as the simulation ended: nothing is previewed that was not seen. */
-function concluded(draft: PlanDraft, outcome: Outcome): PlanDraft {
-  const { preview, live, terms } = draft;
-  const after = outcome.position;
-  if (!preview || (after.collateral === 0n && after.debt > 0n)) return { ...draft, ...draft.conclude?.(outcome) };
-  const seen = previewSimulated(preview, { collateral: after.collateral, debt: after.debt }, live.price);
+function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft {
+  const draft = { ...planned, swaps: outcome.fills.map(filledSwap) };
+  const { preview, live, terms, swaps } = draft;
+  const { collateral, debt } = outcome.position;
+  const last = swaps.at(-1);
+  if (!preview || (collateral === 0n && debt > 0n)) return { ...draft, ...draft.conclude?.(outcome) };
+  const seen = previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct);
   return {
     ...draft,
     preview: seen,
-    ...(terms ? { terms: { ...terms, preview: seen } } : {}),
+    ...(terms && last ? { terms: termsAsFilled(terms, swaps, last, seen) } : {}),
     ...draft.conclude?.(outcome),
   };
+}
+
+function receivedBy({ loan, collateral }: Market, { received }: Outcome): readonly TokenAmount[] {
+  return [
+    { token: loan, amount: received.loan },
+    { token: collateral, amount: received.collateral },
+  ].filter(({ amount }) => amount > 0n);
+}
+
+function termsAsFilled(
+  terms: OpenTerms,
+  [first]: readonly PlannedSwap[],
+  leverageSwap: PlannedSwap,
+  preview: PositionPreview,
+): OpenTerms {
+  return { ...terms, ...(terms.entrySwap && first ? { entrySwap: first } : {}), leverageSwap, preview };
 }
 
 /** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */

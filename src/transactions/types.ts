@@ -98,6 +98,12 @@ export interface PositionPreview {
   readonly rates?: MarketRates;
 }
 
+/** An amount of one token, base units. */
+export interface TokenAmount {
+  readonly token: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
+  readonly amount: bigint;
+}
+
 export type IssueKind =
   | 'INSUFFICIENT_BALANCE'
   | 'APPROVAL_NEEDED'

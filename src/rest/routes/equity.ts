@@ -136,7 +136,10 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       project: ({ exitEquity: answer }: EquityExitBuildQuery) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
-        return projectBatch(batch, { position: projectEquityPosition(batch.position) });
+        return projectBatch(batch, {
+          ...(batch.received ? { received: batch.received } : {}),
+          position: projectEquityPosition(batch.position),
+        });
       },
       response: equityBatch,
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],

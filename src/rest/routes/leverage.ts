@@ -153,7 +153,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 /** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
 function projectPlan(plan: PlanFieldsFragment): unknown {
   const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
-  const { amountFlashLoan, minTokenOut, expiresAt, signingUrl, instructions } = meta;
+  const { amountFlashLoan, minTokenOut, received, expiresAt, signingUrl, instructions } = meta;
   const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
   const body = {
     chainId,
@@ -165,6 +165,7 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
       positionPreview: position,
       amountFlashLoan,
       minTokenOut,
+      received,
       slippage: Number(slippage),
       expiresAt,
       signingUrl,

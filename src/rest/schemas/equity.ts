@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, pct } from './common.ts';
 import { equityPositionSchema } from './position.ts';
-import { unsignedCall } from './transactions.ts';
+import { received, unsignedCall } from './transactions.ts';
 
 const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -99,6 +99,7 @@ export const equityBatch = z
       .object({
         preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
         position: equityPositionSchema.optional().describe('Exits: the vault that is unwound, as it stands.'),
+        received,
         slippage: z.number().describe('The slippage that counts, a ratio.'),
         expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.'),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),

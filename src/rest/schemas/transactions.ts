@@ -90,6 +90,19 @@ export const leverageSimulation = z
   })
   .meta({ id: 'LeverageSimulation', description: 'Preview of opening a position.' });
 
+export const received = z
+  .array(
+    z.object({
+      token: addressString('The token.'),
+      symbol: z.string().describe('Its symbol.'),
+      amount: decimalString('How much, whole tokens.'),
+    }),
+  )
+  .optional()
+  .describe(
+    'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, absent = it could not be simulated.',
+  );
+
 export const transactionBundle = z
   .object({
     chainId: z.int().describe('The chain.'),
@@ -102,6 +115,7 @@ export const transactionBundle = z
         positionPreview: positionPreview.optional(),
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
         minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
+        received,
         slippage: z.number().optional().describe('The slippage that counts, a ratio.'),
         expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.').optional(),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),

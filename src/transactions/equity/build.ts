@@ -3,17 +3,29 @@ import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
+import { SimulationMismatchError } from '../errors.ts';
 import type { EffectiveSlippage } from '../input.ts';
 import { withVenues } from '../quoting/attempts.ts';
 import { slippageIssues } from '../quoting/slippage.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { foldWallet, planWallet } from '../requirements/wallet.ts';
-import type { Issue, PayToken, PlannedSwap } from '../types.ts';
-import { shownAmount } from '../words.ts';
+import { filledSwap, type SwapPlace } from '../simulation/fills.ts';
+import { type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
+import type { Issue, PayToken, TokenAmount } from '../types.ts';
+import { receivedNote, shownAmount } from '../words.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
-import { type DepositRequest, planDeposit } from './deposit.ts';
+import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
 import { type ExitRequest, planExit, type WalletReading } from './exit.ts';
+import {
+  type BatchOutcome,
+  type BatchPlan,
+  depositPlaces,
+  depositShortfall,
+  exitPlaces,
+  foldBatchOutcome,
+  planBatchOutcome,
+} from './outcome.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 import { batchInstructions, leftoverNote } from './words.ts';
@@ -41,12 +53,14 @@ export interface BuiltExit extends BuiltBatch {
   readonly terms: ExitTerms;
   /** The vault that is left, as it stands. */
   readonly position: EquityPosition;
+  /** What the wallet had more in the end; absent when it could not be simulated. */
+  readonly received?: readonly TokenAmount[];
 }
 
 /**
  * Build the batch of a deposit for the wallet that signs it. A wallet without the deposit token gets its batch as well,
  * with the issue beside it.
- * @throws everything that `planDeposit` throws, and SimulationRevertedError
+ * @throws everything that `planDeposit` throws, and SimulationRevertedError, SimulationMismatchError
  */
 export function buildDeposit(
   deps: BuilderDeps,
@@ -66,17 +80,21 @@ async function depositOnce(
   const token = payTokenOf(vault.depositToken);
   void deps.node(chain.chainId).simulator.prepare(token);
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, token, [router])];
-  const { terms, slippage, answers } = await planDeposit(deps, found, request, reads);
+  const planned = await planDeposit(deps, found, request, reads);
+  const { terms, slippage, answers } = planned;
   const [answer, ...rest] = answers as readonly [boolean | undefined, ...(bigint | undefined)[]];
   const isAuthorized = required(answer);
   const wallet = foldWallet(token, [router], rest);
   const allowance = wallet.allowances.get(router) ?? 0n;
   const pays = { token, amount: terms.amountIn, balance: wallet.balance };
-  const batch = await completeBatch(deps, found, {
+  const calls = buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized });
+  const { outcome, ...batch } = await completeBatch(deps, found, {
     action: 'equity_deposit',
     user,
-    calls: buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized }),
-    swaps: [terms.swaps.stock, terms.swaps.zap, terms.swaps.leverage],
+    calls,
+    swaps: depositPlaces(found, terms, calls),
+    opens: true,
+    shortfall: (seen) => depositShortfall(terms, planned, seen),
     slippage,
     nativeBalance: wallet.native,
     pays,
@@ -84,12 +102,20 @@ async function depositOnce(
     notes: leftoverNote(isAuthorized, vault),
     link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
   });
-  return { ...batch, terms };
+  return { ...batch, terms: outcome ? asFilled(terms, planned.previewOf, outcome) : terms };
+}
+
+/** The terms as the simulation ended: nothing is previewed that was not seen. */
+function asFilled(terms: DepositTerms, previewOf: PlannedDeposit['previewOf'], { fills }: BatchOutcome): DepositTerms {
+  const [stock, zap, leverage] = fills.map(filledSwap);
+  if (!stock || !zap || !leverage) return terms;
+  const swaps = { stock, zap, leverage };
+  return { ...terms, swaps, preview: previewOf(swaps) };
 }
 
 /**
  * Build the batch that closes the chosen loops of a vault and takes its stock leg apart.
- * @throws everything that `planExit` throws, and SimulationRevertedError
+ * @throws everything that `planExit` throws, and SimulationRevertedError, SimulationMismatchError
  */
 export function buildExit(
   deps: BuilderDeps,
@@ -113,18 +139,26 @@ async function exitOnce(
   const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
   const isAuthorized = required(answer);
   const ids = terms.loops.map(({ positionId }) => positionId);
-  const batch = await completeBatch(deps, found, {
+  const calls = buildExitBatch(chain.contracts, terms, { isAuthorized });
+  const { outcome, ...batch } = await completeBatch(deps, found, {
     action: 'equity_exit',
     user,
-    calls: buildExitBatch(chain.contracts, terms, { isAuthorized }),
-    swaps: [...terms.loops.map(({ swap }) => swap), terms.stockSwap],
+    calls,
+    swaps: exitPlaces(found, terms, calls),
+    opens: false,
+    shortfall: ({ fills }) => swapShortfall(fills, terms.slippage),
+    notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
     slippage,
     nativeBalance: required(native),
     issues: slippageIssues(slippage),
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });
-  return { ...batch, terms, position };
+  return { ...batch, terms, position, ...(outcome ? { received: [receivedBy(found, outcome)] } : {}) };
+}
+
+function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmount {
+  return { token: vault.depositToken, amount: received.reduce((sum, amount) => sum + amount, 0n) };
 }
 
 interface BatchDraft {
@@ -132,7 +166,13 @@ interface BatchDraft {
   readonly user: Address;
   readonly calls: readonly EquityCall[];
   /** In the order in which they run. */
-  readonly swaps: readonly PlannedSwap[];
+  readonly swaps: readonly SwapPlace[];
+  /** Whether it opens a loop. */
+  readonly opens: boolean;
+  /** What of it fell short; `undefined` = nothing. */
+  readonly shortfall: (outcome: BatchOutcome) => Shortfall | undefined;
+  /** What is only known once the calls have run. */
+  readonly notesOf?: (outcome: BatchOutcome) => readonly string[];
   readonly slippage: EffectiveSlippage;
   readonly nativeBalance: bigint;
   readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
@@ -142,16 +182,23 @@ interface BatchDraft {
   readonly link: Readonly<Record<string, string>>;
 }
 
-/** Execute the whole batch in a simulation and say what to do with it. @throws SimulationRevertedError, ChainReadError */
+/**
+ * Execute the whole batch in a simulation, compare what it ends with and say what to do with it.
+ * @throws SimulationRevertedError, SimulationMismatchError, ChainReadError
+ */
 async function completeBatch(
   deps: BuilderDeps,
-  { chain, vault }: FoundVault,
-  { action, user, calls, swaps, slippage, nativeBalance, pays, issues, notes, link }: BatchDraft,
-): Promise<BuiltBatch> {
-  const outcome = await deps
-    .node(chain.chainId)
-    .simulator.simulate({ user, calls, nativeBalance, ...(pays ? { pays } : {}) });
-  const allIssues = outcome.simulated ? issues : [...issues, NOT_SIMULATED];
+  found: FoundVault,
+  draft: BatchDraft,
+): Promise<BuiltBatch & { readonly outcome?: BatchOutcome }> {
+  const { action, user, calls, slippage, issues, notes, link } = draft;
+  const { chain, vault } = found;
+  const simulated = await simulateBatch(deps, found, draft);
+  const outcome = simulated?.outcome;
+  const shortfall = outcome && draft.shortfall(outcome);
+  if (shortfall) throw new SimulationMismatchError(shortfall);
+  const swaps = outcome ? outcome.fills.map(filledSwap) : draft.swaps.map(({ swap }) => swap);
+  const allIssues = outcome ? issues : [...issues, NOT_SIMULATED];
   const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
   const asked = slippage.tightenedFrom ?? slippage.value;
   const query = { strategyId: vault.id, ...link, slippage: asked.toFixed() };
@@ -169,12 +216,30 @@ async function completeBatch(
       swaps,
       slippage,
       issues: allIssues,
-      notes,
+      notes: [...notes, ...(outcome ? (draft.notesOf?.(outcome) ?? []) : [])],
       expiresAtMs,
       signingUrl,
     }),
-    ...(outcome.simulated ? { gasUsed: outcome.gasUsed } : {}),
+    ...simulated,
   };
+}
+
+async function simulateBatch(
+  deps: BuilderDeps,
+  found: FoundVault,
+  draft: BatchDraft,
+): Promise<{ readonly gasUsed: bigint; readonly outcome: BatchOutcome } | undefined> {
+  const { user, calls, nativeBalance, pays } = draft;
+  const plan: BatchPlan = { ...draft, found };
+  const simulation = await deps.node(found.chain.chainId).simulator.simulate({
+    user,
+    calls,
+    nativeBalance,
+    observations: planBatchOutcome(plan),
+    ...(pays ? { pays } : {}),
+  });
+  if (!simulation.simulated) return undefined;
+  return { gasUsed: simulation.gasUsed, outcome: foldBatchOutcome(plan, simulation) };
 }
 
 const MAX_LIFE_MS = 60_000;

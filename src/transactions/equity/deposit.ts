@@ -40,9 +40,9 @@ import type { PlannedSwap, PositionState } from '../types.ts';
 import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
-import { sizeFlashLoan, sizeStockBorrow } from './sizing.ts';
+import { sizeFlashLoan, sizeStockBorrow, type VaultPrices } from './sizing.ts';
 import { resolveStockLtvPct } from './stock-ltv.ts';
-import type { DepositTerms } from './types.ts';
+import type { DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
 /** What was asked for. `undefined` = left out. */
@@ -59,6 +59,11 @@ export interface DepositRequest {
 
 export interface PlannedDeposit {
   readonly terms: DepositTerms;
+  /** The wallet's stock leg before it; absent without a wallet. */
+  readonly stockBefore: PositionState | undefined;
+  readonly prices: VaultPrices;
+  /** Preview the same with what its swaps have really given. */
+  readonly previewOf: (swaps: DepositSwaps) => DepositPreview;
   readonly slippage: EffectiveSlippage;
   /** The answers to the further reads that were asked for. */
   readonly answers: readonly unknown[];
@@ -188,8 +193,10 @@ export async function planDeposit(
     stock: borrowApyChange(live.stock, stockBorrow),
     yield: borrowApyChange(live.yieldMarket, amountFlashLoan),
   };
-  const preview = previewDeposit({ ...decided, prices, ...composed, held: live.held, borrowApyPct });
-  return { terms: { ...decided, preview }, slippage: held, answers: live.answers };
+  const previewOf = (given: DepositSwaps) =>
+    previewDeposit({ ...decided, swaps: given, prices, ...composed, held: live.held, borrowApyPct });
+  const terms = { ...decided, preview: previewOf(swaps) };
+  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, answers: live.answers };
 }
 
 /** Read both markets and whether the yield market is open, at one block. */

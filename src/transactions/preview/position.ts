@@ -39,10 +39,20 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
 }
 
 /** Preview the same with what a simulation ended with. @throws RangeError as `previewPosition` */
-export function previewSimulated(planned: PositionPreview, after: PositionState, price: bigint): PositionPreview {
+export function previewSimulated(
+  planned: PositionPreview,
+  after: PositionState,
+  price: bigint,
+  lossPct: Decimal | undefined,
+): PositionPreview {
   const { requestedLtvPct, rates } = planned;
   const seen = previewPosition({ price, after, rates, ...(requestedLtvPct ? { requestedLtvPct } : {}) });
-  return { ...planned, ...seen, worstLtvPct: Decimal.max(planned.worstLtvPct, seen.effectiveLtvPct) };
+  return {
+    ...planned,
+    ...seen,
+    worstLtvPct: Decimal.max(planned.worstLtvPct, seen.effectiveLtvPct),
+    ...(planned.priceImpactPct && lossPct ? { priceImpactPct: lossPct } : {}),
+  };
 }
 
 /** Leverage of a previewed position at full precision. `undefined` from 100 % LTV on. */

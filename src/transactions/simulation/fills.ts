@@ -1,7 +1,9 @@
 import { parseEventLogs } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Chain } from '../../catalog/types.ts';
+import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { lossPct } from '../quoting/loss.ts';
 import type { PlannedSwap } from '../types.ts';
 import type { SimulatedLog } from './simulate.ts';
 
@@ -44,4 +46,11 @@ export function fillsOf(
     );
     return { swap, received };
   });
+}
+
+/** The swap as it was filled: what is told of it is what was seen, not what was quoted. */
+export function filledSwap({ swap, received }: Fill): PlannedSwap {
+  const { reference } = swap;
+  const lost = reference === undefined ? {} : { lossPct: Decimal.max(0, lossPct(reference, received)) };
+  return { ...swap, expectedOut: received, ...lost };
 }

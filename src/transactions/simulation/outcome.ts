@@ -81,8 +81,10 @@ export function foldOutcome(plan: OutcomePlan, simulation: Extract<Simulation, {
   };
 }
 
-type PositionRow = readonly [bigint, bigint, bigint];
-type PositionArray = readonly { readonly userProxy: Address }[];
+/** A position as the lending protocol tells it: supply shares, borrow shares, collateral. */
+export type PositionRow = readonly [bigint, bigint, bigint];
+/** A wallet's positions, as far as they say where each is held. */
+export type PositionArray = readonly { readonly userProxy: Address }[];
 
 interface Shares {
   readonly collateral: bigint;

@@ -1,0 +1,143 @@
+import { erc20Abi } from '../../abi/erc20.ts';
+import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import type { Address } from '../../shared/ids.ts';
+import { debtOf, foldMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
+import { readOf, required } from '../requirements/reads.ts';
+import { type Fill, fillsOf, type SwapPlace } from '../simulation/fills.ts';
+import { openedPosition, type PositionArray, type PositionRow } from '../simulation/outcome.ts';
+import { positionShortfall, type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
+import type { Observation, Simulation } from '../simulation/simulate.ts';
+import type { PositionState } from '../types.ts';
+import type { EquityCall } from './batch.ts';
+import type { DepositTerms, ExitTerms } from './types.ts';
+import type { FoundVault } from './vault.ts';
+
+/** What the calls of a batch have left behind. Base units. */
+export interface BatchOutcome {
+  /** In the order in which the swaps run. */
+  readonly fills: readonly Fill[];
+  /** Deposit tokens that the wallet gains by each call; negative = pays. */
+  readonly received: readonly bigint[];
+  /** The wallet's stock leg after all of them. */
+  readonly stock: PositionState;
+  /** The loop that a deposit opens. */
+  readonly loop?: PositionState;
+}
+
+export interface BatchPlan {
+  readonly found: FoundVault;
+  readonly user: Address;
+  readonly calls: readonly EquityCall[];
+  readonly swaps: readonly SwapPlace[];
+  /** Whether a loop is opened. */
+  readonly opens: boolean;
+}
+
+/** Where the swaps of a deposit run: two in the router, the last inside the flash loan, all in one call. */
+export function depositPlaces(
+  { chain, router }: FoundVault,
+  { swaps }: DepositTerms,
+  calls: readonly EquityCall[],
+): readonly SwapPlace[] {
+  const callIndex = calls.findIndex(({ action }) => action.type === 'equityEntry');
+  return [
+    { swap: swaps.stock, executor: router, callIndex },
+    { swap: swaps.zap, executor: router, callIndex },
+    { swap: swaps.leverage, executor: chain.contracts.flashLeverage, callIndex },
+  ];
+}
+
+/** Where the swaps of an exit run: each loop's in a call of its own, the stock's in the router. */
+export function exitPlaces(
+  { chain, router }: FoundVault,
+  { loops, stockSwap }: ExitTerms,
+  calls: readonly EquityCall[],
+): readonly SwapPlace[] {
+  const closings = calls.flatMap(({ action }, i) => (action.type === 'deleverage' ? [i] : []));
+  return [
+    ...loops.map(({ swap }, i) => ({
+      swap,
+      executor: chain.contracts.flashLeverage,
+      callIndex: closings[i] ?? -1,
+    })),
+    { swap: stockSwap, executor: router, callIndex: calls.findIndex(({ action }) => action.type === 'equityExit') },
+  ];
+}
+
+/** Plan what is read: the wallet's deposit tokens before the first and after every call, and its positions at the end. */
+export function planBatchOutcome({ found: { chain, vault }, user, calls, opens }: BatchPlan): readonly Observation[] {
+  const { morphoBlue, flashLeverage } = chain.contracts;
+  const balance = () => readOf(vault.depositToken.address, erc20Abi, 'balanceOf', [user]);
+  return [
+    ...Array.from({ length: calls.length + 1 }, (_, afterCalls) => ({ afterCalls, read: balance() })),
+    ...[
+      readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user]),
+      ...planMarket(chain, vault.stockMarket),
+      ...(opens
+        ? [
+            readOf(flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [user]),
+            ...planMarket(chain, vault.yieldMarket),
+          ]
+        : []),
+    ].map((read) => ({ afterCalls: calls.length, read })),
+  ];
+}
+
+/** Fold the answers of `planBatchOutcome`. @throws ChainReadError when the positions cannot be read */
+export function foldBatchOutcome(
+  { found: { chain, vault }, user, calls, swaps, opens }: BatchPlan,
+  { answers, logs, timestamp }: Extract<Simulation, { simulated: true }>,
+): BatchOutcome {
+  const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
+  const [row, ...rest] = answers.slice(calls.length + 1);
+  const markets = planMarket(chain, vault.stockMarket).length;
+  const stockMarket = foldMarket(vault.stockMarket, rest.slice(0, markets) as unknown as MarketAnswers, timestamp);
+  const [, borrowShares, collateral] = required(row as PositionRow | undefined);
+  const [positions, ...yieldAnswers] = rest.slice(markets);
+  return {
+    fills: fillsOf(chain, user, swaps, logs),
+    received: calls.map((_, i) => (balances[i + 1] ?? 0n) - (balances[i] ?? 0n)),
+    stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
+    ...(opens ? { loop: openedLoop(yieldAnswers) } : {}),
+  };
+
+  function openedLoop(yieldMarketAnswers: readonly unknown[]): PositionState {
+    const live = foldMarket(vault.yieldMarket, yieldMarketAnswers as unknown as MarketAnswers, timestamp);
+    const opened = openedPosition(chain, vault.yieldMarket, positions as PositionArray | undefined, logs.flat());
+    return { collateral: opened.collateral, debt: debtOf(live, opened.borrowShares) };
+  }
+}
+
+/** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. */
+export function depositShortfall(
+  { vault, swaps, stockBorrow, amountFlashLoan, slippage }: DepositTerms,
+  {
+    stockBefore,
+    prices,
+  }: { readonly stockBefore: PositionState | undefined; readonly prices: { stock: bigint; yield: bigint } },
+  { fills, stock, loop }: BatchOutcome,
+): Shortfall | undefined {
+  const before = stockBefore ?? { collateral: 0n, debt: 0n };
+  const loan = vault.depositToken;
+  return (
+    swapShortfall(fills, slippage) ??
+    positionShortfall({
+      planned: { collateral: before.collateral + swaps.stock.expectedOut, debt: before.debt + stockBorrow },
+      simulated: stock,
+      price: prices.stock,
+      loan,
+      swapped: swaps.stock.quote.amountIn,
+      slippage,
+    }) ??
+    (loop &&
+      positionShortfall({
+        planned: { collateral: swaps.zap.expectedOut + swaps.leverage.expectedOut, debt: amountFlashLoan },
+        simulated: loop,
+        price: prices.yield,
+        loan,
+        swapped: stockBorrow + amountFlashLoan,
+        slippage,
+      }))
+  );
+}
