@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, erc20Abi, parseAbi, parseUnits } from 'viem';
+import { type Address, encodeFunctionData, erc20Abi, formatUnits, parseAbi, parseUnits } from 'viem';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Chain, EquityVault, Market } from '../../src/catalog/index.ts';
@@ -11,6 +11,7 @@ import { planSwap } from './swaps.ts';
 
 const PRICE_SCALE = 10n ** 36n;
 const WAD = 10n ** 18n;
+const LTV_MARGIN = 5n * 10n ** 15n;
 
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
@@ -30,7 +31,7 @@ export async function planLoop(ctx: DeployContext, user: Address, seed: SeededPo
   const market = marketByKey(chain, seed.market);
   const { collateral } = market;
   const amount = parseUnits(seed.amountCollateral, collateral.decimals);
-  const params = await planLeverage(ctx, market, amount, amount, seed.ltvPct);
+  const params = await planLeverage(ctx, market, amount, amount, await reachableLtvPct(ctx, market, seed.ltvPct));
   return [
     mint(owner, collateral.address, user, amount),
     approve(user, collateral.address, flashLeverage, amount),
@@ -57,7 +58,8 @@ export async function planDeposit(ctx: DeployContext, user: Address, seed: Seede
   const stockBorrowAmount = (stockValue * parseUnits(seed.stockLtvPct, 16)) / WAD;
   const loopToken = yieldMarket.collateral.address;
   const yieldSwap = await planSwap(chain, client, depositToken.address, loopToken, stockBorrowAmount, router);
-  const leverageParams = await planLeverage(ctx, yieldMarket, yieldSwap.minOut, 0n, seed.yieldLtvPct);
+  const yieldLtvPct = await reachableLtvPct(ctx, yieldMarket, seed.yieldLtvPct);
+  const leverageParams = await planLeverage(ctx, yieldMarket, yieldSwap.minOut, 0n, yieldLtvPct);
 
   const authorize = (granted: boolean): Transaction => ({
     from: user,
@@ -93,6 +95,18 @@ export async function planDeposit(ctx: DeployContext, user: Address, seed: Seede
     },
     authorize(false),
   ];
+}
+
+/** Lower an LTV of the seeds to what the deployment allows, less half a point that swaps may cost. */
+async function reachableLtvPct({ chain, client }: DeployContext, market: Market, ltvPct: string): Promise<string> {
+  const maxLtv = await client.readContract({
+    address: chain.contracts.flashLeverage,
+    abi: flashLeverageAbi,
+    functionName: 'getMaxLtv',
+    args: [marketParams(market)],
+  });
+  const reachable = maxLtv - LTV_MARGIN;
+  return parseUnits(ltvPct, 16) <= reachable ? ltvPct : formatUnits(reachable, 16);
 }
 
 /**

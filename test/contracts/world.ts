@@ -21,6 +21,7 @@ import { holdingsOf, marketByKey, planLeverage } from '../../devnet/chain/seed-p
 import { planSwap } from '../../devnet/chain/swaps.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { accounts, OWNER } from '../../devnet/seed/accounts.ts';
+import type { DeploymentSettings } from '../../devnet/seed/deployment.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
@@ -55,14 +56,14 @@ export const productErrors: Abi = [
 export type World = ReturnType<typeof createWorld>;
 
 /** Run one local chain for a test file; every test begins with the state of the seeding. */
-export function useWorld(chainId: number): () => World {
+export function useWorld(chainId: number, deployment: Partial<DeploymentSettings> = {}): () => World {
   let world: World | undefined;
   let stop = async (): Promise<void> => {};
   let snapshot: Hex = '0x';
   beforeAll(async () => {
     const catalog = createCatalog(curatedChains, createOverlay(DEPLOYED_AT));
     const chains = catalog.chains.filter((chain) => chain.chainId === chainId);
-    const running = await startChains({ chains, mining: 'auto', clock: { now: () => DEPLOYED_AT } });
+    const running = await startChains({ chains, mining: 'auto', deployment, clock: { now: () => DEPLOYED_AT } });
     stop = running.stop;
     world = createWorld(running.on(chainId));
   }, COLD_START_MS);
