@@ -46,7 +46,9 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
     }
     case 'SimulationRevertedRefusal': {
       const args = Object.fromEntries(refusal.args.map(({ name, value }) => [name, value]));
-      return { reason: refusal.reason, args, callIndex: refusal.callIndex };
+      const { reason, callIndex, cause, nextStep } = refusal;
+      const known = Object.entries({ cause, nextStep }).filter(([, value]) => value !== null);
+      return { reason, args, callIndex, ...Object.fromEntries(known) };
     }
     case 'SimulationMismatchRefusal': {
       const { of, expected, simulated, symbol, tolerancePct, source } = refusal;

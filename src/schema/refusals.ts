@@ -185,6 +185,16 @@ builder.objectType(SimulationRevertedError, {
       description: 'Its arguments.',
       resolve: (error) => [...detailsOf(error).args],
     }),
+    cause: t.string({
+      nullable: true,
+      description: 'Why, in one sentence; `null` where nothing is known about the reason.',
+      resolve: (error) => detailsOf(error).cause ?? null,
+    }),
+    nextStep: t.string({
+      nullable: true,
+      description: 'What to do about it; `null` where nothing is known about the reason.',
+      resolve: (error) => detailsOf(error).nextStep ?? null,
+    }),
     callIndex: t.int({
       description: 'Which call reverted, counted from 0: the approvals first, the transaction last.',
       resolve: (error) => detailsOf(error).callIndex,

@@ -121,19 +121,26 @@ export interface SimulationRevertedDetails {
   readonly args: readonly { readonly name: string; readonly value: string }[];
   /** The call that failed: 0 is the first approval; the last is the transaction itself. */
   readonly callIndex: number;
+  /** Why, in one sentence; absent where nothing is known about the reason. */
+  readonly cause?: string;
+  /** What to do about it; absent with `cause`. */
+  readonly nextStep?: string;
 }
 
 /** The built calls were executed and their own logic reverted. 503 when a fresh quote may cure it, else 400. */
 export class SimulationRevertedError extends AppError<SimulationRevertedDetails> {
   constructor(details: SimulationRevertedDetails, curable: boolean) {
     const args = details.args.map(({ name, value }) => `${name} ${value}`).join(', ');
+    const fallback = curable
+      ? 'Build again for a fresh quote.'
+      : 'Building it again will not help: change the request.';
     super(
       'simulation_reverted',
-      `The transaction would revert with ${details.reason}${args === '' ? '' : ` (${args})`}. ${
-        curable
-          ? 'Prices have moved: build again for a fresh quote.'
-          : 'Building it again will not help: change the request.'
-      }`,
+      [
+        `The transaction would revert with ${details.reason}${args === '' ? '' : ` (${args})`}.`,
+        ...(details.cause === undefined ? [] : [details.cause]),
+        details.nextStep ?? fallback,
+      ].join(' '),
       { details, retryable: curable, status: curable ? 503 : 400 },
     );
   }

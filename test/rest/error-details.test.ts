@@ -116,7 +116,13 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   SimulationRevertedError: [
     new SimulationRevertedError(
-      { reason: 'FlashLeverage__ExceedsMaxLTV', args: [{ name: 'effectiveLtv', value: '9' }], callIndex: 1 },
+      {
+        reason: 'FlashLeverage__ExceedsMaxLTV',
+        args: [{ name: 'effectiveLtv', value: '9' }],
+        callIndex: 1,
+        cause: 'why',
+        nextStep: 'what to do',
+      },
       false,
     ),
     new SimulationRevertedError({ reason: 'unknown', args: [], callIndex: 0 }, true),

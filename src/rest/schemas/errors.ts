@@ -144,6 +144,8 @@ export const ERROR_DETAILS = {
     reason: z.string().describe("Name of the contract's error; `unknown` when nothing decodes it."),
     args: z.record(z.string(), z.string()).describe('Its arguments by name.'),
     callIndex: z.int().describe('Which call reverted, from 0: the approvals first, the transaction last.'),
+    cause: z.string().optional().describe('Why, in one sentence; absent where nothing is known about the reason.'),
+    nextStep: z.string().optional().describe('What to do about it; absent with `cause`.'),
   }),
   simulation_mismatch: z.strictObject({
     of: z

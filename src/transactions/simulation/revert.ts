@@ -1,48 +1,52 @@
 import { type Abi, decodeErrorResult, type Hex } from 'viem';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../abi/flash-leverage-router.ts';
+import { foreignErrorsAbi } from '../../abi/foreign-errors.ts';
 import { publicAllocatorAbi } from '../../abi/public-allocator.ts';
+import { FOREIGN_REVERTS } from './foreign-reverts.ts';
+import { PRODUCT_REVERTS } from './product-reverts.ts';
+import type { RevertReason } from './revert-reason.ts';
 
 /** A revert in words. */
 export interface DecodedRevert {
+  /** Name of the error; `Error` for a plain string, which is the argument `message`; `unknown` when nothing decodes it. */
   readonly reason: string;
   readonly args: readonly { readonly name: string; readonly value: string }[];
+  /** Why, and what to do; absent where nothing is known about it. */
+  readonly cause?: string;
+  readonly nextStep?: string;
+  /** Whether building again with a fresh quote may help. */
+  readonly curable: boolean;
 }
 
-const knownErrors: Abi = [...flashLeverageAbi, ...flashLeverageRouterAbi, ...publicAllocatorAbi];
-
-/** Errors that come from prices and fills: the same request with a fresh quote may pass. */
-const CURABLE: ReadonlySet<string> = new Set([
-  'FlashLeverage__MinTokenOutNotMet',
-  'FlashLeverage__SwapRouterCallFailed',
-  'FlashLeverage__PartialSwapNotAllowed',
-  'FlashLeverage__ExceedsMaxLTV',
-  'FlashLeverageRouter__MinTokenOutNotMet',
-  'FlashLeverageRouter__SwapRouterCallFailed',
-  'MaxOutflowExceeded',
-  'MaxInflowExceeded',
-  'NotEnoughSupply',
-  'IncorrectFee',
-]);
+const knownErrors: Abi = [...flashLeverageAbi, ...flashLeverageRouterAbi, ...publicAllocatorAbi, ...foreignErrorsAbi];
+/** Every revert that can be told in words. `docs/errors.md` has the same table; a test holds both. */
+export const REVERT_REASONS: readonly RevertReason[] = [...PRODUCT_REVERTS, ...FOREIGN_REVERTS];
+const PREFIX_END = '…';
+const exact = new Map(REVERT_REASONS.map((known) => [known.reason, known]));
+const prefixes = REVERT_REASONS.filter(({ reason }) => reason.endsWith(PREFIX_END));
 const MAX_TEXT = 120;
 
-/** Decode revert data with every error that our calls can meet. */
+/** Decode revert data with every error that our calls can meet, and say what is known about it. An unknown one keeps its selector. */
 export function decodeRevert(data: Hex): DecodedRevert {
   try {
     const { errorName, args, abiItem } = decodeErrorResult({ abi: knownErrors, data });
     const inputs = 'inputs' in abiItem ? abiItem.inputs : [];
+    const known = reasonOf(errorName === 'Error' ? String(args?.[0]) : errorName);
     return {
       reason: errorName,
       args: inputs.map(({ name }, i) => ({ name: name ?? String(i), value: plain(args?.[i]) })),
+      ...(known === undefined ? {} : { cause: known.cause, nextStep: known.nextStep }),
+      curable: known?.curable ?? false,
     };
   } catch {
-    return { reason: 'unknown', args: data === '0x' ? [] : [{ name: 'selector', value: data.slice(0, 10) }] };
+    const args = data === '0x' ? [] : [{ name: 'selector', value: data.slice(0, 10) }];
+    return { reason: 'unknown', args, curable: false };
   }
 }
 
-/** Say whether building again with a fresh quote may help. */
-export function isCurable({ reason }: DecodedRevert): boolean {
-  return CURABLE.has(reason);
+function reasonOf(said: string): RevertReason | undefined {
+  return exact.get(said) ?? prefixes.find(({ reason }) => said.startsWith(reason.slice(0, -PREFIX_END.length)));
 }
 
 /** Texts of foreign contracts are cut and stripped to plain characters. */

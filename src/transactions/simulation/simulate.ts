@@ -5,7 +5,7 @@ import { SimulationRevertedError } from '../errors.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { BuiltCall, PayToken } from '../types.ts';
 import { type BalanceSlot, findBalanceSlot } from './balance-slot.ts';
-import { decodeRevert, isCurable } from './revert.ts';
+import { decodeRevert } from './revert.ts';
 
 /** A read in the middle of a simulation. */
 export interface Observation {
@@ -159,8 +159,8 @@ async function run(
 }
 
 function reverted({ error, returnData }: SimulatedCall, callIndex: number): SimulationRevertedError {
-  const revert = decodeRevert(hexOf(error?.data) ?? hexOf(returnData) ?? '0x');
-  return new SimulationRevertedError({ ...revert, callIndex }, isCurable(revert));
+  const { curable, ...revert } = decodeRevert(hexOf(error?.data) ?? hexOf(returnData) ?? '0x');
+  return new SimulationRevertedError({ ...revert, callIndex }, curable);
 }
 
 function answerOf(read: Read<unknown>, { status, returnData }: SimulatedCall): unknown {

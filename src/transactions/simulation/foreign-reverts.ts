@@ -1,0 +1,110 @@
+import { NEXT_STEPS, type RevertReason, reasonsOf } from './revert-reason.ts';
+
+const morpho = reasonsOf('Morpho', false);
+const morphoCurable = reasonsOf('Morpho', true);
+const allocator = reasonsOf('Public allocator', false);
+const allocatorCurable = reasonsOf('Public allocator', true);
+const token = reasonsOf('Token', false);
+const venue = reasonsOf('Swap venue', true);
+const language = reasonsOf('Solidity', false);
+const matured = reasonsOf('Swap venue', false);
+
+/** Reverts of the lending protocol, tokens, venues and the language. */
+export const FOREIGN_REVERTS: readonly RevertReason[] = [
+  morpho(
+    'unauthorized',
+    'The caller may not act on this position in Morpho: the authorization was not granted, or was revoked.',
+    'Send the calls of the batch in their order, the authorization first.',
+  ),
+  morpho(
+    'insufficient collateral',
+    'The position would end above its liquidation LTV.',
+    'Ask for less debt or more collateral.',
+  ),
+  morphoCurable(
+    'insufficient liquidity',
+    'The market lends less than is borrowed.',
+    'Build again for a reallocation, or ask for less.',
+  ),
+  morpho(
+    'inconsistent input',
+    'Both or neither of assets and shares were given, or there is no debt to repay.',
+    'Read the position again.',
+  ),
+  morpho('zero assets', 'An amount is zero.', 'Send an amount above zero.'),
+  morpho('zero address', 'An address is zero.', NEXT_STEPS.report),
+  morpho('market not created', 'Morpho does not know the market.', 'Choose a strategy of this chain.'),
+  morpho('position is healthy', 'The position cannot be liquidated.', 'Nothing is to be done.'),
+  morpho('max uint128 exceeded', 'An amount is larger than Morpho takes.', 'Ask for less.'),
+  morpho('already set', 'The authorization stands as asked for already.', 'Leave out the call that sets it.'),
+  morphoCurable(
+    'transfer reverted',
+    'Morpho could not pay out: it holds less of the token than was asked for, or the token refuses.',
+    'Build again, or ask for less.',
+  ),
+  morphoCurable('transfer returned false', 'A token refused to be paid out.', 'Build again, or ask for less.'),
+  morphoCurable(
+    'transferFrom reverted',
+    'Morpho could not take what is owed to it: the proceeds of a swap do not cover the debt and its flash loan, or a repayment is short of the debt and the deposit fee.',
+    'Build again; if it stays, the position is worth less than its debt, or more has to be sent.',
+  ),
+  morphoCurable('transferFrom returned false', 'Morpho could not take what is owed to it.', NEXT_STEPS.again),
+  allocator(
+    'MarketNotEnabled',
+    'The vault does not supply this market.',
+    'Build again for another reallocation, or ask for less.',
+  ),
+  allocator('WithdrawZero', 'A reallocation of nothing.', NEXT_STEPS.report),
+  allocator('InconsistentWithdrawals', 'The withdrawals are not sorted by market.', NEXT_STEPS.report),
+  allocator('DepositMarketInWithdrawals', 'The market to fill is among those to take from.', NEXT_STEPS.report),
+  allocatorCurable(
+    'MaxOutflowExceeded',
+    'The vault lets less out of a market than the reallocation takes.',
+    NEXT_STEPS.again,
+  ),
+  allocatorCurable(
+    'MaxInflowExceeded',
+    'The vault lets less into the market than the reallocation brings.',
+    NEXT_STEPS.again,
+  ),
+  allocatorCurable('NotEnoughSupply', 'The vault has less in a market than the reallocation takes.', NEXT_STEPS.again),
+  allocatorCurable('IncorrectFee', 'The vault has changed its fee.', NEXT_STEPS.again),
+  token('ERC20InsufficientBalance', 'A balance is lower than what is to be sent.', 'Send less, or fund the wallet.'),
+  token('ERC20InsufficientAllowance', 'An allowance is lower than what is to be sent.', 'Sign the approvals first.'),
+  token(
+    'ERC20: transfer amount exceeds balance',
+    'A balance is lower than what is to be sent.',
+    'Send less, or fund the wallet.',
+  ),
+  token(
+    'ERC20: transfer amount exceeds allowance',
+    'An allowance is lower than what is to be sent.',
+    'Sign the approvals first.',
+  ),
+  token('ERC20: insufficient allowance', 'An allowance is lower than what is to be sent.', 'Sign the approvals first.'),
+  token('Dai/insufficient-balance', 'A balance is lower than what is to be sent.', 'Send less, or fund the wallet.'),
+  token('Dai/insufficient-allowance', 'An allowance is lower than what is to be sent.', 'Sign the approvals first.'),
+  token('Pausable: paused', 'The token is paused by its issuer.', NEXT_STEPS.later),
+  token(
+    'Blacklistable: account is blacklisted',
+    'The issuer of the token blocks an address.',
+    'Use another wallet or token.',
+  ),
+  venue('Return amount is not enough', 'The swap gives less than its minimum.', NEXT_STEPS.again),
+  venue('Min return not reached', 'The swap gives less than its minimum.', NEXT_STEPS.again),
+  venue('Slippage: …', 'The swap of a principal token gives less than its minimum.', NEXT_STEPS.again),
+  venue('RouterInsufficientPtOut', 'The swap gives fewer principal tokens than its minimum.', NEXT_STEPS.again),
+  venue('RouterInsufficientTokenOut', 'The swap of a principal token gives less than its minimum.', NEXT_STEPS.again),
+  venue('RouterInsufficientSyOut', 'The swap of a principal token gives less than its minimum.', NEXT_STEPS.again),
+  venue('ApproxFail', 'The size of a swap of principal tokens could not be found.', NEXT_STEPS.again),
+  matured(
+    'MarketExpired',
+    'The principal token has matured: its market is closed.',
+    'Close the position; new ones are not opened.',
+  ),
+  language(
+    'Panic',
+    'A calculation failed in a contract: mostly an index that does not exist (0x32), or an amount below zero (0x11).',
+    'Read the positions of the wallet again.',
+  ),
+];
