@@ -16,7 +16,7 @@ const world = useWorld(1, { yieldFee: YIELD_FEE, depositFee: DEPOSIT_FEE });
 const send = (data: Hex) => world().send({ from: alice, to: world().flashLeverage, data });
 const refusal = (data: Hex) => world().refusal({ from: alice, to: world().flashLeverage, data });
 const depositFee = (amount: bigint) => (amount * DEPOSIT_FEE) / WAD;
-const valueOf = async (key: string, collateral: bigint) =>
+const worthOf = async (key: string, collateral: bigint) =>
   (collateral * (await world().chain.oraclePrice(world().market(key)))) / 10n ** 36n;
 
 /** What the treasury and Alice got of a token while something ran. */
@@ -47,7 +47,7 @@ describe('an uncorrelated market takes the deposit fee', () => {
     expect(treasury).toBe(depositFee(amount));
     const position = await world().position(alice);
     const net = amount - depositFee(amount);
-    expect(position.amountDepositedInLoanToken).toBe(await valueOf(UNCORRELATED, net));
+    expect(position.amountDepositedInLoanToken).toBe(await worthOf(UNCORRELATED, net));
     expect(position.collateral - net).toBeGreaterThanOrEqual(params.minTokenOut);
   });
 
@@ -62,7 +62,7 @@ describe('an uncorrelated market takes the deposit fee', () => {
     const after = await world().position(alice);
     const net = amount - depositFee(amount);
     expect(after.collateral - before.collateral).toBe(net);
-    expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(await valueOf(UNCORRELATED, net));
+    expect(after.amountDepositedInLoanToken - before.amountDepositedInLoanToken).toBe(await worthOf(UNCORRELATED, net));
   });
 
   test('at repay: of the loan tokens', async () => {
@@ -166,8 +166,8 @@ describe('a correlated market takes the yield fee', () => {
     const amount = world().units('sUSDe', whole);
     const { treasury, user } = await gains('sUSDe', () => send(leverageCall('withdrawCollateral', [0n, amount])));
     const { collateral, debt, amountDepositedInLoanToken: left } = await world().position(alice);
-    const withdrawn = await valueOf(CORRELATED, amount);
-    const yieldAfter = (await valueOf(CORRELATED, collateral)) - debt - basis;
+    const withdrawn = await worthOf(CORRELATED, amount);
+    const yieldAfter = (await worthOf(CORRELATED, collateral)) - debt - basis;
     const feeInLoan = ((yieldAfter < withdrawn ? yieldAfter : withdrawn) * YIELD_FEE) / WAD;
     expect(yieldAfter < withdrawn).toBe(whole === '500');
     expect(treasury).toBe((feeInLoan * amount) / withdrawn);
