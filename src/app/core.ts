@@ -53,6 +53,7 @@ export function createCore(deps: AppDeps): Core {
     facts: (chainId) => snapshot.facts(chainId),
     ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
     persisted: () => snapshot.place().ok,
+    clockSkewMs: () => snapshot.place().clockSkewMs,
     jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : warmth.runner.jobs()),
   });
   const { metrics } = telemetry;

@@ -61,7 +61,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       // By the second, so that within one the answer is the same.
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
-      snapshot: place(),
+      snapshot: shownPlace(place()),
       keys: shownChecks(keyChecks()),
       ...(role === 'api' ? {} : { jobs: jobs() }),
       chains: catalog.chains.map((chain) => {
@@ -109,6 +109,10 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
 const HEALTH = '/health';
 const PATHS = [HEALTH, '/ready'];
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+function shownPlace({ clockSkewMs, ...place }: SnapshotPlace) {
+  return { ...place, ...(clockSkewMs === undefined ? {} : { clockSkewSec: clockSkewMs / 1_000 }) };
+}
 
 function shownChecks({ ok, sinceMs }: KeyChecks) {
   return { checked: ok, ...(sinceMs === null ? {} : { since: new Date(sinceMs).toISOString() }) };

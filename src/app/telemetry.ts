@@ -25,6 +25,7 @@ export interface TelemetryDeps {
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;
   readonly persisted: () => boolean;
+  readonly clockSkewMs: () => number | undefined;
   readonly jobs: FactsMetricsDeps['jobs'];
 }
 

@@ -11,6 +11,8 @@ export interface FactsMetricsDeps {
   readonly ready: (chainId: ChainId) => boolean;
   /** Whether the latest version is kept outside this process too (file or Redis). */
   readonly persisted: () => boolean;
+  /** How far our clock is ahead of the one that all processes share, ms; `undefined` = there is none. */
+  readonly clockSkewMs: () => number | undefined;
   /** Names of the jobs that this process holds the lease of, and of those that it would run if nobody did. */
   readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };
   readonly now: () => number;
@@ -81,5 +83,14 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   });
   gauge('spiral_snapshot_persisted', '1 while the facts are kept outside this process too, else 0.', [], (target) =>
     target.set(Number(deps.persisted())),
+  );
+  gauge(
+    'spiral_clock_skew_seconds',
+    'How far the clock of this process is ahead of the one of Redis; absent without Redis.',
+    [],
+    (target) => {
+      const skewMs = deps.clockSkewMs();
+      if (skewMs !== undefined) target.set(skewMs / 1_000);
+    },
   );
 }

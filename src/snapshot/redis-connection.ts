@@ -6,38 +6,78 @@ export interface RedisConnectionDeps {
   readonly logger: Logger;
   /** What the connection is for, e.g. `snapshot`. Shown in logs and in `CLIENT LIST`. */
   readonly name: string;
+  readonly times?: Partial<RedisTimes>;
 }
 
-/** A command that got no answer in this time counts as failed: a hanging Redis is an absent Redis. */
-const COMMAND_TIMEOUT_MS = 2_000;
+/** How long a dead connection may go unnoticed, ms. */
+export interface RedisTimes {
+  /** A command that got no answer in this time counts as failed: a hanging Redis is an absent Redis. */
+  readonly commandMs: number;
+  /** A connection on which nothing comes back for so long although something was asked is dead: it is cut and made anew. */
+  readonly socketMs: number;
+  /** Asked this often whether anybody is there; also on connections that otherwise only listen. */
+  readonly probeMs: number;
+}
+
+const TIMES: RedisTimes = { commandMs: 2_000, socketMs: 5_000, probeMs: 3_000 };
 const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
+/** A connection that knows whether Redis answers on it. */
+export type RedisConnection = Redis & {
+  /** Whether a command passed in the last seconds; a connection that is open but dead is not alive. */
+  isAlive(): boolean;
+};
+
 /**
  * Open a connection that keeps trying for ever and never queues: while Redis is away every command fails at once.
+ * A connection that is open but dead is noticed within some seconds.
  * Logs "redis unreachable" and "redis reachable" once per change.
  */
-export function connectRedis({ url, logger, name }: RedisConnectionDeps): Redis {
+export function connectRedis({ url, logger, name, times }: RedisConnectionDeps): RedisConnection {
+  const { commandMs, socketMs, probeMs } = { ...TIMES, ...times };
+  /** An answer is proof of life for so long. */
+  const aliveMs = 2 * probeMs + commandMs;
   const redis = new Redis(url, {
     connectionName: name,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: commandMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: socketMs,
     keepAlive: 5_000,
+    // Who listens subscribes on every `ready`; the client's own attempt would reject where nobody catches it.
+    autoResubscribe: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
   });
   let reachable: boolean | null = null;
+  let answeredMs = Number.NEGATIVE_INFINITY;
+  const probe = (): void => {
+    if (redis.status !== 'ready') return;
+    redis.ping().then(
+      () => {
+        answeredMs = performance.now();
+      },
+      () => {},
+    );
+  };
+  const probing = setInterval(probe, probeMs);
+  probing.unref();
+  redis.on('end', () => clearInterval(probing));
   redis.on('error', () => {});
   redis.on('ready', () => {
     if (reachable === false) logger.info({ connection: name }, 'redis reachable');
     reachable = true;
+    answeredMs = performance.now();
+    probe();
   });
   redis.on('close', () => {
     if (reachable !== false && redis.status !== 'end') logger.warn({ connection: name }, 'redis unreachable');
     reachable = false;
   });
-  return redis;
+  return Object.assign(redis, {
+    isAlive: () => redis.status === 'ready' && performance.now() - answeredMs < aliveMs,
+  });
 }
 
 /** Wait until the connection can be used, at most `timeoutMs`. Tells whether it can. */

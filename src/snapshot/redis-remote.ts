@@ -8,7 +8,7 @@ import type { ChainId } from '../shared/ids.ts';
  */
 
 export interface RemoteGroup {
-  /** Empty when the group was never written. */
+  /** Empty when the group was never written, or lost. */
   readonly revision: string;
   readonly payload: string | null;
 }
@@ -39,9 +39,7 @@ export interface RemoteFacts {
   /** Write groups, raise the version by one and send one notice, all or nothing. `false` = another write came first. */
   write(chainId: ChainId, write: RemoteWrite): Promise<boolean>;
   group(chainId: ChainId, group: FactGroup): Promise<RemoteGroup>;
-  /** The groups that were never written, or that Redis lost. */
-  missing(chainId: ChainId): Promise<readonly FactGroup[]>;
-  /** The groups whose revision differs from the one known; all of one moment. A group that Redis lost is not among them. */
+  /** The groups whose revision differs from the one known; all of one moment. One that Redis lost has none any more. */
   changedSince(chainId: ChainId, known: ReadonlyMap<FactGroup, string>): Promise<RemoteChanges>;
 }
 
@@ -66,6 +64,10 @@ for i = 1, #ARGV, 2 do
     table.insert(answer, ARGV[i])
     table.insert(answer, revision)
     table.insert(answer, redis.call('HGET', KEYS[1], ARGV[i]) or '')
+  elseif not revision and ARGV[i + 1] ~= '' then
+    table.insert(answer, ARGV[i])
+    table.insert(answer, '')
+    table.insert(answer, '')
   end
 end
 return answer`;
@@ -87,17 +89,15 @@ export function createRemoteFacts(deps: {
       const [revision, payload] = await redis.hmget(keyOf(chainId), `${group}#rev`, group);
       return { revision: revision ?? '', payload: payload ?? null };
     },
-    missing: async (chainId) => {
-      const revisions = await redis.hmget(keyOf(chainId), ...FACT_GROUPS.map((group) => `${group}#rev`));
-      return FACT_GROUPS.filter((_group, i) => !revisions[i]);
-    },
     changedSince: async (chainId, known) => {
       const args = [...known].flat();
       const answer = (await redis.eval(CHANGED, 1, keyOf(chainId), ...args)) as string[];
       const groups = new Map<FactGroup, RemoteGroup>();
       for (let i = 2; i + 2 < answer.length; i += 3) {
         const group = FACT_GROUPS.find((candidate) => candidate === answer[i]);
-        if (group) groups.set(group, { revision: answer[i + 1] ?? '', payload: answer[i + 2] ?? null });
+        if (!group) continue;
+        const revision = answer[i + 1] ?? '';
+        groups.set(group, { revision, payload: revision === '' ? null : (answer[i + 2] ?? null) });
       }
       return { version: Number(answer[0]), publishedMs: Number(answer[1]), groups };
     },

@@ -3,6 +3,7 @@ import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '.
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { MAX_AHEAD_MS } from '../shared/observed.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
@@ -22,11 +23,17 @@ export interface RedisSnapshotDeps {
   readonly prefix?: string;
   /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
   readonly restoreWaitMs?: number;
+  /** How often it is looked whether Redis lost something or was put back to an older state, ms. */
+  readonly healEveryMs?: number;
   /** How merging, encoding and decoding are done in pieces; default: between other work of the event loop. */
   readonly slicing?: Slicing;
 }
 
 const RESTORE_WAIT_MS = 3_000;
+/** A hole is closed by whoever writes next, and after this time by anybody who knows what belongs there. */
+const HEAL_EVERY_MS = 5_000;
+/** A measurement of Redis' clock that took longer tells nothing of minutes. */
+const MAX_ASKING_MS = 1_000;
 /** Writers that collide this often on one group do not share a lease as they should. */
 const MAX_COLLISIONS = 8;
 
@@ -35,11 +42,12 @@ type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
 /**
  * Create a snapshot store shared through Redis. Reads are local and never wait; every process follows the others by change
  * notices and re-reads after each reconnect. Without Redis the local copy is served and extended; what could not be shared
- * is published when Redis is back, also into a Redis that lost everything. Versions never go backwards in one process.
+ * is published when Redis is back, also into a Redis that lost everything. Of each item the newer measurement wins, whatever
+ * Redis says: one that was flushed or put back to an older state is filled again. Versions never go backwards in one process.
  */
 export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const { url, chainIds, clock, logger, keep, prefix = 'spiral', slicing = betweenEvents } = deps;
-  const { restoreWaitMs = RESTORE_WAIT_MS } = deps;
+  const { restoreWaitMs = RESTORE_WAIT_MS, healEveryMs = HEAL_EVERY_MS } = deps;
   const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
   const local = createLocalFacts({ logger });
   const redis = connectRedis({ url, logger, name: 'snapshot' });
@@ -53,7 +61,11 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const revisions = new Map<string, string>();
   /** Groups whose local state was never accepted by Redis. */
   const unshared = new Set<string>();
+  /** Groups that Redis lost, or knows less of than we do. */
+  const owed = new Set<string>();
   const pulling = new Set<ChainId>();
+  const reconciling = new Set<ChainId>();
+  let clockSkewMs: number | null = null;
   let closed = false;
 
   /** A pull between a merge and its write would lose one of them. */
@@ -65,7 +77,12 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const known = local.facts(chainId);
     const changed = groupsOf(groups);
     if (changed.length === 0) return known;
-    const merged = withGroups(known, groups, Math.max(version, known.version + 1), publishedMs);
+    const merged = withGroups(
+      known,
+      groups,
+      Math.max(version, known.version + 1),
+      Math.max(publishedMs, known.publishedMs),
+    );
     const next = retain(merged, keep(chainId), changed);
     local.set(next, changed);
     return next;
@@ -91,20 +108,32 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     const { version, publishedMs, groups } = await remote.changedSince(chainId, known);
     const changed: Groups = { ...own };
     for (const [group, found] of groups) {
-      revisions.set(id(chainId, group), found.revision);
+      const key = id(chainId, group);
+      if (found.revision === '') {
+        revisions.delete(key);
+        if (state(chainId, group).lastAttemptMs !== null) owed.add(key);
+        continue;
+      }
+      revisions.set(key, found.revision);
       const theirs = await read(chainId, group, found);
       if (theirs === null) continue;
       const ours = own[group] ?? state(chainId, group);
-      const join = unshared.has(id(chainId, group)) || own[group] ? uniteGroups : followGroup;
-      changed[group] = await runInSlices(join<FactGroup>(group, ours as never, theirs as never, clock.now()), slicing);
+      const join = unshared.has(key) || own[group] ? uniteGroups : followGroup;
+      const joined = await runInSlices(join<FactGroup>(group, ours as never, theirs as never, clock.now()), slicing);
+      changed[group] = joined;
+      if (knowsMore(joined, theirs)) owed.add(key);
+      else owed.delete(key);
     }
     return apply(chainId, changed, version, publishedMs);
   };
 
-  /** Write states of one moment as one version; what others wrote first is united with ours and written again. */
-  const push = async (chainId: ChainId, mine: Groups): Promise<ChainFacts> => {
+  /**
+   * Write states of one moment as one version; what others wrote first is united with ours and written again, when it is
+   * given back only as far as ours tells more.
+   */
+  const push = async (chainId: ChainId, mine: Groups, givenBack = false): Promise<ChainFacts> => {
     const next: Groups = { ...mine };
-    const groups = groupsOf(mine);
+    let groups = groupsOf(mine);
     const nowMs = clock.now();
     try {
       for (let attempt = 0; attempt < MAX_COLLISIONS; attempt++) {
@@ -122,6 +151,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           for (const { group, revision } of writes) {
             revisions.set(id(chainId, group), revision);
             unshared.delete(id(chainId, group));
+            owed.delete(id(chainId, group));
           }
           return await pull(chainId, next);
         }
@@ -132,8 +162,14 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           const theirs = await read(chainId, group, found);
           if (theirs === null) continue;
           const ours = next[group] as never;
-          next[group] = await runInSlices(uniteGroups<FactGroup>(group, theirs as never, ours, clock.now()), slicing);
+          const united = await runInSlices(uniteGroups<FactGroup>(group, theirs as never, ours, clock.now()), slicing);
+          next[group] = united;
+          if (!givenBack || knowsMore(united, theirs)) continue;
+          groups = groups.filter((other) => other !== group);
+          unshared.delete(id(chainId, group));
+          owed.delete(id(chainId, group));
         }
+        if (groups.length === 0) return await pull(chainId, next);
       }
       logger.warn({ chainId, groups }, 'shared facts are contended');
     } catch (error) {
@@ -145,19 +181,41 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     return apply(chainId, next, 0, nowMs);
   };
 
-  /** After a reconnect: take what is newer, then give what Redis does not have. */
-  const reconcile = (chainId: ChainId): Promise<void> =>
-    inTurn(chainId, async () => {
+  /** Write what Redis does not have. */
+  const giveBack = async (chainId: ChainId): Promise<void> => {
+    const lacking = FACT_GROUPS.filter((group) => {
+      const key = id(chainId, group);
+      return owed.has(key) || unshared.has(key);
+    });
+    if (lacking.length === 0) return;
+    const states: Groups = Object.fromEntries(lacking.map((group) => [group, state(chainId, group)]));
+    await push(chainId, states, true);
+  };
+
+  /** Take what is newer, then give what Redis does not have: after a reconnect, and from time to time. */
+  const reconcile = (chainId: ChainId): Promise<void> => {
+    if (reconciling.has(chainId) || closed) return Promise.resolve();
+    reconciling.add(chainId);
+    return inTurn(chainId, async () => {
+      reconciling.delete(chainId);
       await pull(chainId);
-      const missing = await remote.missing(chainId);
-      const owed: Groups = {};
-      for (const group of FACT_GROUPS) {
-        const lost = missing.includes(group) && state(chainId, group).lastAttemptMs !== null;
-        if (lost) revisions.delete(id(chainId, group));
-        if (lost || unshared.has(id(chainId, group))) owed[group] = state(chainId, group);
-      }
-      if (groupsOf(owed).length > 0) await push(chainId, owed);
+      await giveBack(chainId);
     }).catch(() => {});
+  };
+
+  /** All processes measure against one clock: who is far off can be told. */
+  const measureSkew = async (): Promise<void> => {
+    const askedMs = clock.now();
+    const [seconds, microseconds] = await redis.time();
+    const answeredMs = clock.now();
+    if (answeredMs - askedMs > MAX_ASKING_MS) return;
+    const skewMs = Math.round((askedMs + answeredMs) / 2 - (Number(seconds) * 1_000 + Number(microseconds) / 1_000));
+    const wasOff = clockSkewMs !== null && Math.abs(clockSkewMs) > MAX_AHEAD_MS;
+    const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
+    clockSkewMs = skewMs;
+    if (isOff && !wasOff) logger.warn({ skewMs }, 'clock is off from the one of Redis');
+    if (wasOff && !isOff) logger.info({ skewMs }, 'clock agrees with the one of Redis again');
+  };
 
   const pullSoon = (chainId: ChainId): void => {
     if (pulling.has(chainId) || closed) return;
@@ -168,9 +226,14 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     }).catch(() => {});
   };
 
-  redis.on('ready', () => {
+  const heal = (): void => {
+    if (redis.status !== 'ready') return;
+    measureSkew().catch(() => {});
     for (const chainId of chainIds) void reconcile(chainId);
-  });
+  };
+  redis.on('ready', heal);
+  const healing = setInterval(heal, healEveryMs);
+  healing.unref();
   notices.on('ready', () => {
     notices
       .subscribe(channel)
@@ -185,9 +248,13 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   });
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
-    inTurn(chainId, async () =>
-      push(chainId, await runInSlices(mergeGroups(local.facts(chainId), publications, clock.now()), slicing)),
-    );
+    inTurn(chainId, async () => {
+      const merged = await runInSlices(mergeGroups(local.facts(chainId), publications, clock.now()), slicing);
+      await push(chainId, merged);
+      // What was lost is noticed by the write; without Redis there is nobody to give it to.
+      if (unshared.size === 0 && owed.size > 0) await giveBack(chainId);
+      return local.facts(chainId);
+    });
 
   return {
     facts: local.facts,
@@ -196,7 +263,8 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     publishAll,
     place: () => ({
       kind: 'redis',
-      ok: redis.status === 'ready' && notices.status === 'ready' && unshared.size === 0,
+      ok: redis.isAlive() && notices.isAlive() && unshared.size === 0 && owed.size === 0,
+      ...(clockSkewMs === null ? {} : { clockSkewMs }),
     }),
     restore: async () => {
       const [ready] = await Promise.all([untilReady(redis, restoreWaitMs), untilReady(notices, restoreWaitMs)]);
@@ -210,11 +278,21 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     },
     close: async () => {
       closed = true;
+      clearInterval(healing);
       await inTurn.settled();
       redis.disconnect();
       notices.disconnect();
     },
   };
+}
+
+/** Whether a state holds an item that another lacks, or a newer measurement of one. */
+function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>): boolean {
+  for (const [key, { asOfMs }] of ours.items) {
+    const known = theirs.items.get(key);
+    if (known === undefined || known.asOfMs < asOfMs) return true;
+  }
+  return false;
 }
 
 /** Gather pieces into one text, step by step. */

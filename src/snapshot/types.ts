@@ -38,6 +38,8 @@ export interface SnapshotWriter {
 export interface SnapshotPlace {
   readonly kind: 'memory' | 'file' | 'redis';
   readonly ok: boolean;
+  /** How far our clock is ahead of the one that all processes share, ms; absent where there is none, or before it was measured. */
+  readonly clockSkewMs?: number;
 }
 
 export interface SnapshotStore extends SnapshotReader, SnapshotWriter {

@@ -22,6 +22,7 @@ async function printed() {
     facts: (chainId) => completeFacts(chainOf(chainId)),
     ready: () => true,
     persisted: () => true,
+    clockSkewMs: () => 0,
     jobs: () => ({ held: ['prices:1'], standby: [] }),
     now: () => NOW_MS,
   });

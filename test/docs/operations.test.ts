@@ -22,6 +22,7 @@ const metrics = createMetrics({
   facts: emptyChainFacts,
   ready: () => true,
   persisted: () => true,
+  clockSkewMs: () => 0,
   jobs: () => ({ held: [], standby: [] }),
   now: () => 0,
 });

@@ -39,7 +39,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
     test('default', () =>
       using(async (store) => {
         expect(store.facts(1).version).toBe(0);
-        expect(store.place()).toEqual({ kind: name, ok: true });
+        expect(store.place()).toMatchObject({ kind: name, ok: true });
         const facts = await store.publish(1, 'price', publication(10, { a: price('2', 10) }));
         expect(facts.version).toBe(1);
         expect(store.facts(1)).toBe(facts);

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createMemoryLease, createRedisLease, type LeasePort } from '../../src/snapshot/lease.ts';
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
+import { connectRedis } from '../../src/snapshot/redis-connection.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { describeStore } from './conformance.ts';
 import { keepAll, price, publication } from './facts.ts';
 import { startRedis, type TestRedis, whyNoRedis } from './redis-server.ts';
@@ -26,6 +29,26 @@ function until(store: SnapshotStore, holds: (facts: ChainFacts) => boolean): Pro
   });
 }
 
+/** Wait for an event of a connection, errors before it or not. */
+const event = (redis: Redis, name: 'ready' | 'close') =>
+  new Promise<void>((resolve) => redis.once(name, () => resolve()));
+
+/** Ask until it holds. */
+async function tried(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A connection beside the service's own. */
+class Admin {
+  readonly redis: Redis;
+  constructor(url: string) {
+    this.redis = new Redis(url);
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.redis.disconnect();
+  }
+}
+
 describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   let server: TestRedis;
   beforeAll(async () => {
@@ -33,20 +56,21 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   });
   afterAll(() => server.close());
 
-  const open = (where: string): SnapshotStore =>
+  const opened = async (where: string, nowMs?: number): Promise<SnapshotStore> => {
+    const store = open(where, nowMs);
+    await store.restore();
+    return store;
+  };
+  const open = (where: string, nowMs = 50_000): SnapshotStore =>
     createRedisSnapshot({
       url: server.url,
       prefix: where,
       chainIds: [1, 4663],
-      clock: { now: () => 50_000 },
+      clock: { now: () => nowMs },
       logger: silentLogger,
       keep: () => keepAll,
+      healEveryMs: 20,
     });
-  const opened = async (where: string): Promise<SnapshotStore> => {
-    const store = open(where);
-    await store.restore();
-    return store;
-  };
   const has = (key: string, usd: string) => (facts: ChainFacts) =>
     facts.groups.price.items.get(key)?.value.usd.toFixed() === usd;
 
@@ -119,7 +143,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
         await server.stop?.();
         const alone = await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
         expect(alone.groups.price.items.get('a')).toEqual(price('3', 20));
-        expect(writer.place()).toEqual({ kind: 'redis', ok: false });
+        expect(writer.place()).toMatchObject({ kind: 'redis', ok: false });
         expect(writer.facts(1)).toBe(alone);
         expect(reader.facts(1).groups.price.items.get('a')).toEqual(price('2', 10));
 
@@ -131,6 +155,75 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
         await Promise.all([writer.close(), reader.close(), fresh.close()]);
       },
     );
+
+    test('behavior: what a flush took is given back by whoever writes next', async () => {
+      const where = randomUUID();
+      const writer = await opened(where);
+      const apy = { value: { apyPct: new Decimal(4) }, asOfMs: 10, source: 'aggregator' };
+      await writer.publish(1, 'collateralApy', publication(10, { a: apy }));
+      await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
+      await using admin = new Admin(server.url);
+      await admin.redis.flushall();
+      await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
+      expect(writer.place().ok).toBe(true);
+      const fresh = await opened(where);
+      expect(fresh.facts(1).groups.collateralApy).toEqual(writer.facts(1).groups.collateralApy);
+      expect(fresh.facts(1).groups.price.items.get('a')).toEqual(price('3', 20));
+      await Promise.all([writer.close(), fresh.close()]);
+    });
+
+    test('behavior: what a flush took is given back while nobody writes, by one that only reads', async () => {
+      const where = randomUUID();
+      const writer = await opened(where);
+      await writer.publish(1, 'price', publication(10, { a: price('2', 10) }));
+      const reader = await opened(where);
+      await writer.close();
+      await using admin = new Admin(server.url);
+      await admin.redis.flushall();
+      const fresh = await opened(where);
+      expect((await until(fresh, has('a', '2'))).groups.price.items.size).toBe(1);
+      await Promise.all([reader.close(), fresh.close()]);
+    });
+
+    test('behavior: a Redis that was put back to an older state takes nobody back, and is brought up to date', async () => {
+      const where = randomUUID();
+      const [writer, reader] = [await opened(where), await opened(where)];
+      await writer.publish(1, 'price', publication(10, { a: price('2', 10), b: price('7', 10) }));
+      await using admin = new Admin(server.url);
+      const [key = ''] = await admin.redis.keys(`${where}:snapshot:*`);
+      const older = await admin.redis.hgetall(key);
+      await writer.publish(1, 'price', publication(20, { a: price('3', 20) }));
+      await until(reader, has('a', '3'));
+      await admin.redis.hset(key, older);
+      const fresh = await opened(where);
+      const healed = await until(fresh, has('a', '3'));
+      expect(healed.groups.price.items.get('b')).toEqual(price('7', 10));
+      for (const store of [writer, reader]) expect(has('a', '3')(store.facts(1))).toBe(true);
+      await Promise.all([writer.close(), reader.close(), fresh.close()]);
+    });
+
+    test('behavior: what a process with a clock ahead wrote is no fact to others, and stands against none of theirs', async () => {
+      const where = randomUUID();
+      const AHEAD_MS = 3_600_000;
+      const ahead = await opened(where, 50_000 + AHEAD_MS);
+      await ahead.publish(1, 'price', publication(AHEAD_MS, { a: price('9', AHEAD_MS), b: price('9', AHEAD_MS) }));
+      const reader = await opened(where);
+      expect(reader.facts(1).groups.price.items.size).toBe(0);
+      const writer = await opened(where);
+      await writer.publish(1, 'price', publication(40_000, { a: price('2', 40_000) }));
+      expect([...(await until(reader, has('a', '2'))).groups.price.items.keys()]).toEqual(['a']);
+      await Promise.all([ahead.close(), reader.close(), writer.close()]);
+    });
+
+    test('behavior: how far the clock is from the one of Redis is told', async () => {
+      const where = randomUUID();
+      const store = open(where, Date.now() + 3_600_000);
+      await store.restore();
+      await tried(() => store.place().clockSkewMs !== undefined);
+      const { clockSkewMs = 0 } = store.place();
+      expect(Math.abs(clockSkewMs - 3_600_000)).toBeLessThan(60_000);
+      await store.close();
+    });
 
     test('behavior: without Redis it starts, serves and extends what it has', async () => {
       const store = createRedisSnapshot({
@@ -146,6 +239,32 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       expect(store.facts(1).version).toBe(1);
       await store.close();
     });
+  });
+
+  describe('connectRedis', () => {
+    test.each(['a connection that asks', 'a connection that listens'])(
+      'behavior: %s notices that it is dead, and is made anew',
+      async (which) => {
+        const proxy = await startTcpProxy(Number(new URL(server.url).port));
+        const redis = connectRedis({
+          url: `redis://127.0.0.1:${proxy.port}`,
+          logger: silentLogger,
+          name: 'test',
+          times: { commandMs: 100, socketMs: 150, probeMs: 20 },
+        });
+        await event(redis, 'ready');
+        if (which.endsWith('listens')) await redis.subscribe('anything');
+        await tried(() => redis.isAlive());
+        proxy.set({ kind: 'swallow' });
+        await event(redis, 'close');
+        expect(redis.isAlive()).toBe(false);
+        proxy.set({ kind: 'pass' });
+        await event(redis, 'ready');
+        expect(redis.isAlive()).toBe(true);
+        redis.disconnect();
+        await proxy.stop();
+      },
+    );
   });
 
   describe('createRedisLease', () => {

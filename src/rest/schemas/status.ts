@@ -22,7 +22,13 @@ export const healthBody = z
     snapshot: z
       .object({
         kind: z.enum(['memory', 'file', 'redis']).describe('What keeps the facts beside this process.'),
-        ok: z.boolean().describe('Whether the latest version is there.'),
+        ok: z.boolean().describe('Whether the latest version is there, and an answer came in the last seconds.'),
+        clockSkewSec: z
+          .number()
+          .optional()
+          .describe(
+            'How far the clock of this process is ahead of the one that all share, seconds; beyond 120 either way what it measures is refused.',
+          ),
       })
       .describe('Where the facts are kept.'),
     chains: z

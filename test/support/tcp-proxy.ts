@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
+
+/** What stands before a TCP server: nothing, a hole that swallows everything while connections stay open, or delay. */
+export type TcpMode =
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'swallow' }
+  | { readonly kind: 'slow'; readonly ms: number };
+
+export interface TcpProxy {
+  readonly port: number;
+  set(mode: TcpMode): void;
+  stop(): Promise<void>;
+}
+
+/** Start a TCP proxy on loopback. What it swallowed is gone: connections of that time stay dead. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  let mode: TcpMode = { kind: 'pass' };
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = createConnection({ host: '127.0.0.1', port: targetPort });
+    let isDead = mode.kind === 'swallow';
+    const relay = (from: Socket, to: Socket): void => {
+      from.on('data', (chunk) => {
+        if (mode.kind === 'swallow') isDead = true;
+        if (isDead) return;
+        if (mode.kind === 'slow') setTimeout(() => to.destroyed || to.write(chunk), mode.ms);
+        else to.write(chunk);
+      });
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      sockets.add(from);
+    };
+    relay(client, upstream);
+    relay(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next) {
+      mode = next;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
