@@ -76,9 +76,11 @@ export function netCollateralOf(
   { collateral, collateralValue, debt }: Valuation,
   { collateral: token }: Market,
 ): Decimal {
-  const whole = fromUnits(collateral, token.decimals);
-  if (debt === 0n || collateralValue === 0n) return whole;
-  return whole.times(ratio(collateralValue - debt, collateralValue)).decimalPlaces(token.decimals, Decimal.ROUND_FLOOR);
+  if (debt === 0n || collateralValue === 0n) return fromUnits(collateral, token.decimals);
+  const scaled = collateral * (collateralValue - debt);
+  // Division of integers cuts towards zero; an amount under water is rounded down as well.
+  const isCut = scaled < 0n && scaled % collateralValue !== 0n;
+  return fromUnits(scaled / collateralValue - (isCut ? 1n : 0n), token.decimals);
 }
 
 /** Tell an oracle price scaled by 1e36 in loan tokens per collateral token. */

@@ -1,0 +1,266 @@
+import { BigNumber } from 'bignumber.js';
+import { type Address, getContractAddress, parseAbi } from 'viem';
+import type { Json, TestService } from '../support/service.ts';
+import { type AccruedMarket, accrueTo, apyPctOfRay, Exact, whole } from './protocol.ts';
+
+/*
+ * Raw facts: what the chain's contracts and the providers answer when they are asked directly.
+ */
+
+const morphoAbi = parseAbi([
+  'function market(bytes32) view returns (uint128 totalSupplyAssets, uint128 totalSupplyShares, uint128 totalBorrowAssets, uint128 totalBorrowShares, uint128 lastUpdate, uint128 fee)',
+  'function position(bytes32, address) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',
+]);
+const irmAbi = parseAbi(['function rateAtTarget(bytes32) view returns (int256)']);
+const oracleAbi = parseAbi(['function price() view returns (uint256)']);
+const proxyAbi = parseAbi(['function s_user() view returns (address)']);
+const flashLeverageAbi = parseAbi([
+  'function getUserLeveragePositions(address) view returns ((bool open, bytes32 marketId, address userProxy, uint256 amountDepositedInLoanToken, uint256 amountReturnedInLoanToken)[])',
+]);
+const rateAbi = parseAbi(['function str() view returns (uint256)', 'function vsr() view returns (uint256)']);
+
+export const DAY_MS = 86_400_000;
+
+export type Local = ReturnType<TestService['world']['chains']['on']>;
+export type CatalogMarket = ReturnType<Local['market']>;
+export type CatalogToken = CatalogMarket['collateral'];
+
+/** A daily or finer series: `[ms, percent]`, oldest first. */
+export type Series = readonly (readonly [number, Exact])[];
+
+/** One campaign's APR over time: each step holds until the next; after the end nothing is paid. */
+export interface Campaign {
+  readonly aprPct: Exact;
+  readonly endMs: number;
+  readonly steps: Series;
+}
+
+export interface HeldOnChain {
+  readonly wallet: Address;
+  readonly id: number;
+  readonly marketId: string;
+  readonly open: boolean;
+  readonly deposited: bigint;
+  readonly returned: bigint;
+  readonly collateral: bigint;
+  readonly borrowShares: bigint;
+}
+
+const ask = async (url: string, init?: RequestInit): Promise<Json> => (await fetch(url, init)).json();
+
+/** Read everything about one chain of a running local world, at one block. */
+export function sourcesOf(service: TestService, chainId: number, blockNumber: bigint) {
+  const { urls } = service.world.upstreams;
+  const local = service.world.chains.on(chainId);
+  const { chain, client } = local;
+  const remembered = new Map<string, Promise<unknown>>();
+  const once = <T>(key: string, read: () => Promise<T>): Promise<T> => {
+    if (!remembered.has(key)) remembered.set(key, read());
+    return remembered.get(key) as Promise<T>;
+  };
+  const read = <T>(address: Address, abi: Json, functionName: string, args: readonly unknown[] = []): Promise<T> =>
+    client.readContract({ address, abi, functionName, args, blockNumber }) as Promise<T>;
+  const timestamp = () => once('time', async () => (await client.getBlock({ blockNumber })).timestamp);
+
+  const oraclePrice = (market: CatalogMarket) =>
+    once(`oracle ${market.oracle}`, () => read<bigint>(market.oracle, oracleAbi, 'price'));
+
+  const marketState = (market: CatalogMarket): Promise<AccruedMarket> =>
+    once(`market ${market.id}`, async () => {
+      const [row, rateAtTarget, now] = await Promise.all([
+        read<readonly bigint[]>(chain.contracts.morphoBlue, morphoAbi, 'market', [market.id]),
+        read<bigint>(market.irm, irmAbi, 'rateAtTarget', [market.id]),
+        timestamp(),
+      ]);
+      const [supply = 0n, supplyShares = 0n, borrow = 0n, borrowShares = 0n, lastUpdate = 0n, fee = 0n] = row;
+      return accrueTo(
+        {
+          totalSupplyAssets: supply,
+          totalSupplyShares: supplyShares,
+          totalBorrowAssets: borrow,
+          totalBorrowShares: borrowShares,
+          lastUpdate,
+          fee,
+          rateAtTarget,
+        },
+        now,
+      );
+    });
+
+  /** USD of a whole token: the provider's, else the oracle of the first market that has it as collateral × its loan token. */
+  const usdPrice = (token: CatalogToken): Promise<Exact> =>
+    once(`usd ${token.address}`, async () => {
+      const named = token.isNative && chain.wrappedNative ? chain.wrappedNative : token;
+      if (named.coingeckoId !== undefined) {
+        const body = await ask(`${urls.coingecko}/simple/price?vs_currencies=usd&ids=${named.coingeckoId}`);
+        const usd = body[named.coingeckoId]?.usd;
+        if (usd !== undefined) return new Exact(usd);
+      }
+      const market = chain.markets.find(({ collateral }) => collateral.address === named.address);
+      if (!market) throw new Error(`nothing prices ${named.symbol}`);
+      const perUnit = new Exact((await oraclePrice(market)).toString());
+      const places = market.collateral.decimals - market.loan.decimals - 36;
+      return perUnit.shiftedBy(places).times(await usdPrice(market.loan));
+    });
+
+  /** A principal token past its maturity earns nothing any more. */
+  const yieldSource = (token: CatalogToken) =>
+    token.maturity !== undefined && token.maturity * 1_000 <= service.clock.now() ? 'none' : token.apySource;
+
+  const collateralYield = (token: CatalogToken): Promise<{ readonly apy: Exact; readonly history: Series }> =>
+    once(`yield ${token.address}`, async () => {
+      switch (yieldSource(token)) {
+        case 'none':
+          return { apy: new Exact(0), history: [] };
+        case 'onchain': {
+          const rate = await read<bigint>(token.address, rateAbi, token.onchainRate ?? 'str');
+          return { apy: apyPctOfRay(rate), history: [] };
+        }
+        case 'yieldmarket': {
+          const { markets } = await ask(`${urls.pendle}/v1/markets/all?isActive=true&chainId=${chainId}`);
+          const row = markets.find(({ pt }: Json) => pt === `${chainId}-${token.address.toLowerCase()}`);
+          return { apy: new Exact(row.details.impliedApy).times(100), history: [] };
+        }
+        case 'aggregator': {
+          const { data } = await ask(`${urls['defillama-yields']}/chart/${token.defillamaId}`);
+          const history = data.map(({ timestamp: at, apy }: Json) => [new Date(at).getTime(), new Exact(apy)] as const);
+          return { apy: history.at(-1)[1], history };
+        }
+        case 'incentivemarket': {
+          const path = `${chainId}/${token.address.toLowerCase()}`;
+          const key = { headers: { 'x-api-key': 'any' } };
+          const info = await ask(`${urls.royco}/vault/info/${path}`, key);
+          const { data } = await ask(`${urls.royco}/chart/vault/apy/${path}/3m`, key);
+          const points = data.map(
+            ({ blockTimestamp, value }: Json) => [Number(blockTimestamp) * 1_000, new Exact(value).times(100)] as const,
+          );
+          const first = points.findIndex(([, apy]: readonly [number, Exact]) => !apy.isZero());
+          const body = info.data ?? info;
+          return { apy: new Exact(body.apy7d).times(100), history: points.slice(Math.max(0, first)) };
+        }
+        case 'stableindex': {
+          const { data } = await ask(`${urls.stablewatch}/pools?api_key=any`);
+          const pool = data.find(({ id, asset }: Json) =>
+            token.stableIndexId ? id === token.stableIndexId : asset.toLowerCase() === token.symbol.toLowerCase(),
+          );
+          const { data: answer } = await ask(`${urls.stablewatch}/history/${pool.id}?api_key=any`);
+          const history = answer.data.map(
+            ({ timestamp: at, apy }: Json) => [new Date(at).getTime(), new Exact(apy)] as const,
+          );
+          return { apy: new Exact(pool.metrics.apy.avg7d), history };
+        }
+      }
+    });
+
+  /** Live campaigns of one side, with what the provider recorded of each. */
+  const campaigns = (side: 'MORPHOBORROW' | 'MORPHOCOLLATERAL', market: CatalogMarket): Promise<readonly Campaign[]> =>
+    once(`campaigns ${side} ${market.id}`, async () => {
+      const rows = await once(`rows ${side}`, async () => {
+        const all: Json[] = [];
+        for (let page = 0; ; page += 1) {
+          const some: Json[] = await ask(
+            `${urls.merkl}/campaigns?type=${side}&chainId=${chainId}&items=100&page=${page}&status=LIVE`,
+          );
+          all.push(...some);
+          if (some.length < 100) return all;
+        }
+      });
+      const own = rows.filter(({ params }) => params.market.toLowerCase() === market.id);
+      return Promise.all(
+        own.map(async ({ id, apr, endTimestamp }): Promise<Campaign> => {
+          const { aprRecords } = await ask(`${urls.merkl}/campaigns/${id}/metrics`);
+          const steps = aprRecords.map((row: Json) => [Number(row.timestamp) * 1_000, new Exact(row.apr)] as const);
+          return { aprPct: new Exact(apr), endMs: Number(endTimestamp) * 1_000, steps };
+        }),
+      );
+    });
+
+  const borrowHistory = (market: CatalogMarket): Promise<Series> =>
+    once(`borrow history ${market.id}`, async () => {
+      const { data } = await askIndexer(market, 'historicalState { borrowApy { x y } }');
+      return data.marketById.historicalState.borrowApy
+        .map(({ x, y }: Json) => [Number(x) * 1_000, new Exact(y).times(100)] as const)
+        .sort((a: readonly [number, Exact], b: readonly [number, Exact]) => a[0] - b[0]);
+    });
+
+  const sharedLiquidity = (market: CatalogMarket): Promise<bigint> =>
+    once(`shared ${market.id}`, async () => {
+      const { data } = await askIndexer(market, 'publicAllocatorSharedLiquidity { assets }');
+      const sources: Json[] = data.marketById.publicAllocatorSharedLiquidity;
+      return sources.reduce((sum: bigint, { assets }) => sum + BigInt(assets), 0n);
+    });
+
+  const askIndexer = (market: CatalogMarket, selection: string) =>
+    ask(urls.morpho, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `{ marketById(marketId: "${market.id}", chainId: ${chainId}) { ${selection} } }` }),
+    });
+
+  /** Percent lost selling so many USD of a token for the chain's stable; `null` = no route. */
+  const exitLossPct = (token: CatalogToken, usd: number): Promise<Exact | null> =>
+    once(`exit ${token.address} ${usd}`, async () => {
+      const [price, stablePrice] = await Promise.all([usdPrice(token), usdPrice(chain.stable)]);
+      const amountIn = new Exact(usd).div(price).shiftedBy(token.decimals).integerValue(BigNumber.ROUND_DOWN);
+      const { data } = await ask(
+        `${urls.kyberswap}/${chain.providers.kyberswap}/api/v1/routes?tokenIn=${token.address}&tokenOut=${chain.stable.address}&amountIn=${amountIn.toFixed(0)}`,
+      );
+      if (!data?.routeSummary) return null;
+      const sold = amountIn.shiftedBy(-token.decimals).times(price);
+      const got = whole(BigInt(data.routeSummary.amountOut), chain.stable.decimals).times(stablePrice);
+      return sold.minus(got).div(sold).times(100);
+    });
+
+  /** Every position that was ever opened: proxies are made one after the other by the product's contract. */
+  const positions = (): Promise<readonly HeldOnChain[]> =>
+    once('positions', async () => {
+      const from = chain.contracts.flashLeverage;
+      const made = await client.getTransactionCount({ address: from, blockNumber });
+      const owners = new Set<Address>();
+      // Nonce 1 is the implementation behind the proxies.
+      for (let nonce = 2; nonce < made; nonce += 1) {
+        owners.add(await read<Address>(getContractAddress({ from, nonce: BigInt(nonce) }), proxyAbi, 's_user'));
+      }
+      const held: HeldOnChain[] = [];
+      for (const wallet of owners) {
+        const rows = await read<readonly Json[]>(from, flashLeverageAbi, 'getUserLeveragePositions', [wallet]);
+        for (const [id, row] of rows.entries()) {
+          const [, borrowShares, collateral] = await holding(row.marketId, row.userProxy);
+          held.push({
+            wallet,
+            id,
+            marketId: row.marketId,
+            open: row.open,
+            deposited: row.amountDepositedInLoanToken,
+            returned: row.amountReturnedInLoanToken,
+            collateral,
+            borrowShares,
+          });
+        }
+      }
+      return held;
+    });
+
+  /** Supply shares, borrow shares and collateral of an account. */
+  const holding = (marketId: string, account: Address) =>
+    read<readonly [bigint, bigint, bigint]>(chain.contracts.morphoBlue, morphoAbi, 'position', [marketId, account]);
+
+  return {
+    chain,
+    local,
+    timestamp,
+    oraclePrice,
+    marketState,
+    usdPrice,
+    yieldSource,
+    collateralYield,
+    campaigns,
+    borrowHistory,
+    sharedLiquidity,
+    exitLossPct,
+    positions,
+    holding,
+  };
+}
+
+export type Sources = ReturnType<typeof sourcesOf>;
