@@ -6,7 +6,7 @@ import { createPortfolios } from '../../src/services/portfolios.ts';
 import { createPositions } from '../../src/services/positions.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { createPartnerServices } from '../../src/transactions/index.ts';
+import { createPartnerServices, createVenueStatistics } from '../../src/transactions/index.ts';
 import { BUDGETS, completeFacts, NOW_MS, PARAMS } from '../../test/domain/world.ts';
 import { PARTNER_KEY, startFront, UNLIMITED } from '../../test/server/front.ts';
 import { serve } from '../serve.ts';
@@ -58,6 +58,7 @@ serve<null | object>(async () => {
     ...common,
     clients: new Map([[CHAIN_ID, stub.client]]),
     quotes: [stub.venue],
+    venueStatistics: createVenueStatistics(),
     budgets: BUDGETS,
     appUrl: 'https://app.example',
     readWallet: async () => {

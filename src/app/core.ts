@@ -14,7 +14,7 @@ import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
-import { createPartnerServices } from '../transactions/index.ts';
+import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams } from '../upstreams/index.ts';
 import type { AppDeps } from './deps.ts';
 import { createPositionServices } from './positions.ts';
@@ -91,6 +91,7 @@ export function createCore(deps: AppDeps): Core {
     ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });
+  const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     catalog,
     chains,
@@ -162,11 +163,13 @@ export function createCore(deps: AppDeps): Core {
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,
     ops: positions.ops,
+    swapVenues: venueStatistics,
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,
         clients: buildChains,
         quotes: upstreams.quotes,
+        venueStatistics,
         timers: deps.timers,
         clock,
         budgets,

@@ -34,7 +34,7 @@ export interface PositionServicesDeps {
   readonly portfoliosStaleAfterSec: number;
 }
 
-export interface WiredPositions extends PositionServices, OpsServices {
+export interface WiredPositions extends PositionServices, Pick<OpsServices, 'ops'> {
   /** The reading that the TVL warmer takes. */
   readonly readPositions: ReadPositions;
   /** The same positions, as builds read them. */

@@ -4,6 +4,7 @@ import type { PortfolioDocument } from '../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../domain/portfolio/report.ts';
 import type { Portfolio } from '../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
+import type { VenueCounts } from '../transactions/index.ts';
 
 /** A report as it is served: the newest good one, and whether making a newer one failed. */
 export interface ServedReport {
@@ -31,4 +32,6 @@ export interface OpsPort {
 
 export interface OpsServices {
   readonly ops: OpsPort;
+  /** What swap venues did for this process since it started. */
+  readonly swapVenues: { counts(): readonly VenueCounts[] };
 }

@@ -16,6 +16,7 @@ import {
   symbolsOf,
 } from '../resolvers/ops.ts';
 import { askedPageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../resolvers/page.ts';
+import { readSwapVenues } from '../resolvers/swap-venues.ts';
 import { builder } from './builder.ts';
 import { DriftRef } from './drift.ts';
 import {
@@ -27,6 +28,7 @@ import {
 } from './ops-inputs.ts';
 import { PortfolioItemRef, PortfolioRef } from './portfolio.ts';
 import { PositionStatusRef } from './position.ts';
+import { SwapVenueRef } from './swap-venues.ts';
 
 const CountsRef = builder.objectRef<PortfolioCounts>('PortfolioCounts').implement({
   description: 'What a report counts.',
@@ -295,6 +297,12 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       description: 'Sums and counts over everything that matches.',
       args: { filter: t.arg({ type: PortfolioFilterRef, description: 'All given conditions must hold.' }) },
       resolve: (_ops, args, ctx) => readAggregates(args, ctx),
+    }),
+    swapVenues: t.field({
+      type: [SwapVenueRef],
+      complexity: { field: 1, multiplier: 5 },
+      description: 'What each swap venue did for the process that answers: asked, answered, refused, chosen.',
+      resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
     }),
     history: t.field({
       type: [SampleRef],

@@ -35,6 +35,7 @@ export interface Metrics {
   refused(error: unknown): void;
   /** `outcome`: `ok` or the error code. */
   build(verb: string, outcome: string): void;
+  swapQuote(event: { readonly chainId: number; readonly venue: string; readonly outcome: string }): void;
   subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
   slowReader(): void;
   publish(chainId: number, group: string): void;
@@ -148,6 +149,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     'verb',
     'outcome',
   ]);
+  const quotes = counter(
+    'spiral_swap_quotes_total',
+    'Questions to swap venues by what came of them (quoted, no_route, or the reason of a refusal), and quotes that were chosen or failed in simulation.',
+    ['chain_id', 'venue', 'outcome'],
+  );
   const publishes = counter('spiral_snapshot_changes_total', 'Versions that changed a group, own and followed ones.', [
     'chain_id',
     'group',
@@ -211,6 +217,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     rememberedHistory: () => remembered.inc(),
     keyCheck: (outcome) => keyChecks.inc({ outcome }),
     build: (verb, outcome) => builds.inc({ verb, outcome }),
+    swapQuote: ({ chainId, venue, outcome }) => quotes.inc({ chain_id: String(chainId), venue, outcome }),
     subscription: ({ field, change }) => {
       if (change === 'opened') open.inc({ field });
       else open.dec({ field });

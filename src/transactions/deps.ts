@@ -10,6 +10,7 @@ import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { borrowApyChange, type MarketRates } from './preview/rates.ts';
 import type { Quoter } from './quoting/quoter.ts';
+import type { VenueStatistics } from './quoting/statistics.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import { createLatestReader, type LatestReader } from './requirements/reads.ts';
 import type { TokenDirectory } from './requirements/tokens.ts';
@@ -26,6 +27,7 @@ export interface BuilderDeps {
   facts(chainId: ChainId): ChainFacts;
   composed(chainId: ChainId): ComposedChain;
   readonly quoter: Quoter;
+  readonly venueStatistics: VenueStatistics;
   readonly tokens: TokenDirectory;
   node(chainId: ChainId): ChainNode;
   /** Receives the referral fee of swaps into a position; absent = none is taken. */

@@ -11,6 +11,7 @@ import { requireChainOf } from './gate.ts';
 import { managePosition } from './manage/index.ts';
 import { openLeverage, prepareOpen } from './open/index.ts';
 import { createQuoter } from './quoting/quoter.ts';
+import type { VenueStatistics } from './quoting/statistics.ts';
 import { createPositionDirectory } from './requirements/position.ts';
 import { readProxyOwner } from './requirements/signer.ts';
 import { createTokenDirectory } from './requirements/tokens.ts';
@@ -26,6 +27,7 @@ export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
+export { createVenueStatistics, type VenueCounts, type VenueStatistics } from './quoting/statistics.ts';
 export type { ProxyOwner } from './requirements/signer.ts';
 export * from './types.ts';
 export { slippageNote, swapNote } from './words.ts';
@@ -35,6 +37,7 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly clients: ReadonlyMap<ChainId, ChainClient>;
   /** The swap venues. */
   readonly quotes: readonly SwapQuotePort[];
+  readonly venueStatistics: VenueStatistics;
   readonly timers: Timers;
   readonly feeReceiver?: BuilderDeps['feeReceiver'];
   readonly appUrl?: BuilderDeps['appUrl'];
@@ -53,7 +56,8 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     budgets: deps.budgets,
     facts: deps.facts,
     composed: deps.composed,
-    quoter: createQuoter({ venues: deps.quotes, timers: deps.timers }),
+    quoter: createQuoter({ venues: deps.quotes, timers: deps.timers, statistics: deps.venueStatistics }),
+    venueStatistics: deps.venueStatistics,
     tokens: createTokenDirectory((chainId) => node(chainId).reader),
     node,
     feeReceiver: deps.feeReceiver,

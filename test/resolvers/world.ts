@@ -45,6 +45,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
             ]),
         ),
     },
+    swapVenues: { counts: () => [] },
     charts: {
       chart: async (coinId) =>
         coinId === 'unknown-coin'

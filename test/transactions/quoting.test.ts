@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import type { Timers } from '../../src/shared/timers.ts';
@@ -7,6 +7,7 @@ import { systemTimers } from '../../src/shared/timers.ts';
 import { NoRouteError } from '../../src/transactions/errors.ts';
 import { createQuoter } from '../../src/transactions/quoting/quoter.ts';
 import { rankQuotes } from '../../src/transactions/quoting/select.ts';
+import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quoting/statistics.ts';
 import type { SwapQuote, SwapQuotePort } from '../../src/upstreams/types.ts';
 import { address, catalog, RUNS } from './world.ts';
 
@@ -43,8 +44,12 @@ const impatient: Timers = {
   setTimeout: (callback) => setImmediate(callback),
   clearTimeout: (handle) => clearImmediate(handle as NodeJS.Immediate),
 };
+let statistics: VenueStatistics;
+beforeEach(() => {
+  statistics = createVenueStatistics();
+});
 const ask = (venues: readonly SwapQuotePort[], timers: Timers = systemTimers) =>
-  createQuoter({ venues, timers }).quote({
+  createQuoter({ venues, timers, statistics }).quote({
     chain,
     tokenIn: USDC,
     tokenOut: SUSDE,
@@ -139,5 +144,35 @@ describe('createQuoter', () => {
 
   it('behavior: a fault of ours is not taken for one of a venue', async () => {
     await expect(ask([venue('AggregatorOne', new TypeError('ours'))])).rejects.toThrow(TypeError);
+  });
+});
+
+describe('createVenueStatistics', () => {
+  const counts = (source: string) => statistics.counts().find(({ venue: name }) => name === source);
+
+  it('default: every question ends as a quote, no route or a refusal, and the best quote is chosen', async () => {
+    await ask([
+      venue('AggregatorOne', quoteOf('AggregatorOne', 100n)),
+      venue('AggregatorTwo', quoteOf('AggregatorTwo', 101n)),
+    ]);
+    await ask([venue('AggregatorOne', quoteOf('AggregatorOne', 100n)), venue('AggregatorTwo', null)]);
+    expect(counts('AggregatorOne')).toMatchObject({ asked: 2, quoted: 2, noRoute: 0, refused: [], chosen: 1 });
+    expect(counts('AggregatorTwo')).toMatchObject({ asked: 2, quoted: 1, noRoute: 1, refused: [], chosen: 1 });
+  });
+
+  it('behavior: a refusal is counted by its reason, a router outside the allow-list as implausible', async () => {
+    const stranger = quoteOf('AggregatorTwo', 500n, USDC);
+    const failing = new UpstreamUnavailableError('AggregatorOne', 'overloaded');
+    await expect(ask([venue('AggregatorOne', failing), venue('AggregatorTwo', stranger)])).rejects.toThrow();
+    expect(counts('AggregatorOne')).toMatchObject({
+      asked: 1,
+      refused: [{ reason: 'overloaded', count: 1 }],
+      chosen: 0,
+    });
+    expect(counts('AggregatorTwo')).toMatchObject({
+      asked: 1,
+      quoted: 0,
+      refused: [{ reason: 'implausible', count: 1 }],
+    });
   });
 });

@@ -1,10 +1,16 @@
 import { AppError } from '../../shared/errors.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import type { SwapQuote, SwapRequest } from '../../upstreams/types.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from '../errors.ts';
 import type { Quoter } from './quoter.ts';
 
 type Source = SwapQuote['source'];
+/** A quote that one run of a build went with. */
+interface Chosen {
+  readonly chainId: ChainId;
+  readonly source: Source;
+}
 /** Sources that are passed over, by pair of tokens. */
 type Avoided = ReadonlyMap<string, readonly Source[]>;
 
@@ -19,8 +25,17 @@ const MAX_ALTERNATIVES = 3;
  */
 export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) => Promise<T>): Promise<T> {
   const asked = new Map<string, readonly Source[]>();
-  const attempt = (avoided: Avoided, capped: boolean) =>
-    run({ ...deps, quoter: choosing(deps.quoter, avoided, capped, asked) });
+  const attempt = async (avoided: Avoided, capped: boolean) => {
+    const chosen: Chosen[] = [];
+    try {
+      return await run({ ...deps, quoter: choosing(deps, avoided, capped, asked, chosen) });
+    } catch (error) {
+      if (isVenueFailure(error)) {
+        for (const { chainId, source } of chosen) deps.venueStatistics.note(chainId, source, 'failed_in_simulation');
+      }
+      throw error;
+    }
+  };
   let failure: unknown;
   try {
     return await attempt(new Map(), false);
@@ -48,7 +63,13 @@ function isVenueFailure(error: unknown): boolean {
 }
 
 /** The same quoter without some sources. With none left out, it notes which sources answered for each pair, the best first. */
-function choosing(quoter: Quoter, avoided: Avoided, capped: boolean, asked: Map<string, readonly Source[]>): Quoter {
+function choosing(
+  { quoter, venueStatistics }: BuilderDeps,
+  avoided: Avoided,
+  capped: boolean,
+  asked: Map<string, readonly Source[]>,
+  chosen: Chosen[],
+): Quoter {
   const rank: Quoter['rank'] = async (request, others = []) => {
     const key = pairOf(request);
     const ranked = await quoter.rank(request, [...others, ...(avoided.get(key) ?? [])]);
@@ -60,7 +81,17 @@ function choosing(quoter: Quoter, avoided: Avoided, capped: boolean, asked: Map<
     }
     return ranked;
   };
-  return { capped, rank, quote: async (request) => (await rank(request))[0] };
+  return {
+    capped,
+    rank,
+    quote: async (request) => {
+      const [best] = await rank(request);
+      const { chainId } = request.chain;
+      venueStatistics.note(chainId, best.source, 'chosen');
+      chosen.push({ chainId, source: best.source });
+      return best;
+    },
+  };
 }
 
 /** The other choices of venues: the next best for every pair first, then for some of them. */

@@ -3,6 +3,7 @@ import type { Timers } from '../../shared/timers.ts';
 import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { NoRouteError, type VenueAnswer } from '../errors.ts';
 import { rankQuotes } from './select.ts';
+import type { VenueStatistics } from './statistics.ts';
 
 /** Whoever builds waits for it: a venue that has not answered by then is out. */
 const DEADLINE_MS = 5_000;
@@ -12,6 +13,8 @@ const GRACE_MS = 1_500;
 export interface QuoterDeps {
   readonly venues: readonly SwapQuotePort[];
   readonly timers: Timers;
+  /** Counts what venues do. */
+  readonly statistics: VenueStatistics;
 }
 
 export interface Quoter {
@@ -29,24 +32,27 @@ export interface Quoter {
 }
 
 /** Create the one way to a swap quote. */
-export function createQuoter({ venues, timers }: QuoterDeps): Quoter {
+export function createQuoter({ venues, timers, statistics }: QuoterDeps): Quoter {
   const quoter: Quoter = {
     capped: true,
-    quote: async (request) => (await quoter.rank(request))[0],
+    quote: async (request) => {
+      const [best] = await quoter.rank(request);
+      statistics.note(request.chain.chainId, best.source, 'chosen');
+      return best;
+    },
     async rank(request, avoided = []) {
       const asked = venuesFor(venues, request).filter(({ source }) => !avoided.includes(source));
-      const answers = await askAll(asked, request, timers);
-      const quotes = answers.flatMap(({ quote }) => (quote && isAllowed(quote, request) ? [quote] : []));
+      const answers = (await askAll(asked, request, timers)).map((answer) => checked(answer, request));
+      for (const { source, quote, reason } of answers) {
+        const event = quote ? 'quoted' : reason === undefined ? 'no_route' : 'refused';
+        statistics.note(request.chain.chainId, source, event, reason);
+      }
+      const quotes = answers.flatMap(({ quote }) => quote ?? []);
       const [best, ...others] = rankQuotes(quotes);
       if (best) return [best, ...others];
-      const said = answers.map(
-        ({ source, quote, reason }): VenueAnswer => ({
-          source,
-          reason: quote ? 'implausible' : (reason ?? 'no_route'),
-        }),
-      );
+      const said = answers.map(({ source, reason }): VenueAnswer => ({ source, reason: reason ?? 'no_route' }));
       const [failed] = answers;
-      if (failed && answers.every(({ reason }) => reason !== undefined)) {
+      if (failed && answers.every(({ reason, answered }) => reason !== undefined && !answered)) {
         throw new UpstreamUnavailableError(said.map(({ source }) => source).join(' and '), failed.reason ?? 'timeout');
       }
       const { tokenIn, tokenOut, amountIn } = request;
@@ -64,8 +70,10 @@ function venuesFor(venues: readonly SwapQuotePort[], request: SwapRequest): read
 }
 
 /** Adapters check the allow-list as well; nothing else ever gets into calldata. */
-function isAllowed({ source, router }: SwapQuote, { chain }: SwapRequest): boolean {
-  return chain.swapRouters[source]?.includes(router) ?? false;
+function checked(answer: Answer, { chain }: SwapRequest): Answer {
+  const { source, quote } = answer;
+  if (!quote || chain.swapRouters[source]?.includes(quote.router)) return answer;
+  return { source, reason: 'implausible', answered: true };
 }
 
 interface Answer {
@@ -73,6 +81,8 @@ interface Answer {
   readonly quote?: SwapQuote;
   /** Why there was no answer; absent when there was one, `no route` included. */
   readonly reason?: string;
+  /** It answered, with a quote that is not used. */
+  readonly answered?: true;
 }
 
 async function askAll(
