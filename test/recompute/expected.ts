@@ -84,8 +84,9 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     sources.borrowHistory(market),
     sources.timestamp(),
   ]);
-  const borrowIncentive = sum(borrow.map(({ aprPct }) => aprPct));
-  const collateralIncentive = sum(collateral.map(({ aprPct }) => aprPct));
+  const live = (campaigns: readonly Campaign[]) => campaigns.filter(({ isLive }) => isLive);
+  const borrowIncentive = sum(live(borrow).map(({ aprPct }) => aprPct));
+  const collateralIncentive = sum(live(collateral).map(({ aprPct }) => aprPct));
   const borrowApy = apyPctOf(state.rateNow);
   const borrowSeries = withOwnSample(indexed, Number(now) * 1_000, borrowApy);
   const netBorrowApy = borrowApy.minus(borrowIncentive);
@@ -131,8 +132,8 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     netBorrowApy,
     borrowIncentive,
     collateralIncentive,
-    hasBorrowIncentive: borrow.length > 0,
-    hasCollateralIncentive: collateral.length > 0,
+    hasBorrowIncentive: live(borrow).length > 0,
+    hasCollateralIncentive: live(collateral).length > 0,
     liquidation,
     max,
     safe,

@@ -27,7 +27,7 @@ const CHAINS = [1, 4663];
 /** Digits to which full-precision numbers have to agree: rates pass through double precision, everything else is exact. */
 const PRECISION = '1e-9';
 /** A mean over time ends when its history was read, which is some seconds before it is compared. */
-const WINDOW_PRECISION = '1e-5';
+const WINDOW_PRECISION = '1e-4';
 /** The protocol's SDK rounds collateral × LLTV to base units before it divides. */
 const LIQUIDATION_PRECISION = '1e-7';
 

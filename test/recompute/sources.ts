@@ -30,6 +30,7 @@ export type Series = readonly (readonly [number, Exact])[];
 
 /** One campaign's APR over time: each step holds until the next; after the end nothing is paid. */
 export interface Campaign {
+  readonly isLive: boolean;
   readonly aprPct: Exact;
   readonly endMs: number;
   readonly steps: Series;
@@ -152,25 +153,28 @@ export function sourcesOf(service: TestService, chainId: number, blockNumber: bi
       }
     });
 
-  /** Live campaigns of one side, with what the provider recorded of each. */
+  /** Campaigns of one side that run or have ended, with what the provider recorded of each. */
   const campaigns = (side: 'MORPHOBORROW' | 'MORPHOCOLLATERAL', market: CatalogMarket): Promise<readonly Campaign[]> =>
     once(`campaigns ${side} ${market.id}`, async () => {
       const rows = await once(`rows ${side}`, async () => {
         const all: Json[] = [];
-        for (let page = 0; ; page += 1) {
-          const some: Json[] = await ask(
-            `${urls.merkl}/campaigns?type=${side}&chainId=${chainId}&items=100&page=${page}&status=LIVE`,
-          );
-          all.push(...some);
-          if (some.length < 100) return all;
+        for (const status of ['LIVE', 'PAST']) {
+          for (let page = 0; ; page += 1) {
+            const some: Json[] = await ask(
+              `${urls.merkl}/campaigns?type=${side}&chainId=${chainId}&items=100&page=${page}&status=${status}`,
+            );
+            all.push(...some.map((row) => ({ ...row, isLive: status === 'LIVE' })));
+            if (some.length < 100) break;
+          }
         }
+        return all;
       });
       const own = rows.filter(({ params }) => params.market.toLowerCase() === market.id);
       return Promise.all(
-        own.map(async ({ id, apr, endTimestamp }): Promise<Campaign> => {
+        own.map(async ({ id, apr, endTimestamp, isLive }): Promise<Campaign> => {
           const { aprRecords } = await ask(`${urls.merkl}/campaigns/${id}/metrics`);
           const steps = aprRecords.map((row: Json) => [Number(row.timestamp) * 1_000, new Exact(row.apr)] as const);
-          return { aprPct: new Exact(apr), endMs: Number(endTimestamp) * 1_000, steps };
+          return { isLive, aprPct: new Exact(apr), endMs: Number(endTimestamp) * 1_000, steps };
         }),
       );
     });
