@@ -3,6 +3,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startWorld } from '../devnet/index.ts';
 import { silentLogger } from '../src/shared/logger.ts';
+import { attacking } from './attacks.ts';
 import { type Child, canPin, removeBundles, serviceFlags, startChild } from './child.ts';
 import { composing } from './composing.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
@@ -16,12 +17,14 @@ interface Plan {
   readonly rounds: number;
   readonly shotMs: number;
   readonly sizes: readonly number[];
+  /** How long each of the worst attacks lasts, seconds. */
+  readonly attackSec: number;
 }
 
-const FULL: Plan = { rounds: 5, shotMs: 2_000, sizes: [100, 1_000, 10_000] };
-const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000] };
+const FULL: Plan = { rounds: 5, shotMs: 2_000, sizes: [100, 1_000, 10_000], attackSec: 30 };
+const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], attackSec: 5 };
 /** What needs no world around it. */
-const ALONE: readonly string[] = ['partner', 'compose', 'refresh'];
+const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'attacks', 'bystander'];
 /** Limits are on and counted, and high enough not to end the measurement. */
 const NO_END = '1000000000';
 
@@ -36,6 +39,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted('partner')) await partnering(plan);
   if (wanted('compose')) await composing(plan.sizes);
   if (wanted('refresh')) await refreshing(plan.sizes);
+  if (wanted('attacks') || wanted('bystander')) await attacking(plan.attackSec, wanted);
 }
 
 /** `--quick`, or any of `--rounds=5` and `--ms=2000`. */

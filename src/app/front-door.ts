@@ -42,7 +42,7 @@ export interface FrontDoor {
   /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
   chargeAddress(clientIp: string, operation: string): Standing | null | undefined;
   /** Charge a request for a file to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
-  chargeFile(request: RestRequest): Readonly<Record<string, string>>;
+  chargeFile(request: RestRequest, points: number): Readonly<Record<string, string>>;
   /** Count a request for diagnostics, beside the budget: nobody's use of the service may hide how it is. @throws RateLimitedError */
   chargeStatus(request: RestRequest): void;
   close(): Promise<void>;
@@ -131,9 +131,9 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
-    chargeFile({ correlationId, clientIp }) {
+    chargeFile({ correlationId, clientIp }, points) {
       const visit = openVisit({ correlationId, clientIp, authorization: undefined });
-      budgets.chargeLookup(visit, DOOR_POINTS);
+      budgets.chargeAhead(visit, points);
       return budgetHeaders(visit, WINDOW_SEC);
     },
     chargeStatus({ clientIp }) {

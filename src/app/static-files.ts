@@ -3,6 +3,7 @@ import { CODINGS, type Coding, type Compress, chooseCoding, namesTag } from '../
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
+import { bytesOf } from '../server/write.ts';
 
 export interface StaticFile {
   readonly type: string;
@@ -24,8 +25,8 @@ export interface StaticFiles {
 export interface StaticFilesDeps {
   readonly files: Readonly<Record<string, StaticFile>>;
   readonly compress: Compress;
-  /** Charge a request to its address. @throws RateLimitedError */
-  readonly charge: (request: RestRequest) => Readonly<Record<string, string>>;
+  /** Charge a request to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
+  readonly charge: (request: RestRequest, points: number) => Readonly<Record<string, string>>;
 }
 
 interface Variant {
@@ -41,6 +42,8 @@ export interface Encoded {
 
 const FOREVER = 'public, max-age=31536000, immutable';
 const HASH_CHARS = 27;
+/** What waits for a slow reader is paid for. */
+const BYTES_PER_POINT = 2 ** 20;
 const SUFFIX: Readonly<Record<Coding, string>> = { identity: '', br: '-br', gzip: '-gz' };
 
 export function hashOf(body: Uint8Array): string {
@@ -96,7 +99,7 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
   const find = (path: string) => (Object.hasOwn(files, path) ? files[path] : undefined);
 
   const respond = async (request: RestRequest, file: StaticFile): Promise<RestResponse> => {
-    const charged = charge(request);
+    const charged = charge(request, 1);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const { code, message, status } = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
       return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
@@ -104,7 +107,9 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
     const encoded = await encodedOf(request.path, file);
     const cacheControl = request.query === `v=${encoded.hash}` ? FOREVER : file.cacheControl;
     const own = { 'content-type': file.type, 'cache-control': cacheControl, ...file.headers };
-    return encodedResponse(encoded, request.headers, { ...own, ...charged });
+    const response = encodedResponse(encoded, request.headers, { ...own, ...charged });
+    const more = Math.ceil(bytesOf(response.body) / BYTES_PER_POINT) - 1;
+    return more > 0 ? { ...response, headers: { ...response.headers, ...charge(request, more) } } : response;
   };
 
   return {

@@ -39,7 +39,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
     if (visit.authorization === undefined) return { caller: { kind: 'anonymous' } };
     // Guessing is as limited as asking, and is charged before the database is asked.
     const isGuess = knows === undefined || !knows(visit.authorization);
-    const giveBack = isGuess ? budgets.chargeLookup(visit, DOOR_POINTS) : noop;
+    const giveBack = isGuess ? budgets.chargeAhead(visit, DOOR_POINTS) : noop;
     try {
       const key = await verify(visit.authorization);
       if (key === null) return { caller: null, charged: isGuess };

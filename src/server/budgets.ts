@@ -61,10 +61,10 @@ export interface Budgets {
   /** Give a visit's client points back that were charged for work that was not done. Never throws. */
   refund(visit: Visit, points: number): Promise<void>;
   /**
-   * Charge the address for the look-up of a key that nobody knows yet, before it is looked up.
-   * @returns what gives the charge back, for a key that is valid. @throws RateLimitedError
+   * Charge the address of a visit, whoever it is, and note where its budget stands.
+   * @returns what gives the charge back. @throws RateLimitedError
    */
-  chargeLookup(visit: Visit, points: number): () => void;
+  chargeAhead(visit: Visit, points: number): () => void;
 }
 
 /**
@@ -122,7 +122,7 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       const counted = await count(visit, -points, 'open');
       visit.standing = standingOf(policy, counted);
     },
-    chargeLookup(visit, points) {
+    chargeAhead(visit, points) {
       const { points: limit } = limits.anonymous;
       if (limit === 0) return () => {};
       const identity = addressIdentity(visit.clientIp);

@@ -26,6 +26,8 @@ export interface TierLimits {
   readonly selections: number;
   /** Most definitions of fragments. */
   readonly fragments: number;
+  /** Highest cost of validating: it is not interrupted, and everybody waits for it. */
+  readonly validation: number;
   /** Most subscriptions kept open at once, per client and process. */
   readonly streams: number;
   /** Highest cost of one operation, with list sizes. */
@@ -74,6 +76,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       brackets: 64,
       selections: 1_000,
       fragments: 50,
+      validation: 300,
       streams: 10,
       cost: 10_000,
       calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
@@ -91,6 +94,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       brackets: 64,
       selections: 2_000,
       fragments: 100,
+      validation: 600,
       streams: 50,
       cost: 20_000,
       calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
@@ -108,6 +112,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       brackets: 64,
       selections: 4_000,
       fragments: 100,
+      validation: 600,
       streams: 100,
       cost: 50_000,
       calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },

@@ -81,6 +81,7 @@ const CACHED_DOCUMENTS = 1_000;
 const MAX_ERRORS = 5;
 /** Persisted operations are ours: they have no limits. */
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
+const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const KNOWN: ReadingCost = { parse: 0, whole: 0 };
 /** Costs kept of one document. */
 const CACHED_COSTS = 32;
@@ -103,8 +104,9 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
 
   const scan = (text: string, tier: Tier): Scan => {
     const found = scanDocument(text, limits[tier]);
-    if (typeof found !== 'string') return found;
-    throw new QueryTooComplexError({ measure: found, limit: limits[tier][found], tier });
+    if (typeof found === 'string') throw new QueryTooComplexError({ measure: found, limit: limits[tier][found], tier });
+    checkShape({ ...found, ...NO_SHAPE, validation: Math.ceil(found.validationCost) }, limits[tier], tier);
+    return found;
   };
   const parsed = (text: string, tier: Tier): Known => {
     const points = persistedPoints(text);
@@ -149,7 +151,12 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     },
     read(text, tier) {
       const known = find(text) ?? parsed(text, tier);
-      if (known.points === undefined) checkShape({ ...known.scan, ...known.shape }, limits[tier], tier);
+      if (known.points === undefined)
+        checkShape(
+          { ...known.scan, ...known.shape, validation: Math.ceil(known.scan.validationCost) },
+          limits[tier],
+          tier,
+        );
       // What is refused is not worth its memory.
       keep(text, known);
       return known.document;

@@ -3,7 +3,15 @@ import type { Tier, TierLimits } from './limits.ts';
 import type { ScanMeasure } from './query-scan.ts';
 
 /** What of a query is bounded. */
-export type QueryMeasure = ScanMeasure | 'depth' | 'fields' | 'aliases' | 'directives' | 'cost' | 'batch';
+export type QueryMeasure =
+  | ScanMeasure
+  | 'validation'
+  | 'depth'
+  | 'fields'
+  | 'aliases'
+  | 'directives'
+  | 'cost'
+  | 'batch';
 
 export interface QueryTooComplexDetails {
   readonly measure: QueryMeasure;
@@ -19,6 +27,10 @@ const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: strin
   brackets: ['The nesting of brackets', 'Send deep values as variables, and nested objects as several requests'],
   selections: ['The number of selections', 'Split it into several requests'],
   fragments: ['The number of fragments', 'Send fewer fragments per request'],
+  validation: [
+    'The cost of validating',
+    'Name a field once in a selection, and send fewer fragments and operations per request',
+  ],
   depth: ['The depth', 'Ask for the nested objects by their ids in a second request'],
   fields: ['The number of fields, fragments expanded,', 'Ask for fewer fields, or spread fewer fragments'],
   aliases: ['The number of aliases', 'Send the aliased fields as several requests'],
@@ -40,7 +52,17 @@ export class QueryTooComplexError extends AppError<QueryTooComplexDetails> {
   }
 }
 
-const MEASURES = ['tokens', 'brackets', 'selections', 'fragments', 'depth', 'fields', 'aliases', 'directives'] as const;
+const MEASURES = [
+  'tokens',
+  'brackets',
+  'selections',
+  'fragments',
+  'validation',
+  'depth',
+  'fields',
+  'aliases',
+  'directives',
+] as const;
 
 /** Hold a document against the limits of a tier. @throws QueryTooComplexError */
 export function checkShape(

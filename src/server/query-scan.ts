@@ -84,7 +84,7 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
  * point, are at most some 10 ms of a core: parsing and validating tokens; comparing fields that have one name; following
  * spreads from every fragment and operation; collecting the variables of every operation.
  */
-const TOKENS_PER_COST = 40;
+const TOKENS_PER_COST = 20;
 const PAIRS_PER_COST = 100;
 const SPREADS_PER_COST = 25;
 const OPERATION_TOKENS_PER_COST = 200;

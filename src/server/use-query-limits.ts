@@ -41,7 +41,9 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       if (Array.isArray(server.params)) await turns.take(clientIdentity(info));
       if (typeof params.query !== 'string') return;
       const account = openAccount(admission, info);
-      const reading = readingOf(queries, params.query, info);
+      const { parse, whole } = readingOf(queries, params.query, info);
+      const values = countValues(params.variables) / VALUES_PER_COST;
+      const reading = { parse, whole: whole + values };
       server.operation = { account, reading };
       await account.pay({ reading: reading.whole, execution: 0 });
     },
@@ -81,6 +83,17 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       await charge(args as unknown as ExecutionArgs);
     },
   };
+}
+
+/** Values of variables that are coerced for a unit of cost. */
+const VALUES_PER_COST = 50;
+
+/** Count what is in variables; they are as deep as JSON of callers may be. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let sum = 1;
+  for (const inner of Object.values(value)) sum += countValues(inner);
+  return sum;
 }
 
 /** @throws QueryTooComplexError, and GraphQLError as parsing would */

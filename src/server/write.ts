@@ -25,8 +25,7 @@ export function bytesOf(body: RestResponse['body']): number {
 export function writeWhole(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
   if (res.destroyed || res.headersSent) return;
   const { status, headers, body } = response;
-  // An unread body would be taken for the next request on this connection.
-  const isUnread = !req.complete && req.method !== 'GET' && req.method !== 'HEAD';
+  const isUnread = isLong(req);
   res.writeHead(status, {
     // What has no body says nothing of its length: a length of zero would speak for the whole answer.
     ...(status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) }),
@@ -41,6 +40,12 @@ export function writeWhole(req: IncomingMessage, res: ServerResponse, response: 
   res.uncork();
   if (isUnread) linger(req, res, status === 429 ? LINGER_LIMITED_BYTES : LINGER_BYTES);
   else res.end();
+}
+
+/** Whether there is more of a body to come than what Node reads into nothing by itself, before the next request. */
+function isLong(req: IncomingMessage): boolean {
+  if (req.complete || req.method === 'GET' || req.method === 'HEAD') return false;
+  return !(Number(req.headers['content-length'] ?? Number.NaN) <= LINGER_LIMITED_BYTES);
 }
 
 /**

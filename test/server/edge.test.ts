@@ -151,10 +151,10 @@ describe('what requests pay for', () => {
 
   test('behavior: a document that takes long to validate pays for it, valid or not, and gets back what a syntax error spares', async () => {
     const started = await start();
-    const fields = times(400, () => 'chainId');
+    const fields = times(200, () => 'chainId');
     const ask = (query: string) => () => started.graphql(query);
     const invalid = await pointsOf(started, ask(`{chains{${fields} nothing}}`));
-    expect(invalid).toBeGreaterThanOrEqual(5);
+    expect(invalid).toBeGreaterThanOrEqual(2);
     const valid = await pointsOf(started, ask(`{chains{${fields}}}`));
     expect(valid).toBeGreaterThanOrEqual(invalid);
     // It is known from then on.
@@ -205,6 +205,7 @@ describe('depth', () => {
     ['list literals', `{strategies(filter:{chainIds:${nested(3_900)}}){totalCount}}`, 'brackets'],
     ['fragments', `{...F0} ${times(1_200, (i) => `fragment F${i} on Query{...F${i + 1}}`)}`, 'fragments'],
     ['inline fragments', `{${'...{'.repeat(900)}`, 'brackets'],
+    ['comparisons of fields', `{${times(240, () => 'chains{chainId}')}}`, 'validation'],
     ['selections', `{${times(1_001, (i) => `f${i}`)}}`, 'selections'],
   ])('error: query_too_complex for nested or too many %s', async (_name, query, measure) => {
     const { graphql } = await start({ env: UNLIMITED });

@@ -36,6 +36,11 @@ const junk = fc.oneof(
   fc.integer().map(String),
   fc.stringMatching(/^0x[0-9a-f]{40}$/),
 );
+/** Lists and objects in each other: as deep as allowed, a little deeper, and beyond any stack. */
+const nested = fc
+  .tuple(fc.constantFrom(2, 20, 31, 33, 40, 400, 5_000), fc.boolean())
+  .map(([depth, list]) => (list ? ['['.repeat(depth), ']'.repeat(depth)] : ['{"a":'.repeat(depth), '}'.repeat(depth)]));
+const nestedText = nested.map(([open, close]) => `${open}1${close}`);
 const junkValue = fc.oneof(
   junk,
   fc.double(),
@@ -138,6 +143,15 @@ function bodies(operation: DocumentedOperation): fc.Arbitrary<Sent> {
         .tuple(example, fc.string(), junkValue)
         .map(([body, name, value]) => asJson({ ...body, [name]: value })),
     },
+    {
+      weight: 10,
+      arbitrary: fc.tuple(example, names, nestedText).map(([body, name, text]) => ({
+        // Put in as text: what writes JSON is as recursive as what reads it.
+        body: JSON.stringify({ ...body, [name]: 'NESTED' }).replace('"NESTED"', text),
+        headers: json,
+      })),
+    },
+    { weight: 4, arbitrary: nestedText.map((body) => ({ body, headers: json })) },
     { weight: 10, arbitrary: junkValue.map(asJson) },
     { weight: 10, arbitrary: fc.string().map((body) => ({ body, headers: json })) },
     {

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { attackCorpus } from './corpus.ts';
-import { type Front, startFront, UNLIMITED } from './front.ts';
+import { type Front, startFront, UNLIMITED } from '../server/front.ts';
+import { attackCorpus, refusedCorpus } from './corpus.ts';
+import { costlyCorpus } from './costly.ts';
 
 let front: Front;
 beforeAll(async () => {
@@ -9,10 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => front.stop());
 
-const corpus = attackCorpus();
+const corpus = refusedCorpus();
 
 /** What a refusal may take of the processor, however busy the machine is; far above what it does take, far below what an attack would want. */
 const QUICK_MS = 1_000;
+/** Most bytes of an answer, which may wait for its reader, per point. */
+const BYTES_PER_POINT = 2 ** 20;
 
 const isHealthy = async () => {
   const answer = await front.graphql('{chains{chainId name}}');
@@ -21,9 +24,10 @@ const isHealthy = async () => {
 };
 
 describe('attacks', () => {
-  test('default: there are at least 200, no two alike', () => {
-    expect(corpus.length).toBeGreaterThanOrEqual(200);
-    expect(new Set(corpus.map(({ path, init }) => JSON.stringify([path, init]))).size).toBeGreaterThan(190);
+  test('default: there are at least 300, no two alike', () => {
+    const all = attackCorpus();
+    expect(all.length).toBeGreaterThanOrEqual(300);
+    expect(new Set(all.map(({ path, init }) => JSON.stringify([path, init, String(init.body)]))).size).toBe(all.length);
   });
 
   test.each(corpus.map((attack) => [attack.name, attack] as const))('refused: %s', async (_name, attack) => {
@@ -50,6 +54,25 @@ describe('attacks', () => {
     const answers = await Promise.all(all);
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
     await isHealthy();
+  });
+});
+
+describe('requests that are answered at their price', () => {
+  let counted: Front;
+  beforeAll(async () => {
+    counted = await startFront({ env: { RATE_LIMIT_ANONYMOUS: '10000000' } });
+  });
+  afterAll(() => counted.stop());
+  const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+
+  test.each(costlyCorpus().map((attack) => [attack.name, attack] as const))('default: %s', async (_name, attack) => {
+    const before = left(await counted.send('/v1/nowhere'));
+    const answer = await counted.send(attack.path ?? '/graphql', attack.init);
+    const points = before - left(await counted.send('/v1/nowhere')) - 1;
+    expect(attack.status).toContain(answer.status);
+    expect(answer.headers.get('x-correlation-id')).not.toBeNull();
+    expect(points).toBeGreaterThanOrEqual(1);
+    expect(Number(answer.headers.get('content-length')) / points).toBeLessThanOrEqual(BYTES_PER_POINT);
   });
 });
 

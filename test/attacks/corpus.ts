@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import { costlyCorpus } from './costly.ts';
 
-/** One hostile request and the statuses that refuse it. Anything else, above all 200 with data and 500, is a failure. */
+/** One hostile request, and the statuses that it may get: those that refuse it, or also the answer, where it is paid for. */
 export interface Attack {
   readonly name: string;
   readonly path?: string;
@@ -31,8 +32,13 @@ function cycle(length: number): string {
   return `{ ...C0 } ${times(length, (i) => `fragment C${i} on Query { ...C${(i + 1) % length} }`).join(' ')}`;
 }
 
-/** At least 200 documents and requests, generated. */
-export function attackCorpus(): Attack[] {
+/** Everything: what is refused, and what is answered at its price. */
+export function attackCorpus(): readonly Attack[] {
+  return [...refusedCorpus(), ...costlyCorpus()];
+}
+
+/** Documents and requests that are refused, generated. */
+export function refusedCorpus(): readonly Attack[] {
   return [
     ...deep(),
     ...wide(),
