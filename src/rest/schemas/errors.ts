@@ -83,6 +83,7 @@ export const ERROR_DETAILS = {
         'brackets',
         'selections',
         'fragments',
+        'validation',
         'depth',
         'fields',
         'aliases',
