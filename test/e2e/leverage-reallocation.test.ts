@@ -1,36 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BORROWER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
-import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
-import type { Market } from '../../src/catalog/index.ts';
 import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
-import { expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
+import { drain, expectPreviewed, marketOf, type Partner, partnerOn, tokenOf } from './leverage-support.ts';
 
 let service: TestService;
 let partner: Partner;
 const [, account] = untouchedAccounts;
 if (!account) throw new Error('the local world has untouched accounts');
 const user = account.address;
-
-/** Borrow what a market can lend until only `left` is there. */
-async function drain(chainId: number, market: Market, left: string): Promise<void> {
-  const local = service.world.chains.on(chainId);
-  const { morphoBlue } = local.chain.contracts;
-  const { client } = partnerOn(service, chainId, account as NonNullable<typeof account>);
-  const [supplied, , borrowed] = await client.readContract({
-    address: morphoBlue,
-    abi: morphoBlueAbi,
-    functionName: 'market',
-    args: [market.id],
-  });
-  const amount = supplied - borrowed - units(left, market.loan);
-  const price = await local.oraclePrice(market);
-  await local.openMorphoPosition(market, {
-    account: BORROWER,
-    collateral: (((amount * 10n ** 36n) / price) * 2n * 10n ** 18n) / market.lltv,
-    borrowed: amount,
-  });
-}
 
 beforeAll(async () => {
   service = await startService({ sleep: noSleep });
@@ -45,7 +23,7 @@ describe('POST /v1/partner/leverage/build', () => {
     ['ETH', 'reallocateSwapAndLeverage', 'ETH', '5', 5n * 10n ** 18n],
   ])('default: brings liquidity in first, paid with %s (%s)', async (_name, path, pay, amount, native) => {
     const market = marketOf(1, 'wsrUSD/USDC 94.5');
-    await drain(1, market, '9000');
+    await drain(service, market, '9000');
     await service.refresh('lending-state:1');
     const id = await partner.nextId();
     const body = { strategyId: market.id, payToken: tokenOf(1, pay).address, amount, leverage: 4 };
@@ -65,7 +43,7 @@ describe('POST /v1/partner/leverage/build', () => {
 
   it('error: InsufficientLiquidity where no public allocator is, with both numbers', async () => {
     const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
-    await drain(4663, market, '1000');
+    await drain(service, market, '1000');
     await service.refresh('lending-state:4663');
     const answer = await service.post(
       '/v1/partner/leverage/simulate',
@@ -87,7 +65,7 @@ describe('POST /v1/partner/leverage/build', () => {
     const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
     const local = service.world.chains.on(4663);
     const snapshot = await local.snapshot();
-    await drain(4663, market, '0');
+    await drain(service, market, '0');
     const { address: userAddress } = seededWallet('looper').account;
     const payToken = market.loan.address;
     const asked = (body: object) =>
@@ -131,7 +109,7 @@ describe('POST /v1/partner/leverage/build', () => {
 
   it('error: InsufficientLiquidity above what even the allocator could bring', async () => {
     const market = marketOf(1, 'sDOLA/frxUSD 91.5');
-    await drain(1, market, '100');
+    await drain(service, market, '100');
     const answer = await service.post(
       '/v1/partner/leverage/simulate',
       { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 3 },

@@ -9,6 +9,7 @@ import {
 import type { LocalAccount } from 'viem/accounts';
 import { expect } from 'vitest';
 import { createOverlay } from '../../devnet/overlay.ts';
+import { BORROWER } from '../../devnet/seed/accounts.ts';
 import { marketKey } from '../../devnet/seed/markets.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
@@ -155,4 +156,22 @@ export function expectPreviewed(actual: OnChain, preview: Json, market: Market):
   expect(new Decimal(100).div(new Decimal(100).minus(actual.ltvPct)).minus(preview.leverage).abs().lte('0.051')).toBe(
     true,
   );
+}
+
+/** Borrow what a market can lend until only `left` is there. */
+export async function drain(service: TestService, market: Market, left: string): Promise<void> {
+  const local = service.world.chains.on(market.chainId);
+  const [supplied, , borrowed] = await local.client.readContract({
+    address: local.chain.contracts.morphoBlue,
+    abi: morphoBlueAbi,
+    functionName: 'market',
+    args: [market.id],
+  });
+  const amount = supplied - borrowed - units(left, market.loan);
+  const price = await local.oraclePrice(market);
+  await local.openMorphoPosition(market, {
+    account: BORROWER,
+    collateral: (((amount * 10n ** 36n) / price) * 2n * 10n ** 18n) / market.lltv,
+    borrowed: amount,
+  });
 }

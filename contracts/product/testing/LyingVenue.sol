@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+pragma solidity 0.8.28;
+
+import {SafeToken} from "../SafeToken.sol";
+import {SwapVenue} from "../SwapVenue.sol";
+
+/// A swap venue that can also keep a part of what it fills: for tests of what a dishonest one can do to whoever trusts it.
+contract LyingVenue is SwapVenue {
+    using SafeToken for address;
+
+    constructor(address owner, uint256 feeBps) SwapVenue(owner, feeBps) {}
+
+    /// As `swap`, but `keptPpm` millionths of the output go to `taker`; with `onlyOnChain` not where gas has no price, which is
+    /// how simulations run.
+    function swapAndKeep(
+        address tokenIn,
+        address tokenOut,
+        uint256 amountIn,
+        address recipient,
+        uint256 keptPpm,
+        address taker,
+        bool onlyOnChain
+    ) external payable returns (uint256 amountOut) {
+        if (tokenIn != address(0)) tokenIn.safeTransferFrom(msg.sender, address(this), amountIn);
+        (amountOut,) = quote(tokenIn, tokenOut, amountIn);
+        uint256 kept = onlyOnChain && tx.gasprice == 0 ? 0 : amountOut * keptPpm / 1e6;
+        _send(tokenOut, recipient, amountOut - kept);
+        _send(tokenOut, taker, kept);
+    }
+
+    function _send(address token, address to, uint256 amount) private {
+        if (token != address(0)) return token.safeTransfer(to, amount);
+        (bool ok,) = to.call{value: amount}("");
+        require(ok, NativeTransferFailed(to, amount));
+    }
+}

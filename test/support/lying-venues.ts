@@ -1,0 +1,217 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Address, decodeFunctionData, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
+import { compileContracts } from '../../devnet/chain/compile.ts';
+import type { World } from '../../devnet/index.ts';
+import { labelAddress } from '../../devnet/seed/accounts.ts';
+import type { Json } from './service.ts';
+
+/** Who gains from the lies. */
+export const STRANGER: Address = labelAddress('stranger of a lying venue');
+
+/** How a venue lies. Shares are millionths of the output. */
+export type Lie =
+  /** Quotes less than it could give, and keeps the difference. */
+  | { readonly kind: 'low'; readonly ppm: bigint }
+  /** Quotes more than it will give, and fills honestly. */
+  | { readonly kind: 'high'; readonly ppm: bigint }
+  /** Quotes honestly, and takes a fee of the input for a stranger. */
+  | { readonly kind: 'feeToStranger'; readonly bps: bigint }
+  /** Quotes honestly, and pays the output to a stranger. */
+  | { readonly kind: 'outputElsewhere' }
+  /** Quotes honestly, and keeps a part of the fill. */
+  | { readonly kind: 'skim'; readonly ppm: bigint }
+  /** Does not answer. */
+  | { readonly kind: 'dead' }
+  /** Quotes and simulates honestly, and keeps a part of the fill on the chain. */
+  | { readonly kind: 'cheatOnChain'; readonly ppm: bigint };
+
+export type LyingProvider = 'kyberswap' | 'openocean' | 'pendle';
+
+export interface Pair {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+}
+
+/** The swap providers of a world behind a proxy that lies on demand. What it quotes really executes on the local chain. */
+export interface LyingVenues {
+  /** Settings that put the service behind the proxy. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Let a provider lie, about every pair or about one; replaces what it did for that pair. */
+  lie(provider: LyingProvider, lie: Lie, pair?: Pair): void;
+  /** Every provider is honest again. */
+  clear(): void;
+  stop(): Promise<void>;
+}
+
+interface Rule {
+  readonly provider: LyingProvider;
+  readonly lie: Lie;
+  readonly pair?: Pair;
+}
+
+const MILLION = 1_000_000n;
+const venueAbi = [
+  ...swapVenueAbi,
+  ...parseAbi([
+    'function swapAndKeep(address tokenIn, address tokenOut, uint256 amountIn, address recipient, uint256 keptPpm, address taker, bool onlyOnChain) payable returns (uint256 amountOut)',
+  ]),
+];
+
+/** Start the proxy before a world's providers, and let the swap venues of its chains fill as they are told. */
+export async function startLyingVenues(world: World): Promise<LyingVenues> {
+  await teachVenues(world);
+  let rules: Rule[] = [];
+  const { origin } = world.upstreams;
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? '/';
+    const provider = /^\/(kyberswap|openocean|pendle)\//.exec(path)?.[1] as LyingProvider | undefined;
+    const own = rules.filter((rule) => rule.provider === provider);
+    if (own.some(({ lie, pair }) => lie.kind === 'dead' && !pair)) {
+      response.writeHead(500, { 'content-type': 'application/json' }).end('{}');
+      return;
+    }
+    const body = request.method === 'POST' ? await textOf(request) : undefined;
+    const answer = await fetch(`${origin}${path}`, {
+      method: request.method ?? 'GET',
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answer.text();
+    const told =
+      answer.ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status: 200 };
+    response
+      .writeHead(answer.ok ? told.status : answer.status, { 'content-type': 'application/json' })
+      .end(answer.ok ? told.body : text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const before = (given: string) => given.replace(origin, url);
+  return {
+    env: {
+      KYBERSWAP_URL: before(world.upstreams.urls.kyberswap),
+      OPENOCEAN_URL: before(world.upstreams.urls.openocean),
+      PENDLE_URL: before(world.upstreams.urls.pendle),
+    },
+    lie(provider, lie, pair) {
+      const isSame = (rule: Rule) =>
+        rule.provider === provider && rule.pair?.tokenIn === pair?.tokenIn && rule.pair?.tokenOut === pair?.tokenOut;
+      rules = [...rules.filter((rule) => !isSame(rule)), { provider, lie, ...(pair ? { pair } : {}) }];
+    },
+    clear() {
+      rules = [];
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Put the code that can lie at the venues' addresses; what they hold and how they price stays. */
+async function teachVenues(world: World): Promise<void> {
+  const { LyingVenue } = await compileContracts();
+  if (!LyingVenue) throw new Error('contracts/product/testing/LyingVenue.sol was not compiled');
+  for (const chainId of [1, 4663]) {
+    const { client, chain } = world.chains.on(chainId);
+    for (const address of Object.values(chain.swapRouters).flat()) {
+      await client.setCode({ address, bytecode: LyingVenue.deployedBytecode });
+    }
+  }
+}
+
+/** The answer with its quote falsified; other answers stay as they are. */
+function falsified(answer: Json, rules: readonly Rule[]): { readonly body: string; readonly status: number } {
+  const quote = quoteIn(answer);
+  const args = quote && swapArguments(quote.data);
+  if (!quote || !args) return { body: JSON.stringify(answer), status: 200 };
+  const isAbout = ({ pair }: Rule) => !pair || (pair.tokenIn === args.tokenIn && pair.tokenOut === args.tokenOut);
+  const rule = rules.find((candidate) => candidate.pair && isAbout(candidate)) ?? rules.find(isAbout);
+  if (!rule) return { body: JSON.stringify(answer), status: 200 };
+  if (rule.lie.kind === 'dead') return { body: '{}', status: 500 };
+  quote.write(quotedBy(rule.lie, quote.amountOut), calldataOf(rule.lie, args, quote.data));
+  return { body: JSON.stringify(answer), status: 200 };
+}
+
+interface FoundQuote {
+  readonly amountOut: bigint;
+  readonly data: Hex;
+  write(amountOut: bigint, data: Hex): void;
+}
+
+/** Where the three providers keep output and calldata; `undefined` = this answer is no executable quote. */
+function quoteIn(answer: Json): FoundQuote | undefined {
+  const route = answer?.routes?.[0];
+  if (route?.tx) {
+    return found(route.outputs[0].amount, route.tx.data, (amountOut, data) => {
+      route.outputs[0].amount = amountOut;
+      route.tx.data = data;
+    });
+  }
+  const { data } = answer ?? {};
+  if (typeof data?.data !== 'string') return undefined;
+  const field = data.outAmount === undefined ? 'amountOut' : 'outAmount';
+  return found(data[field], data.data, (amountOut, calldata) => {
+    data[field] = amountOut;
+    data.data = calldata;
+  });
+}
+
+function found(amountOut: string, data: Hex, write: (amountOut: string, data: Hex) => void): FoundQuote {
+  return { amountOut: BigInt(amountOut), data, write: (out, calldata) => write(out.toString(), calldata) };
+}
+
+interface SwapArguments extends Pair {
+  readonly amountIn: bigint;
+  readonly recipient: Address;
+}
+
+function swapArguments(data: Hex): SwapArguments | undefined {
+  const { functionName, args } = decodeFunctionData({ abi: venueAbi, data });
+  if (functionName !== 'swap' && functionName !== 'swapWithFee') return undefined;
+  const [tokenIn, tokenOut, amountIn, , recipient] = args;
+  return { tokenIn, tokenOut, amountIn, recipient };
+}
+
+function quotedBy(lie: Lie, amountOut: bigint): bigint {
+  if (lie.kind === 'low') return (amountOut * (MILLION - lie.ppm)) / MILLION;
+  return lie.kind === 'high' ? (amountOut * (MILLION + lie.ppm)) / MILLION : amountOut;
+}
+
+function calldataOf(lie: Lie, { tokenIn, tokenOut, amountIn, recipient }: SwapArguments, honest: Hex): Hex {
+  const keep = (ppm: bigint, onlyOnChain: boolean) =>
+    encodeFunctionData({
+      abi: venueAbi,
+      functionName: 'swapAndKeep',
+      args: [tokenIn, tokenOut, amountIn, recipient, ppm, STRANGER, onlyOnChain],
+    });
+  switch (lie.kind) {
+    case 'low':
+    case 'skim':
+      return keep(lie.ppm, false);
+    case 'cheatOnChain':
+      return keep(lie.ppm, true);
+    case 'feeToStranger':
+      return encodeFunctionData({
+        abi: venueAbi,
+        functionName: 'swapWithFee',
+        args: [tokenIn, tokenOut, amountIn, 0n, recipient, lie.bps, STRANGER],
+      });
+    case 'outputElsewhere':
+      return encodeFunctionData({
+        abi: venueAbi,
+        functionName: 'swap',
+        args: [tokenIn, tokenOut, amountIn, 0n, STRANGER],
+      });
+    default:
+      return honest;
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
