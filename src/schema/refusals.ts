@@ -248,7 +248,7 @@ const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], strin
   no_swap_route: 'The collateral has no swap route.',
   not_listed: 'The strategy is not offered.',
   not_equity_vault: 'The strategy is no equity vault.',
-  market_closed: 'The stock market is closed to it.',
+  market_closed: 'The contract is paused, or takes no new position on this market.',
   equity_vault: 'The loop belongs to an equity vault and is unwound with it.',
   position_closed: 'The position is closed.',
   position_liquidated: 'The position was liquidated.',

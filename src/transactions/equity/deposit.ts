@@ -1,5 +1,4 @@
 import { zeroAddress } from 'viem';
-import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityVault } from '../../catalog/types.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
@@ -32,12 +31,13 @@ import { requireLossWithin } from '../quoting/bounds.ts';
 import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
+import { planContract, requireOpenMarket } from '../requirements/contract-state.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
-import { requireOpenMarket, requireOpenVault } from './eligibility.ts';
+import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
 import { sizeFlashLoan, sizeStockBorrow, type VaultPrices } from './sizing.ts';
@@ -199,6 +199,9 @@ export async function planDeposit(
   return { terms, stockBefore: live.held, prices, previewOf, slippage: held, answers: live.answers };
 }
 
+/** Where a vault whose yield market is closed can still be left. */
+const EXIT_PATH = '/v1/partner/equity/exit/build';
+
 /** Read both markets and whether the yield market is open, at one block. */
 async function readVault(
   deps: BuilderDeps,
@@ -206,23 +209,22 @@ async function readVault(
   user: Address | undefined,
   further: readonly Read<unknown>[],
 ): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; held?: PositionState; answers: readonly unknown[] }> {
-  const { flashLeverage, morphoBlue } = chain.contracts;
+  const { morphoBlue } = chain.contracts;
   const { reader } = deps.node(chain.chainId);
   const { timestamp, answers } = await reader.read([
     ...planMarket(chain, vault.stockMarket),
     ...planMarket(chain, vault.yieldMarket),
-    readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [vault.yieldMarket.id]),
-    readOf(flashLeverage, flashLeverageAbi, 'paused', []),
+    ...planContract(chain, vault.yieldMarket),
     readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),
   ]);
-  const [a, b, c, d, e, f, g, h, isSupported, isPaused, position, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, isPaused, isSupported, position, ...rest] = answers;
   if (user !== undefined) {
     await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
   }
   const nowMs = deps.clock.now();
-  requireOpenMarket(vault, { isSupported: required(isSupported), isPaused: required(isPaused) });
+  requireOpenMarket(vault.yieldMarket, [isPaused, isSupported], EXIT_PATH);
   const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
   const [, borrowShares, collateral] = required(position);
   return {

@@ -30,21 +30,3 @@ export function requireOpenVault(vault: EquityVault, { strategies }: ComposedCha
     );
   }
 }
-
-/** Refuse a deposit into a yield market that the product's contract does not open positions in now. @throws NotEligibleError */
-export function requireOpenMarket(
-  vault: EquityVault,
-  state: { readonly isSupported: boolean; readonly isPaused: boolean },
-): void {
-  if (state.isPaused) {
-    throw new NotEligibleError(
-      'The contract that holds positions is paused by its owner: none can be opened, changed or closed there until it is unpaused. Try again later.',
-      { reason: 'market_closed' },
-    );
-  }
-  if (state.isSupported) return;
-  throw new NotEligibleError(
-    `The vault takes no deposits: its yield market ${vault.yieldMarket.id} is closed to new positions. Open vaults can still be left through /v1/partner/equity/exit/build.`,
-    { reason: 'market_closed', pointer: '/v1/partner/equity/exit/build' },
-  );
-}

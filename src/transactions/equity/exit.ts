@@ -14,6 +14,7 @@ import { requireLossWithin } from '../quoting/bounds.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
+import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
 import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { PlannedSwap } from '../types.ts';
@@ -82,8 +83,15 @@ export async function planExit(
   if (loops.length > 0) fresh(vault.yieldMarket);
   const { timestamp, answers } = await deps
     .node(chain.chainId)
-    .reader.read([...planMarket(chain, vault.stockMarket), ...planMarket(chain, vault.yieldMarket), ...further]);
-  const [a, b, c, d, e, f, g, h, ...rest] = answers;
+    .reader.read([
+      ...planMarket(chain, vault.stockMarket),
+      ...planMarket(chain, vault.yieldMarket),
+      ...planContract(chain, vault.yieldMarket),
+      ...further,
+    ]);
+  const [a, b, c, d, e, f, g, h, isPaused, isSupported, ...rest] = answers;
+  // The stock leg alone is left through the router, which does not ask.
+  if (loops.length > 0) requireUnpaused([isPaused, isSupported]);
   const nowMs = deps.clock.now();
   const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
   const yieldMarket = foldMarket(vault.yieldMarket, [e, f, g, h], timestamp, nowMs);

@@ -1,3 +1,4 @@
+import { ChainReadError } from '../../chain/errors.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -50,7 +51,12 @@ export async function managePosition(
   return withVenues(deps, (attempt) => manageOnce(attempt, positions, input));
 }
 
-async function manageOnce(deps: BuilderDeps, positions: PositionDirectory, input: ManageInput): Promise<Plan> {
+async function manageOnce(
+  deps: BuilderDeps,
+  positions: PositionDirectory,
+  input: ManageInput,
+  isFirst = true,
+): Promise<Plan> {
   const chain = requireChainOf(deps.chains, input.chainId);
   const slippage = effectiveSlippage(input.slippage);
   const { user, id, action } = input;
@@ -78,6 +84,11 @@ async function manageOnce(deps: BuilderDeps, positions: PositionDirectory, input
     readManaged(reader, { chain, user, id, binding, payToken, nowMs }),
     payToken && simulator.prepare(payToken),
   ]);
+  if (!state) {
+    positions.forget(chain, user, id);
+    if (isFirst) return manageOnce(deps, positions, input, false);
+    throw new ChainReadError('implausible');
+  }
   const context: ManageContext = {
     ...state,
     deps,

@@ -18,6 +18,12 @@ import { referenceFor } from '../quoting/reference.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { slippageIssues } from '../quoting/slippage.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
+import {
+  CONTRACT_READS,
+  type ContractAnswers,
+  planContract,
+  requireOpenMarket,
+} from '../requirements/contract-state.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
@@ -150,14 +156,16 @@ async function readOpenState(
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
   const marketPlan = planMarket(chain, market);
   const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
-  const plan = [...marketPlan, ...walletPlan, ...planAllocator(chain, market, known)];
+  const plan = [...marketPlan, ...walletPlan, ...planAllocator(chain, market, known), ...planContract(chain, market)];
   const { answers, timestamp } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
   const walletEnd = marketPlan.length + walletPlan.length;
+  const sourcesEnd = plan.length - CONTRACT_READS;
   const all: readonly unknown[] = answers;
   if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
+  requireOpenMarket(market, all.slice(sourcesEnd, plan.length) as unknown as ContractAnswers);
   return {
     live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs),
-    sources: foldAllocator(known, all.slice(walletEnd, plan.length)),
+    sources: foldAllocator(known, all.slice(walletEnd, sourcesEnd)),
     wallet:
       user === undefined
         ? undefined

@@ -2,15 +2,16 @@ import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
+import { planContract, requireUnpaused } from './contract-state.ts';
 import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
 import { type LatestReader, readOf, required } from './reads.ts';
 import { planOwner, requireWallet } from './signer.ts';
 import { foldWallet, planWallet, type WalletState } from './wallet.ts';
 
-/** What never changes about a position: where it stands. */
+/** What never changes about a position once its block is final: where it stands. */
 export interface PositionBinding {
   readonly market: Market;
   readonly proxy: Address;
@@ -29,24 +30,30 @@ export interface ManagedState {
 
 export interface PositionDirectory {
   /**
-   * Find the market and proxy of a position; one request, remembered.
+   * Find the market and proxy of a position in one request; remembered once the chain cannot take it back.
    * @throws PositionProxyError when the user is itself a proxy; BadRequestError when there is no such position
    */
   bind(chain: Chain, user: Address, id: number): Promise<PositionBinding>;
+  /** Forget where a position stands: the chain says otherwise now. */
+  forget(chain: Chain, user: Address, id: number): void;
 }
 
 const MAX_REMEMBERED = 10_000;
 
-/** Create the directory of positions: a position's market and proxy never change. */
+/** Create the directory of positions. Near the head a reorganization can put another position at the same id. */
 export function createPositionDirectory(readerOf: (chainId: ChainId) => LatestReader): PositionDirectory {
   const known = new Map<string, PositionBinding>();
+  const keyOf = ({ chainId }: Chain, user: Address, id: number) => `${chainId}:${user}:${id}`;
   return {
+    forget(chain, user, id) {
+      known.delete(keyOf(chain, user, id));
+    },
     async bind(chain, user, id) {
-      const key = `${chain.chainId}:${user}:${id}`;
+      const key = keyOf(chain, user, id);
       const remembered = known.get(key);
       if (remembered) return remembered;
       const reader = readerOf(chain.chainId);
-      const { answers } = await reader.read([planPosition(chain, user, id), planOwner(user)]);
+      const { answers, final } = await reader.readSettled([planPosition(chain, user, id), planOwner(user)]);
       const [found, named] = answers;
       if (!found) {
         await requireWallet(reader, chain, user, named);
@@ -63,15 +70,18 @@ export function createPositionDirectory(readerOf: (chainId: ChainId) => LatestRe
         });
       }
       const binding: PositionBinding = { market, proxy: found.userProxy };
-      if (known.size >= MAX_REMEMBERED) known.clear();
-      known.set(key, binding);
+      if (final?.[0] && isAt(final[0], binding)) {
+        if (known.size >= MAX_REMEMBERED) known.clear();
+        known.set(key, binding);
+      }
       return binding;
     },
   };
 }
 
 /**
- * Read the position, its market and the wallet at one block, in one request.
+ * Read the position, its market and the wallet at one block, in one request. `undefined` = the position does not stand where
+ * it was thought to: the chain was reorganized.
  * @throws NotEligibleError for a closed or liquidated position; ChainReadError
  */
 export async function readManaged(
@@ -84,7 +94,7 @@ export async function readManaged(
     readonly payToken: PayToken | undefined;
     readonly nowMs: number;
   },
-): Promise<ManagedState> {
+): Promise<ManagedState | undefined> {
   const { chain, user, id, binding, payToken, nowMs } = input;
   const { market, proxy } = binding;
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
@@ -92,12 +102,15 @@ export async function readManaged(
   const { answers, timestamp } = await reader.read([
     planPosition(chain, user, id),
     readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
+    ...planContract(chain, market),
     ...marketPlan,
     ...planWallet(chain, user, payToken, spenders),
   ]);
-  const [found, held, ...rest] = answers;
+  const [found, held, isPaused, isSupported, ...rest] = answers;
   const all: readonly unknown[] = rest;
-  const { open } = required(found);
+  if (!found || !isAt(found, binding)) return undefined;
+  requireUnpaused([isPaused, isSupported]);
+  const { open } = found;
   const [, borrowShares, collateral] = required(held);
   if (!open || collateral === 0n) {
     throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
@@ -111,6 +124,13 @@ export async function readManaged(
     live,
     wallet: foldWallet(payToken, spenders, all.slice(marketPlan.length) as (bigint | undefined)[]),
   };
+}
+
+function isAt(
+  { marketId, userProxy }: { readonly marketId: Hex; readonly userProxy: Address },
+  { market, proxy }: PositionBinding,
+): boolean {
+  return marketId.toLowerCase() === market.id && userProxy === proxy;
 }
 
 function planPosition({ contracts }: Chain, user: Address, id: number) {

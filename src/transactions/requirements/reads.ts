@@ -43,6 +43,14 @@ export interface LatestReader {
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
   ): Promise<{ readonly timestamp: bigint; readonly answers: Answers<P> }>;
+  /**
+   * Read the same at the newest block and at the newest final one, in one request. What both say can be remembered: no
+   * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
+   * @throws ChainReadError when nothing can be read at the newest block
+   */
+  readSettled<const P extends readonly Read<unknown>[]>(
+    plan: P,
+  ): Promise<{ readonly answers: Answers<P>; readonly final?: Answers<P> }>;
 }
 
 /** Create the reader of one chain for building: the newest block counts, and all of one answer is of one block. */
@@ -51,24 +59,35 @@ export function createLatestReader(client: ChainClient, multicall3: Address, clo
     to: multicall3,
     data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }),
   };
-  return {
-    async read(plan) {
-      const calls = [timeCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-      const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
-      const answer = await client
-        .request({ method: 'eth_call', params: [{ to: multicall3, data }, 'latest'] })
-        .catch((error: unknown) => {
-          throw toChainReadError(error);
-        });
-      const rows = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
-      const [time, ...rest] = rows;
-      if (!time?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
-      const answers = plan.map((read, i) => {
-        const row = rest[i];
-        return row?.success ? attempt(() => read.decode(row.returnData)) : undefined;
+  const readAt = async <P extends readonly Read<unknown>[]>(plan: P, block: 'latest' | 'finalized') => {
+    const calls = [timeCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+    const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
+    const answer = await client
+      .request({ method: 'eth_call', params: [{ to: multicall3, data }, block] })
+      .catch((error: unknown) => {
+        throw toChainReadError(error);
       });
-      const timestamp = requireBlockTime(BigInt(time.returnData), clock);
-      return { timestamp, answers: answers as Answers<typeof plan> };
+    const rows = attempt(() => decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer }));
+    const [time, ...rest] = rows ?? [];
+    if (!time?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
+    const answers = plan.map((read, i) => {
+      const row = rest[i];
+      return row?.success ? attempt(() => read.decode(row.returnData)) : undefined;
+    });
+    const timestamp = requireBlockTime(BigInt(time.returnData), clock);
+    return { timestamp, answers: answers as Answers<P> };
+  };
+  return {
+    read: (plan) => readAt(plan, 'latest'),
+    async readSettled(plan) {
+      const [{ answers }, final] = await Promise.all([
+        readAt(plan, 'latest'),
+        readAt(plan, 'finalized').catch((error: unknown) => {
+          if (error instanceof ChainReadError) return undefined;
+          throw error;
+        }),
+      ]);
+      return { answers, ...(final ? { final: final.answers } : {}) };
     },
   };
 }

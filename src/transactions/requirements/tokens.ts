@@ -8,7 +8,7 @@ import { type LatestReader, readOf } from './reads.ts';
 
 /** More would overflow what amounts are made of; every real token has at most 24. */
 const MAX_DECIMALS = 36;
-/** Tokens that somebody once paid with: decimals and symbol never change. */
+/** Tokens that somebody once paid with: once their block is final, decimals and symbol never change. */
 const MAX_KNOWN = 1_000;
 
 export interface TokenDirectory {
@@ -21,7 +21,7 @@ export function payTokenOf({ address, symbol, decimals, isNative, resetsApproval
   return { address, symbol, decimals, isNative, resetsApproval };
 }
 
-/** Create the directory of pay tokens. Answers of the chain are remembered. */
+/** Create the directory of pay tokens. Final answers of the chain are remembered: near the head a token may still become another. */
 export function createTokenDirectory(readerOf: (chainId: ChainId) => LatestReader): TokenDirectory {
   const known = new Map<string, PayToken>();
   return {
@@ -31,7 +31,7 @@ export function createTokenDirectory(readerOf: (chainId: ChainId) => LatestReade
       const key = `${chain.chainId}:${address}`;
       const remembered = known.get(key);
       if (remembered) return remembered;
-      const { answers } = await readerOf(chain.chainId).read([
+      const { answers, final } = await readerOf(chain.chainId).readSettled([
         readOf(address, erc20Abi, 'decimals', []),
         readOf(address, erc20Abi, 'symbol', []),
       ]);
@@ -45,8 +45,10 @@ export function createTokenDirectory(readerOf: (chainId: ChainId) => LatestReade
       // Symbols of unknown tokens are anybody's text: only short plain ones are repeated.
       const shown = symbol !== undefined && /^[\w.+-]{1,16}$/.test(symbol) ? symbol : `${address.slice(0, 8)}…`;
       const token: PayToken = { address, symbol: shown, decimals, isNative: false, resetsApproval: true };
-      if (known.size >= MAX_KNOWN) known.clear();
-      known.set(key, token);
+      if (final?.[0] === decimals && final[1] === symbol) {
+        if (known.size >= MAX_KNOWN) known.clear();
+        known.set(key, token);
+      }
       return token;
     },
   };

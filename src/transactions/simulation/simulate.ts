@@ -86,11 +86,17 @@ export function createSimulator(client: ChainClient): Simulator {
     const known = slots.get(token.address);
     if (known) return known;
     if (slots.size >= MAX_REMEMBERED) slots.clear();
-    const search = findBalanceSlot(client, token.address, PROBE).catch((error: unknown) => {
-      slots.delete(token.address);
-      if (error instanceof ChainReadError) return undefined;
-      throw error;
-    });
+    const search = findBalanceSlot(client, token.address, PROBE)
+      .catch((error: unknown) => {
+        slots.delete(token.address);
+        if (error instanceof ChainReadError) return undefined;
+        throw error;
+      })
+      .then((slot) => {
+        // A token that has no slot now may have one later: it may not even be there yet.
+        if (!slot) slots.delete(token.address);
+        return slot;
+      });
     slots.set(token.address, search);
     return search;
   };
