@@ -62,6 +62,24 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
       return { field: `body.${refusal.field}`, value: proxy, owner, positionId };
     }
     case 'NotEligibleRefusal':
-      return { reason: refusal.ineligibility, ...(refusal.pointer === null ? {} : { pointer: refusal.pointer }) };
+      return notEligibleDetails(refusal);
   }
+}
+
+function notEligibleDetails({
+  ineligibility: reason,
+  pointer,
+  alternatives,
+}: Extract<RefusalFieldsFragment, { readonly __typename: 'NotEligibleRefusal' }>): unknown {
+  const ways = alternatives.map(({ action, amount, symbol, thenRepay }) => ({
+    action,
+    amount,
+    symbol,
+    ...(thenRepay ? { thenRepay } : {}),
+  }));
+  return {
+    reason,
+    ...(pointer === null ? {} : { pointer }),
+    ...(ways.length === 0 ? {} : { alternatives: ways }),
+  };
 }

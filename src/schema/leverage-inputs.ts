@@ -54,7 +54,7 @@ export const OpenInputRef = builder.inputType('OpenLeverageInput', {
 });
 
 const ACTION_DESCRIPTIONS: Record<ManageAction, string> = {
-  close: 'Sell all collateral, repay all debt, pay the rest out.',
+  close: 'Sell all collateral, or `amount` of it, repay the debt, pay the rest out.',
   increase_leverage: 'Borrow more and swap it into collateral. Takes `leverage` or `desiredLtv`.',
   add_collateral: 'Add collateral. Takes `amount` and `payToken`.',
   remove_collateral: 'Take collateral out, up to the safe LTV. Takes `amount`, of the collateral.',

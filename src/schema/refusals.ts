@@ -1,6 +1,7 @@
 import type { AppError } from '../shared/errors.ts';
 import { LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import {
+  type Alternative,
   INELIGIBILITIES,
   InsufficientLiquidityError,
   LimitExceededError,
@@ -262,6 +263,26 @@ const IneligibilityRef = builder.enumType('Ineligibility', {
   ) as { [I in (typeof INELIGIBILITIES)[number]]: { value: I; description: string } },
 });
 
+const AlternativeRef = builder.objectRef<Alternative>('ActionAlternative').implement({
+  description: 'An action that leads to what was asked for, with its amount at the prices of now.',
+  fields: (t) => ({
+    action: t.string({
+      description: 'Action to build instead: `repay`, `add_collateral` or `close`.',
+      resolve: ({ action }) => action,
+    }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'Its amount, whole tokens.',
+      resolve: ({ amount }) => amount,
+    }),
+    symbol: t.exposeString('symbol', { description: 'The token of the amount.' }),
+    thenRepay: t.boolean({
+      description: 'Whether what it pays out has to be repaid afterwards.',
+      resolve: ({ thenRepay }) => thenRepay ?? false,
+    }),
+  }),
+});
+
 builder.objectType(NotEligibleError, {
   name: 'NotEligibleRefusal',
   interfaces: [RefusalRef],
@@ -271,6 +292,12 @@ builder.objectType(NotEligibleError, {
       type: IneligibilityRef,
       description: 'Why.',
       resolve: (error) => detailsOf(error).reason,
+    }),
+    alternatives: t.field({
+      type: [AlternativeRef],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'Actions each of which leads to what was asked for; empty when none does.',
+      resolve: (error) => [...(detailsOf(error).alternatives ?? [])],
     }),
     pointer: t.string({
       nullable: true,

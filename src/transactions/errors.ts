@@ -187,8 +187,20 @@ export class PositionProxyError extends AppError<PositionProxyDetails> {
 export { INELIGIBILITIES };
 export type Ineligibility = (typeof INELIGIBILITIES)[number];
 
+/** What leads where an action does not. */
+export interface Alternative {
+  readonly action: 'repay' | 'add_collateral' | 'close';
+  /** What to send as its amount, whole tokens. */
+  readonly amount: string;
+  readonly symbol: string;
+  /** Whether what it pays out has to be repaid afterwards. */
+  readonly thenRepay?: boolean;
+}
+
 export interface NotEligibleDetails {
   readonly reason: Ineligibility;
+  /** Each of them alone leads to what was asked for; absent when nothing does. */
+  readonly alternatives?: readonly Alternative[];
   /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */
   readonly pointer?: string;
 }

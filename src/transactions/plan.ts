@@ -59,7 +59,9 @@ export interface PlanDraft {
   readonly link: Readonly<Record<string, string>>;
   readonly terms?: OpenTerms;
   /** What is only known once the calls have run. */
-  readonly conclude?: (outcome: Outcome) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange'>>;
+  readonly conclude?: (
+    outcome: Outcome,
+  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan'>>;
 }
 
 /** A bundle that was executed in simulation and is ready to be signed. */

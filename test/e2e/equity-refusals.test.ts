@@ -234,7 +234,7 @@ describe('a closed market', () => {
     expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed' });
     const wallet = seededWallet('shareholder').account.address;
     const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
-    expect(expectEnvelope(exit, 400, 'simulation_reverted').details).toMatchObject({ reason: 'EnforcedPause' });
+    expect(expectEnvelope(exit, 400, 'bad_request').details).toEqual({ reason: 'market_closed' });
   });
 
   test('error: nothing is deposited into a market that is not supported any more, and the way out stays open', async () => {

@@ -46,6 +46,11 @@ const address = market.collateral.address;
 const limit = { max: '1', known: false, oneOf: [1, 4663], maxDecimals: 6, exactlyOneOf: ['leverage', 'desiredLtv'] };
 const issues = [{ field: 'leverage', message: 'too much' }];
 
+const alternatives = [
+  { action: 'repay', amount: '10.5', symbol: 'PYUSD' },
+  { action: 'close', amount: '20', symbol: 'sUSDe', thenRepay: true },
+] as const;
+
 /** Of every class of errors, one with every detail that it can have, and one with the fewest. */
 const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   BadRequestError: [
@@ -54,7 +59,8 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ],
   LimitExceededError: [new LimitExceededError('m', { field: 'leverage', value: '12', limit: { maxLeverage: '10.5' } })],
   NotEligibleError: INELIGIBILITIES.map(
-    (reason, i) => new NotEligibleError('m', { reason, ...(i === 0 ? { pointer: '/v1/strategies' } : {}) }),
+    (reason, i) =>
+      new NotEligibleError('m', { reason, ...(i === 0 ? { pointer: '/v1/strategies', alternatives } : {}) }),
   ),
   PositionProxyError: [new PositionProxyError({ field: 'userAddress', value: address, owner: address, positionId: 3 })],
   AmbiguousYieldLoopsError: [

@@ -115,7 +115,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Build the transaction that manages or closes a position',
       description:
-        'Takes per action: close nothing; increase_leverage leverage or desiredLtv; add_collateral amount and payToken; remove_collateral amount (of the collateral); repay payToken and amount, or full: true; borrow amount (of the loan token). A field that the action does not take is refused.',
+        'Takes per action: close nothing, or amount (of the collateral) to sell a part; increase_leverage leverage or desiredLtv; add_collateral amount and payToken; remove_collateral amount (of the collateral); repay payToken and amount, or full: true; borrow amount (of the loan token). A field that the action does not take is refused.',
       operation: 'ManageBuild',
       params: z.object({}),
       body: z.strictObject({

@@ -40,6 +40,20 @@ const notEligibleDetails = z
   .strictObject({
     reason: z.enum(INELIGIBILITIES).describe('Why.'),
     pointer: z.string().optional().describe('Path to use instead; absent when there is none.'),
+    alternatives: z
+      .array(
+        z.strictObject({
+          action: z.enum(['repay', 'add_collateral', 'close']).describe('Action to build instead.'),
+          amount: decimalString('Its amount, whole tokens.'),
+          symbol: z.string().describe('The token of the amount.'),
+          thenRepay: z
+            .boolean()
+            .optional()
+            .describe('Whether what it pays out has to be repaid afterwards; absent = no.'),
+        }),
+      )
+      .optional()
+      .describe('Each of them alone leads to what was asked for; absent when nothing does.'),
   })
   .meta({ id: 'NotEligibleDetails', description: 'A strategy or position that does not take the action.' });
 

@@ -1,34 +1,47 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
-import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
+import { baseUnits } from '../input.ts';
+import { closingFlows, largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
-import { sellImpactPct } from '../preview/position.ts';
+import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
+import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { withMinimum } from '../quoting/planned.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
-import { shownAmount, shownPct } from '../words.ts';
+import type { Outcome } from '../simulation/outcome.ts';
+import type { PlannedSwap } from '../types.ts';
+import { receivedNote, shownAmount, shownPct } from '../words.ts';
 import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
- * Sell all collateral, repay all debt, and send the rest to the user. The swap gives at least the debt, or nothing happens.
+ * Sell all collateral, or the amount that was asked for, and send what the debt leaves of the proceeds to the user.
  * @throws InsufficientLiquidityError when the protocol does not hold the whole debt; LimitExceededError
  */
 export async function closePosition(context: ManageContext): Promise<VerbDraft> {
-  const { chain, market, position, live } = context;
-  const { contracts } = chain;
-  requireCovered(liquidityNeeds([closingFlows(market, position.debt)], [liquidityOf(market, live)]));
-  const quoted = await quoteSwap(context, {
-    tokenIn: payTokenOf(market.collateral),
-    tokenOut: payTokenOf(market.loan),
-    amountIn: position.collateral,
-    executor: contracts.flashLeverage,
-    feeBps: 0,
-  });
-  const { quote, expectedOut } = quoted.swap;
+  const { market, position, input } = context;
+  if (!input.amount) return closeWhole(context);
+  const token = payTokenOf(market.collateral);
+  const amount = baseUnits(input.amount, token);
+  if (amount === position.collateral) return closeWhole(context);
+  if (amount < position.collateral) return closePart(context, amount);
+  const maxAmount = formatUnitsPlain(position.collateral, token.decimals);
+  throw new LimitExceededError(
+    `amount is above the ${maxAmount} ${token.symbol} of the position. Send less, or leave it out to close the whole position.`,
+    { field: 'amount', value: input.amount.toFixed(), limit: { maxAmount } },
+  );
+}
+
+async function closeWhole(context: ManageContext): Promise<VerbDraft> {
+  const { market, position, live } = context;
+  requireCovered(liquidityNeeds([closingFlows(market, position.debt)], [liquidityOf(market, live)]), (needs) => ({
+    maxAmount: formatUnitsPlain(largestCovered(position.collateral, needs), market.collateral.decimals),
+  }));
+  const quoted = await quoteSale(context, position.collateral);
+  const { quote, expectedOut } = quoted;
   if (quote.amountOut < position.debt) {
     const { decimals } = market.loan;
     throw new LimitExceededError(
@@ -43,32 +56,128 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
       },
     );
   }
-  const swap = withMinimum(quoted.swap, position.debt);
-  const slippage = heldSlippage(context.slippage, [{ before: quoted.swap, after: swap }]);
+  const swap = withMinimum(quoted, position.debt);
+  const slippage = heldSlippage(context.slippage, [{ before: quoted, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);
-  requireLossWithin({
-    swaps: [{ swap: quoted.swap }],
-    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
-    boundsTotal: false,
-    maxSwapLossPct: context.maxSwapLossPct,
-    largestPct: context.largestPct,
-    requested: { field: 'action', value: 'close' },
-  });
+  try {
+    requireSaleWithin(context, quoted, { field: 'action', value: 'close' });
+  } catch (error) {
+    throw error instanceof LimitExceededError ? await withPart(context, error, impact) : error;
+  }
   return {
-    path: 'deleverage',
-    approvals: [],
-    tx: buildDeleverage(contracts, {
-      positionId: BigInt(position.id),
-      amountCollateral: 0n,
-      swapData: swapDataOf(quote),
-      minTokenOut: swap.minOut,
-    }),
-    swaps: [swap],
+    ...saleDraft(context, 0n, swap),
     slippage,
     issues: slippageIssues(slippage),
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(expectedOut > position.debt ? expectedOut - position.debt : 0n, market.loan)} is paid out.`,
     ],
+    conclude: ({ received }) => ({
+      notes: [
+        `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: received.loan })}`,
+      ],
+    }),
   };
+}
+
+/** What share of the debt a part of the collateral repays is the contract's rule: the simulation tells what is left. */
+async function closePart(context: ManageContext, amount: bigint): Promise<VerbDraft> {
+  const { market, position, live, rates, input } = context;
+  const swap = await quoteSale(context, amount);
+  requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
+  const impact = sellImpactPct(amount, swap.expectedOut, live.price);
+  return {
+    ...saleDraft(context, amount, swap),
+    conclude: ({ position: { collateral, debt }, received }: Outcome) => ({
+      ...(collateral > 0n
+        ? {
+            preview: previewPosition({
+              price: live.price,
+              after: { collateral, debt },
+              rates,
+              swap: { source: swap.quote.source, priceImpactPct: impact },
+            }),
+          }
+        : {}),
+      amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
+      debtChange: debt - position.debt,
+      notes: [
+        `How much of the debt a part repays is the contract's own rule: the preview is what the simulation ended with. It sold ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price, and repaid ${shownAmount(position.debt - debt, market.loan)}.`,
+        receivedNote({ token: market.loan, amount: received.loan }),
+      ],
+    }),
+  };
+}
+
+async function quoteSale(context: ManageContext, amountIn: bigint): Promise<PlannedSwap> {
+  const { chain, market } = context;
+  const { swap } = await quoteSwap(context, {
+    tokenIn: payTokenOf(market.collateral),
+    tokenOut: payTokenOf(market.loan),
+    amountIn,
+    executor: chain.contracts.flashLeverage,
+    feeBps: 0,
+  });
+  return swap;
+}
+
+function saleDraft(
+  { chain, position }: ManageContext,
+  amountCollateral: bigint,
+  swap: PlannedSwap,
+): Pick<VerbDraft, 'path' | 'approvals' | 'tx' | 'swaps'> {
+  return {
+    path: 'deleverage',
+    approvals: [],
+    tx: buildDeleverage(chain.contracts, {
+      positionId: BigInt(position.id),
+      amountCollateral,
+      swapData: swapDataOf(swap.quote),
+      minTokenOut: swap.minOut,
+    }),
+    swaps: [swap],
+  };
+}
+
+function requireSaleWithin(
+  { position, live, maxSwapLossPct, largestPct }: ManageContext,
+  swap: PlannedSwap,
+  requested: { readonly field: string; readonly value: string },
+): void {
+  requireLossWithin({
+    swaps: [{ swap }],
+    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
+    boundsTotal: false,
+    maxSwapLossPct,
+    largestPct,
+    requested,
+  });
+}
+
+/** Share of the size that a loss proportional to it would allow: the rest is for fees that do not shrink with it. */
+const PART_SHARE: Decimal = new Decimal('0.8');
+const PART_DIGITS = 3;
+
+/** Name a part of the collateral whose sale would pass beside what the refusal of the whole says. */
+async function withPart(
+  context: ManageContext,
+  refused: LimitExceededError,
+  impactPct: Decimal,
+): Promise<LimitExceededError> {
+  const { details, message } = refused;
+  const { position, market } = context;
+  if (!details || !impactPct.gt(0)) return refused;
+  const share = MAX_SWAP_LOSS_PCT.div(impactPct).times(PART_SHARE);
+  const amount = new Decimal(position.collateral.toString())
+    .times(Decimal.min(share, PART_SHARE))
+    .precision(PART_DIGITS, Decimal.ROUND_DOWN);
+  const swap = await quoteSale(context, BigInt(amount.toFixed(0))).catch(() => undefined);
+  if (!swap?.lossPct?.lte(MAX_SWAP_LOSS_PCT)) {
+    return new LimitExceededError(`${message} Or close a part: send amount, of the collateral.`, details);
+  }
+  const part = formatUnitsPlain(BigInt(amount.toFixed(0)), market.collateral.decimals);
+  return new LimitExceededError(
+    `${message} Or close a part: send amount, e.g. ${part} ${market.collateral.displaySymbol}.`,
+    { ...details, limit: { ...details.limit, amount: part } },
+  );
 }

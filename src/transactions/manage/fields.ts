@@ -12,7 +12,11 @@ interface FieldRule {
 
 /** Which optional fields an action takes. A field without a meaning is refused: it would be a wish that is not fulfilled. */
 const RULES: Readonly<Record<ManageAction, FieldRule>> = {
-  close: { required: [], optional: [], hint: 'close takes no amount: it sells all collateral and repays all debt.' },
+  close: {
+    required: [],
+    optional: ['amount'],
+    hint: 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt.',
+  },
   increase_leverage: {
     required: [],
     optional: ['leverage', 'desiredLtv'],

@@ -1,8 +1,8 @@
 import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
-import { Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
+import { Decimal } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
-import { type LargestInput, NotEligibleError } from '../errors.ts';
+import type { LargestInput } from '../errors.ts';
 import { requireUnmatured } from '../gate.ts';
 import { requestedOf, targetLtvPct } from '../input.ts';
 import {
@@ -14,13 +14,13 @@ import {
   requireCovered,
 } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
-import { ltvPctOf } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { withMinimum, worstOutput } from '../quoting/planned.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
+import { nothingToIncrease } from './lower.ts';
 import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -34,11 +34,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   const target = targetLtvPct(input, limits);
   const collateralValue = collateralValueInLoan(position.collateral, live.price);
   if (increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target }) === 0n) {
-    const now = ltvPctOf(position, live.price);
-    throw new NotEligibleError(
-      `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target.`,
-      { reason: 'nothing_to_do' },
-    );
+    throw nothingToIncrease(market, position, live.price, target);
   }
   const sized = await sizeLoan({
     collateral: position.collateral,

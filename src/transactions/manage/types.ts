@@ -48,5 +48,10 @@ export interface ManageContext extends ManagedState {
 
 /** What a verb adds to the draft. */
 export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
-  Partial<Pick<PlanDraft, 'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues' | 'slippage'>>;
+  Partial<
+    Pick<
+      PlanDraft,
+      'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues' | 'slippage' | 'conclude'
+    >
+  >;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

@@ -1,0 +1,64 @@
+import type { Market } from '../../catalog/types.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
+import { type Alternative, NotEligibleError } from '../errors.ts';
+import { loanInCollateral, ltvPctOf } from '../preview/ltv.ts';
+import type { PositionState } from '../types.ts';
+
+const HUNDRED_PCT: Decimal = new Decimal(100);
+
+/**
+ * List what brings a position down to a target LTV, with amounts at the oracle's price, rounded up: repaying, adding
+ * collateral, or selling a part of the collateral and repaying with what that pays out. Empty when it is not above it.
+ */
+export function waysDown(
+  market: Market,
+  { collateral, debt }: PositionState,
+  price: bigint,
+  targetLtvPct: Decimal,
+): readonly Alternative[] {
+  const target = targetLtvPct.div(HUNDRED_PCT);
+  const value = new Decimal(collateralValueInLoan(collateral, price).toString());
+  const excess = new Decimal(debt.toString()).minus(target.times(value));
+  if (!excess.gt(0)) return [];
+  const loan = (amount: Decimal) => ({ amount: shown(units(amount), market.loan), symbol: market.loan.symbol });
+  const asCollateral = (amount: Decimal) => ({
+    amount: shown(loanInCollateral(units(amount), price) + 1n, market.collateral),
+    symbol: market.collateral.displaySymbol,
+  });
+  const sold = excess.div(new Decimal(1).minus(target));
+  return [
+    { action: 'repay', ...loan(excess) },
+    ...(target.gt(0) ? [{ action: 'add_collateral' as const, ...asCollateral(excess.div(target)) }] : []),
+    ...(sold.lt(value) ? [{ action: 'close' as const, ...asCollateral(sold), thenRepay: true }] : []),
+  ];
+}
+
+/** Refuse an increase to where the position is already, or to below it, and say what leads there. */
+export function nothingToIncrease(
+  market: Market,
+  position: PositionState,
+  price: bigint,
+  targetLtvPct: Decimal,
+): NotEligibleError {
+  const now = ltvPctOf(position, price);
+  const alternatives = waysDown(market, position, price, targetLtvPct);
+  const ways = alternatives.map(
+    ({ action, amount, symbol, thenRepay }) =>
+      `${action} with amount ${amount} (${symbol})${thenRepay ? ' and then repay with what it pays out' : ''}`,
+  );
+  return new NotEligibleError(
+    `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
+      ways.length === 0 ? '' : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${ways.join(', or ')}`
+    }.`,
+    { reason: 'nothing_to_do', ...(alternatives.length === 0 ? {} : { alternatives }) },
+  );
+}
+
+function units(amount: Decimal): bigint {
+  return BigInt(amount.integerValue(Decimal.ROUND_CEIL).toFixed(0));
+}
+
+function shown(amount: bigint, { decimals }: { readonly decimals: number }): string {
+  return formatUnitsPlain(amount, decimals);
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OWNER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { Decimal, formatUnitsPlain } from '../../src/shared/decimal.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
+import { marketOf, type Partner, partnerOn, units } from './leverage-support.ts';
+
+const BUILD = '/v1/partner/leverage/build';
+const MANAGE = '/v1/partner/manage/build';
+const [account] = untouchedAccounts;
+if (!account) throw new Error('the local world has untouched accounts');
+const user = account.address;
+const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+let service: TestService;
+let partner: Partner;
+
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep });
+  partner = partnerOn(service, 1, account);
+}, 120_000);
+afterAll(() => service?.stop());
+
+async function opened(leverage = 5): Promise<number> {
+  await service.world.chains.on(1).mint(market.collateral, user, units('1000', market.collateral));
+  const id = await partner.nextId();
+  const open = { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage };
+  await partner.send(await partner.build(BUILD, { ...open, userAddress: user }));
+  return id;
+}
+/** Let every venue move the price of the collateral by 1 % per so many USD. */
+async function makeShallow(depthUsd: bigint): Promise<void> {
+  const { chain, call } = service.world.chains.on(1);
+  const prices = [{ token: market.collateral.address, usdPerToken: 0n, depthUsd: depthUsd * 10n ** 18n }];
+  for (const venue of [...(chain.swapRouters.AggregatorOne ?? []), ...(chain.swapRouters.AggregatorTwo ?? [])]) {
+    await call(OWNER, venue, 'SwapVenue', 'setPrices', [prices]);
+  }
+}
+const manage = async (body: Json) =>
+  (await service.post(MANAGE, { chainId: 1, userAddress: user, ...body }, PARTNER)).body;
+
+describe('close with an amount', () => {
+  it('behavior: sells that much, previews what is left as it will be, and tells what is paid out', async () => {
+    const id = await opened();
+    const before = await partner.position(market, id);
+    const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: '1234.5' });
+    expect(bundle).toMatchObject({ action: 'close', path: 'deleverage' });
+    const wallet = await partner.balance(market.loan);
+    await partner.send(bundle);
+    const after = await partner.position(market, id);
+    expect(after.open).toBe(true);
+    expect(before.collateral - after.collateral).toBe(units('1234.5', market.collateral));
+    const { amountLeveragedCollateral, effectiveLtv } = bundle.meta.positionPreview;
+    expect(amountLeveragedCollateral).toBe(formatUnitsPlain(after.collateral, market.collateral.decimals));
+    expect(after.ltvPct.minus(effectiveLtv).abs().lte('0.01')).toBe(true);
+    expect(after.debt < before.debt).toBe(true);
+    const paid = formatUnitsPlain((await partner.balance(market.loan)) - wallet, market.loan.decimals);
+    const [received] = bundle.meta.received;
+    expect(received.symbol).toBe(market.loan.symbol);
+    expect(new Decimal(paid).div(received.amount).toNumber()).toBeCloseTo(1, 4);
+    const repaid = formatUnitsPlain(before.debt - after.debt, market.loan.decimals);
+    expect(new Decimal(bundle.meta.amountFlashLoan).div(repaid).toNumber()).toBeCloseTo(1, 4);
+    expect(bundle.meta.instructions).toContain('the preview is what the simulation ended with');
+  });
+
+  it('behavior: the whole amount closes the position', async () => {
+    const id = await opened();
+    const { collateral } = await partner.position(market, id);
+    const amount = formatUnitsPlain(collateral, market.collateral.decimals);
+    const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount });
+    expect(bundle.meta.positionPreview).toBeUndefined();
+    await partner.send(bundle);
+    expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
+  });
+
+  it('error: LimitExceeded above the collateral of the position, with how much there is', async () => {
+    const id = await opened();
+    const { collateral } = await partner.position(market, id);
+    const { error } = await manage({ id, action: 'close', amount: '999999' });
+    const maxAmount = formatUnitsPlain(collateral, market.collateral.decimals);
+    expect(error).toMatchObject({ code: 'bad_request', details: { field: 'body.amount', limit: { maxAmount } } });
+  });
+});
+
+describe('close of a position that is too large for the venues', () => {
+  it('error: names the loss that would have to be accepted and a part that can be closed, and both pass', async () => {
+    const state = await service.world.chains.on(1).snapshot();
+    const id = await opened(8);
+    await makeShallow(6_400n);
+    const { error } = await manage({ id, action: 'close' });
+    expect(error).toMatchObject({ code: 'bad_request', details: { field: 'body.action' } });
+    const { maxSwapLossPct, amount } = error.details.limit;
+    const accepted = new Decimal(maxSwapLossPct).toNumber();
+    await partner.build(MANAGE, { userAddress: user, id, action: 'close', maxSwapLossPct: accepted });
+    const part = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount });
+    await partner.send(part);
+    expect((await partner.position(market, id)).open).toBe(true);
+    await service.world.chains.on(1).revert(state);
+  });
+});
+
+describe('increase_leverage to below where the position is', () => {
+  it.each(['repay', 'add_collateral', 'close'])('error: names %s with an amount that leads there', async (action) => {
+    const id = await opened(6);
+    const { error } = await manage({ id, action: 'increase_leverage', desiredLtv: '60' });
+    expect(error).toMatchObject({ code: 'bad_request', details: { reason: 'nothing_to_do' } });
+    const ways: Json[] = error.details.alternatives;
+    expect(ways.map((way) => way.action)).toEqual(['repay', 'add_collateral', 'close']);
+    const way = ways.find((candidate) => candidate.action === action);
+    expect(error.message).toContain(`${action} with amount ${way.amount}`);
+    const token = action === 'repay' ? market.loan : market.collateral;
+    await service.world.chains.on(1).mint(token, user, units(way.amount, token));
+    const payToken = action === 'close' ? {} : { payToken: token.address };
+    const bundle = await partner.build(MANAGE, { userAddress: user, id, action, amount: way.amount, ...payToken });
+    await partner.send(bundle);
+    if (way.thenRepay) {
+      const [{ amount }] = bundle.meta.received;
+      const repay = { action: 'repay', amount, payToken: market.loan.address };
+      await partner.send(await partner.build(MANAGE, { userAddress: user, id, ...repay }));
+    }
+    const { ltvPct } = await partner.position(market, id);
+    expect(ltvPct.minus(60).abs().lte('0.2'), ltvPct.toFixed(4)).toBe(true);
+  });
+});
