@@ -128,6 +128,8 @@ describe('the chain node', () => {
     expect(await built('/v1/partner/leverage/build', body)).toBe(2);
     const id = await partner.nextId();
     await partner.send(await partner.build('/v1/partner/leverage/build', body));
+    // Where it stands is taken from memory once its block is final.
+    await service.world.chains.on(1).mine(128);
     const manage = { userAddress: user, id };
     expect(await built('/v1/partner/manage/build', { ...manage, action: 'close' })).toBe(2);
     expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(2);
