@@ -168,7 +168,7 @@ describe('POST /v1/partner/manage/build', () => {
   it.each<[string, Json, Json]>([
     ['an unknown action', { action: 'liquidate' }, { details: { field: 'body.action' } }],
     ['an unknown position', { action: 'close', id: 77 }, { details: { field: 'body.id', value: '77' } }],
-    ['a close with an amount', { action: 'close', amount: '5' }, { details: { field: 'body.amount' } }],
+    ['a close with a target', { action: 'close', leverage: 2 }, { details: { field: 'body.leverage' } }],
     ['an increase without a target', { action: 'increase_leverage' }, { details: { field: 'body.leverage' } }],
     [
       'an increase with both targets',
@@ -275,7 +275,7 @@ describe('POST /v1/partner/leverage/build', () => {
     }
   });
 
-  it('error: SimulationReverted with the decoded reason, retryable when a fresh quote may cure it', async () => {
+  it('error: NotEligible while the contract is paused', async () => {
     const local = service.world.chains.on(1);
     const from = labelAddress('owner');
     const snapshot = await local.snapshot();
@@ -285,8 +285,8 @@ describe('POST /v1/partner/leverage/build', () => {
     await local.revert(snapshot);
     expect(answer).toMatchObject({
       status: 400,
-      code: 'simulation_reverted',
-      details: { reason: 'EnforcedPause', callIndex: 1 },
+      code: 'bad_request',
+      details: { reason: 'market_closed' },
     });
   });
 

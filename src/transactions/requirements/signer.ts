@@ -47,7 +47,9 @@ export async function requireWallet(
   named: Address | null | undefined,
 ): Promise<void> {
   if (!named) return;
-  if (named === zeroAddress && user === proxyAddress(chain.contracts.flashLeverage, IMPLEMENTATION_NONCE)) {
+  const { flashLeverage } = chain.contracts;
+  const isNobodys = named === zeroAddress || named === flashLeverage;
+  if (isNobodys && user === proxyAddress(flashLeverage, IMPLEMENTATION_NONCE)) {
     throw notASigner(user, 'a contract that cannot sign');
   }
   const found = await confirmOwner(reader, chain, user, named);
