@@ -166,7 +166,7 @@ export type ManageAction =
   | 'add_collateral'
   /** Borrow more to the wallet, up to the safe LTV. Takes `amount`, of the loan token. */
   | 'borrow'
-  /** Sell all collateral, repay all debt, pay the rest out. */
+  /** Sell all collateral, or `amount` of it, repay the debt, pay the rest out. */
   | 'close'
   /** Borrow more and swap it into collateral. Takes `leverage` or `desiredLtv`. */
   | 'increase_leverage'
