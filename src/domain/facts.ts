@@ -180,12 +180,22 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** A value that was told and is not published before it is confirmed. */
+export interface Suspect {
+  /** Prices in USD, rates in percent. */
+  readonly value: Decimal;
+  /** How many readings in a row have told it. */
+  readonly readings: number;
+}
+
 export interface Failure {
   readonly reason: FailureReason;
   /** Public name of the source that failed, e.g. `aggregator` or `chain`. */
   readonly source: string;
   /** When the first refresh of the running series of failures failed, ms. */
   readonly sinceMs: number;
+  /** What was told, where it is only waited for confirmation. */
+  readonly suspect?: Suspect;
 }
 
 /** A last-good value with when and where it was measured. A failure never changes `asOfMs`. */

@@ -227,6 +227,11 @@ function isFailure(value: unknown): value is Failure {
     isRecord(value) &&
     FAILURE_REASONS.some((reason) => reason === value.reason) &&
     typeof value.source === 'string' &&
-    typeof value.sinceMs === 'number'
+    typeof value.sinceMs === 'number' &&
+    (value.suspect === undefined || isSuspect(value.suspect))
   );
+}
+
+function isSuspect(value: unknown): boolean {
+  return isRecord(value) && Decimal.isBigNumber(value.value) && typeof value.readings === 'number';
 }

@@ -51,9 +51,9 @@ export function* mergeGroup<G extends FactGroup>(
   const state = yield* withoutFuture(group, known, nowMs);
   const items = yield* copied(state.items);
   const failures = yield* copied(state.failures);
-  for (const [key, { reason, source }] of publication.failures) {
+  for (const [key, failure] of publication.failures) {
     if (publication.items.has(key)) continue;
-    failures.set(key, { reason, source, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
+    failures.set(key, { ...failure, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
   }
   let hasImplausible = false;
   for (const [key, told] of publication.items) {

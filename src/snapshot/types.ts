@@ -1,11 +1,11 @@
-import type { ChainFacts, Fact, FactGroup, FactGroups, FailureReason } from '../domain/facts.ts';
+import type { ChainFacts, Fact, FactGroup, FactGroups, Failure } from '../domain/facts.ts';
 import type { ChainId } from '../shared/ids.ts';
 
 /** What one refresh of a group found. Keys in neither map are left as they are. */
 export interface Publication<T> {
   readonly attemptedAtMs: number;
   readonly items: ReadonlyMap<string, Fact<T>>;
-  readonly failures: ReadonlyMap<string, { readonly reason: FailureReason; readonly source: string }>;
+  readonly failures: ReadonlyMap<string, Omit<Failure, 'sinceMs'>>;
   /** The source gave nothing at all: no success, even where there is no key yet to say it of. */
   readonly failed?: boolean;
 }

@@ -4,10 +4,11 @@ import type { ChainReader } from '../chain/reader.ts';
 import { apyPctFromRayRate } from '../domain/apy/rates.ts';
 import { DAY_MS } from '../domain/apy/series.ts';
 import type { CollateralApy } from '../domain/facts.ts';
+import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { packHistory, type RateHistory } from '../shared/rate-history.ts';
+import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
 import { bestEffort, continueSeries, KEPT_DAYS } from './series.ts';
@@ -82,6 +83,7 @@ function apyWarmer(
         source,
         signal,
         ask: () => ask(asked, signal),
+        ...(source === 'onchain' ? {} : { doubt: doubtRate }),
         combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
       await own.record(keys);
@@ -93,6 +95,15 @@ function apyWarmer(
 /** A principal token past its maturity earns nothing any more: no source lists it, and that is no failure. */
 function hasMatured(token: Token, nowMs: number): boolean {
   return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
+}
+
+/** A rate that is far from the last good one, or from its own history, waits to be confirmed. What a chain tells never does. */
+export function doubtRate(
+  fresh: CollateralApy,
+  lastGood: CollateralApy | undefined,
+): CollateralApy['apyPct'] | undefined {
+  const newest = fresh.history === undefined ? undefined : pointsOf(fresh.history).at(-1)?.ratePct;
+  return isSuspectRate(fresh.apyPct, lastGood?.apyPct, newest) ? fresh.apyPct : undefined;
 }
 
 /** The rate is the fresh one; its history continues the known one, and days that neither has are our own samples. */

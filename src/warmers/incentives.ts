@@ -1,6 +1,8 @@
 import type { Chain } from '../catalog/types.ts';
-import type { FailureReason, GroupState, MarketIncentives } from '../domain/facts.ts';
+import { CAMPAIGN_SIDES, type FailureReason, type GroupState, type MarketIncentives } from '../domain/facts.ts';
+import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
+import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Batch, IncentivesPort } from '../upstreams/types.ts';
 import { type EmptinessRule, refreshGroup, type Snapshot } from './refresh.ts';
@@ -44,9 +46,29 @@ export function createIncentivesWarmer(
           return doubtMissing(answer, deps.snapshot.facts(chain.chainId).groups.incentives, deps.clock.now(), everySec);
         },
         emptiness: EMPTINESS,
+        doubt: doubtCampaigns,
       }),
   };
 }
+
+/**
+ * A campaign whose APR is far from what it was, or a new one that pays far more than its reward token ever did on the
+ * market, waits to be confirmed: what the market would then pay on both sides is told.
+ */
+export function doubtCampaigns(fresh: MarketIncentives, before: MarketIncentives | undefined): Decimal | undefined {
+  const known = before ? CAMPAIGN_SIDES.flatMap((side) => before[side]) : [];
+  const running = CAMPAIGN_SIDES.flatMap((side) => fresh[side]);
+  const isSuspect = running.some(({ id, symbol, aprPct }) => {
+    const same = known.find((campaign) => campaign.id === id)?.aprPct;
+    if (same) return isSuspectRate(aprPct, same, undefined);
+    const most = known.filter((campaign) => campaign.symbol === symbol).map((campaign) => campaign.aprPct);
+    return aprPct.gt(UNKNOWN_APR_MAX) && !most.some((apr) => !isSuspectRate(aprPct, apr, undefined));
+  });
+  return isSuspect ? running.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO) : undefined;
+}
+
+/** A campaign of a reward token that is not known on the market is believed up to here, percent. */
+const UNKNOWN_APR_MAX = 50;
 
 /**
  * A campaign that should still run by its own dates and that a list leaves out was cancelled, or was lost between two pages:

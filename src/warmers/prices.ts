@@ -1,6 +1,10 @@
 import type { Chain, Token } from '../catalog/types.ts';
-import type { FailureReason, UsdPrice } from '../domain/facts.ts';
+import type { ChainFacts, FailureReason, UsdPrice } from '../domain/facts.ts';
+import { oracleUsd } from '../domain/market/prices.ts';
+import { peggedTokens } from '../domain/market/statics.ts';
+import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { Batch, PricePort } from '../upstreams/types.ts';
 import { type Answer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
@@ -12,7 +16,8 @@ export interface PricesDeps {
 
 /**
  * Create the warmer of token prices: the first provider for all, the second for what the first failed on. Each price
- * carries the source it came from; a token that neither has an id for is not configured, and nobody is asked about it.
+ * carries the source it came from; a token that neither has an id for is not configured, and nobody is asked about it. A price
+ * that is off its peg, or far from what was known, is asked of the second as well; what they agree on is published.
  */
 export function createPricesWarmer(
   deps: PricesDeps,
@@ -33,8 +38,31 @@ export function createPricesWarmer(
         keys: tokens.map((token) => token.address),
         source: ports[0].name,
         signal,
-        ask: () => askInTurn(ports, tokens, signal),
+        ask: () => {
+          const facts = deps.snapshot.facts(chainId);
+          return askInTurn(ports, tokens, (token, told) => referencesOf(chain, facts, token, told), signal);
+        },
       }),
+  };
+}
+
+/** What a price is compared with. An oracle tells it in a loan token, whose own price is the last good one, or the one told with it. */
+function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Batch<UsdPrice>): PriceReferences {
+  const { items } = facts.groups.price;
+  const pegged = peggedTokens(chain);
+  const known = (address: string) => items.get(address)?.value ?? told.values.get(address);
+  const market = chain.markets.find(
+    ({ collateral, oracle, loan }) =>
+      collateral.address === token.address &&
+      facts.groups.oracle.items.has(oracle) &&
+      known(loan.address) !== undefined,
+  );
+  const oracle = market && facts.groups.oracle.items.get(market.oracle);
+  const loanUsd = market && known(market.loan.address)?.usd;
+  return {
+    pegged: pegged.has(token.address),
+    lastGood: items.get(token.address)?.value.usd,
+    oracle: market && oracle && loanUsd && oracleUsd(market, oracle.value.price, loanUsd),
   };
 }
 
@@ -43,22 +71,57 @@ interface Asked extends Batch<UsdPrice> {
   readonly error?: unknown;
 }
 
+/** Where a price has come from and whether it may be published. */
+interface Choice {
+  readonly price: UsdPrice;
+  readonly source: PricePort;
+  readonly isSuspect: boolean;
+}
+
 async function askInTurn(
   [first, second]: readonly [PricePort, PricePort],
   tokens: readonly Token[],
+  references: (token: Token, told: Batch<UsdPrice>) => PriceReferences,
   signal: AbortSignal,
 ): Promise<Answer<UsdPrice>> {
   const primary = await ask(first, tokens, signal);
-  const open = tokens.filter((token) => !primary.values.has(token.address));
+  const isDoubtful = (token: Token, { usd }: UsdPrice): boolean => {
+    const { pegged, lastGood, oracle } = references(token, primary);
+    // Without anything to compare it with a price is worth a second question.
+    return (lastGood ?? oracle) === undefined || isSuspectPrice(usd, { pegged, lastGood, oracle });
+  };
+  const open = tokens.filter((token) => {
+    const price = primary.values.get(token.address);
+    return price === undefined || isDoubtful(token, price);
+  });
   if (open.length === 0) return primary;
   const fallback = await ask(second, open, signal);
   if (primary.error !== undefined && fallback.error !== undefined) throw primary.error;
-  const failed = open.filter((token) => !fallback.values.has(token.address));
-  return {
-    values: new Map([...primary.values, ...fallback.values]),
-    failures: new Map(failed.map(({ address }) => [address, whyUnpriced(address, primary, fallback)])),
-    sourceOf: (address) => (fallback.values.has(address) ? second.name : first.name),
+  const choose = (token: Token): Choice | null => {
+    const told = primary.values.get(token.address);
+    const other = fallback.values.get(token.address);
+    const known = references(token, primary);
+    if (told && other && agree(told.usd, other.usd)) return { price: told, source: first, isSuspect: false };
+    const candidates = [told && { price: told, source: first }, other && { price: other, source: second }].flatMap(
+      (candidate) => (candidate ? [{ ...candidate, isSuspect: isSuspectPrice(candidate.price.usd, known) }] : []),
+    );
+    const [preferred] = candidates;
+    if (!preferred) return null;
+    const isUnknown = (known.lastGood ?? known.oracle) === undefined && !known.pegged;
+    // Two sources that contradict each other, and nothing to tell which of them is right.
+    if (isUnknown && candidates.length > 1) return { ...preferred, isSuspect: true };
+    return candidates.find(({ isSuspect }) => !isSuspect) ?? preferred;
   };
+  const chosen = new Map(open.map((token) => [token.address as string, choose(token)] as const));
+  const values = new Map(primary.values);
+  const doubted = new Map<string, Decimal>();
+  const failures = new Map<string, FailureReason>();
+  for (const [address, choice] of chosen) {
+    if (choice === null) failures.set(address, whyUnpriced(address, primary, fallback));
+    else values.set(address, choice.price);
+    if (choice?.isSuspect) doubted.set(address, choice.price.usd);
+  }
+  return { values, failures, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
 }
 
 async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<Asked> {

@@ -1,6 +1,15 @@
-import { FAILURE_REASONS, type Fact, type FactGroup, type FactGroups, type FailureReason } from '../domain/facts.ts';
+import {
+  FAILURE_REASONS,
+  type Fact,
+  type FactGroup,
+  type FactGroups,
+  type Failure,
+  type FailureReason,
+} from '../domain/facts.ts';
 import { ofNow } from '../domain/freshness/future.ts';
+import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
@@ -19,6 +28,8 @@ export interface Answer<T> {
   readonly measuredMs?: ReadonlyMap<string, number>;
   /** The source of single values, where it is not the one asked first. */
   readonly sourceOf?: (key: string) => string;
+  /** Values that are not published before they are confirmed: what was told of each, in one number. */
+  readonly doubted?: ReadonlyMap<string, Decimal>;
 }
 
 /**
@@ -40,6 +51,8 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly ask: () => Promise<Answer<FactGroups[G]>>;
   readonly signal: AbortSignal;
   readonly emptiness?: EmptinessRule<FactGroups[G]>;
+  /** Say what was told, in one number, of a value that is not published before it is confirmed. */
+  readonly doubt?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => Decimal | undefined;
   /** Combine a fresh value with the last-good one; absent: the fresh one replaces it. */
   readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => FactGroups[G];
 }
@@ -79,7 +92,7 @@ export async function measureGroup<G extends FactGroup>(
   const { chainId, group, keys, source, signal } = plan;
   const attemptedAtMs = clock.now();
   const items = new Map<string, Fact<FactGroups[G]>>();
-  const failures = new Map<string, { reason: FailureReason; source: string }>();
+  const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
   let answer: Answer<FactGroups[G]>;
   try {
     answer = await plan.ask();
@@ -90,7 +103,8 @@ export async function measureGroup<G extends FactGroup>(
     return { publication: { attemptedAtMs, items, failures, failed: true }, outcome: { error } };
   }
   signal.throwIfAborted();
-  const lastGood = snapshot.facts(chainId).groups[group].items as ReadonlyMap<string, Fact<FactGroups[G]>>;
+  const state = snapshot.facts(chainId).groups[group];
+  const lastGood = state.items as ReadonlyMap<string, Fact<FactGroups[G]>>;
   const distrusted = isDistrusted(plan, answer, lastGood, attemptedAtMs);
   const take = (key: string): void => {
     const value = answer.values.get(key);
@@ -103,6 +117,12 @@ export async function measureGroup<G extends FactGroup>(
     } else {
       const known = lastGood.get(key);
       const before = known && ofNow(group, known, clock.now());
+      const told = answer.doubted?.get(key) ?? plan.doubt?.(value, before?.value, key);
+      const suspect = told && nextReading(told, state.failures.get(key)?.suspect);
+      if (suspect && suspect.readings < CONFIRMING_READINGS) {
+        failures.set(key, { reason: 'implausible', source: itsSource, suspect });
+        return;
+      }
       const combined = plan.combine?.(value, before?.value, key) ?? value;
       items.set(key, { value: combined, asOfMs, source: itsSource });
     }
@@ -116,9 +136,10 @@ export async function measureGroup<G extends FactGroup>(
 }
 
 /** Count a run's outcome. */
-export function reportOf(items: number, failures: readonly { readonly reason: FailureReason }[]): RunReport {
+export function reportOf(items: number, failures: readonly Pick<Failure, 'reason' | 'suspect'>[]): RunReport {
   const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
-  return { items, failures: failures.length, retryable };
+  const suspects = failures.filter((failure) => failure.suspect !== undefined).length;
+  return { items, failures: failures.length, retryable, ...(suspects > 0 ? { suspects } : {}) };
 }
 
 /** Add up the reports of a run's parts. */
@@ -128,8 +149,9 @@ export function sumReports(reports: readonly RunReport[]): RunReport {
       items: sum.items + report.items,
       failures: sum.failures + report.failures,
       retryable: sum.retryable + report.retryable,
+      ...(sum.suspects || report.suspects ? { suspects: (sum.suspects ?? 0) + (report.suspects ?? 0) } : {}),
     }),
-    { items: 0, failures: 0, retryable: 0 },
+    { items: 0, failures: 0, retryable: 0 } as RunReport,
   );
 }
 

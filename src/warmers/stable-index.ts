@@ -2,7 +2,7 @@ import type { Chain } from '../catalog/types.ts';
 import type { StableIndexPool } from '../domain/facts.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
 import type { Batch, StableIndexPort } from '../upstreams/types.ts';
-import { type CollateralApyDeps, createOwnApys, keepHistory, tokensWithSource } from './collateral-apy.ts';
+import { type CollateralApyDeps, createOwnApys, doubtRate, keepHistory, tokensWithSource } from './collateral-apy.ts';
 import { type Answer, refreshGroup, sumReports } from './refresh.ts';
 import { continueSeries } from './series.ts';
 import type { Warmer } from './types.ts';
@@ -43,7 +43,14 @@ export function createStableIndexWarmer(
         () => [],
       );
       const keys = [...new Set([...known, ...told])];
-      return refreshGroup(deps, { ...common, group: 'stableIndex', keys, ask: () => fetched, combine: continuePool });
+      return refreshGroup(deps, {
+        ...common,
+        group: 'stableIndex',
+        keys,
+        ask: () => fetched,
+        doubt: doubtPool,
+        combine: continuePool,
+      });
     };
     const tokens = tokensWithSource(chain, SOURCE);
     const own = createOwnApys(deps, chainId);
@@ -54,6 +61,7 @@ export function createStableIndexWarmer(
         group: 'collateralApy',
         keys: tokens.map((token) => token.address),
         ask: async () => apysOf(tokens, await fetched),
+        doubt: doubtRate,
         combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
       await own.record(tokens.map((token) => token.address));
@@ -61,6 +69,12 @@ export function createStableIndexWarmer(
     };
     return tokens.length === 0 ? [list()] : [list(), apys()];
   }
+}
+
+/** As of the tokens that use the index. */
+function doubtPool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined) {
+  const known = lastGood && { apyPct: lastGood.avg7dPct };
+  return doubtRate({ apyPct: fresh.avg7dPct, history: fresh.history }, known);
 }
 
 /** The 7-day average is the fresh one; the history continues the known one. */

@@ -12,6 +12,8 @@ export interface RunReport {
   readonly failures: number;
   /** Failures that asking again may cure; a source that is not configured is not among them. */
   readonly retryable: number;
+  /** Those of them that are values which wait to be confirmed: they are asked for again within a minute. */
+  readonly suspects?: number;
 }
 
 /** One warm value: what it refreshes, how often, and how. */

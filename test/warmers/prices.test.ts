@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fails, NOW_MS, token, world } from './world.ts';
+import { all, fails, NOW_MS, pct, token, world } from './world.ts';
 
 describe('prices', () => {
   const sourceOf = (w: ReturnType<typeof world>, symbol: string) =>
@@ -19,6 +19,7 @@ describe('prices', () => {
     const [first, second] = w.ports.prices;
     const asked: string[] = [];
     const missing = token('DAI').address;
+    await w.run('prices:1');
     w.ports.prices = [
       {
         name: 'coingecko',
@@ -65,5 +66,60 @@ describe('prices', () => {
     expect(items).toEqual(before);
     expect(failures.get(token('USDC').address)?.reason).toBe('missing');
     expect(failures.get(token('sUSDS').address)?.reason).toBe('not_configured');
+  });
+
+  describe('a price that is not plausible', () => {
+    const usdc = token('USDC').address;
+    const priced =
+      (usd: string) => async (tokens: Parameters<ReturnType<typeof world>['ports']['prices'][0]['usdPrices']>[0]) =>
+        all(
+          tokens.filter(({ coingeckoId }) => coingeckoId).map(({ address }) => address),
+          (address) => ({ usd: pct(address === usdc ? usd : '1') }),
+        );
+    const tell = async (w: ReturnType<typeof world>, first: string, second: string | null) => {
+      w.ports.prices = [
+        { name: 'coingecko', usdPrices: priced(first) },
+        { name: 'defillama', usdPrices: second === null ? fails('timeout') : priced(second) },
+      ];
+      const report = await w.run('prices:1');
+      const { items, failures } = w.facts().groups.price;
+      const fact = items.get(usdc);
+      return [fact?.value.usd.toFixed(), fact?.source, failures.get(usdc)?.suspect?.value.toFixed(), report.suspects];
+    };
+
+    test.each(['1.5', '100', '0.01', '900000000'])(
+      '%s of one provider: the other is asked and published',
+      async (absurd) => {
+        const w = world();
+        await tell(w, '1', '1');
+        expect(await tell(w, absurd, '1.001')).toEqual(['1.001', 'defillama', undefined, undefined]);
+        expect(await tell(w, '1', '1')).toEqual(['1', 'coingecko', undefined, undefined]);
+      },
+    );
+
+    test('with the other away the last good one goes on, and three readings confirm', async () => {
+      const w = world();
+      await tell(w, '1', '1');
+      expect(await tell(w, '0.5', null)).toEqual(['1', 'coingecko', '0.5', 1]);
+      expect(await tell(w, '0.505', null)).toEqual(['1', 'coingecko', '0.505', 1]);
+      expect(await tell(w, '0.5', null)).toEqual(['0.5', 'coingecko', undefined, undefined]);
+    });
+
+    test('readings that contradict each other confirm nothing', async () => {
+      const w = world();
+      await tell(w, '1', '1');
+      for (const usd of ['1.5', '0.5', '1.5', '0.5', '3']) expect((await tell(w, usd, null))[0]).toBe('1');
+    });
+
+    test('a real loss of the peg that both tell is published at once, however large', async () => {
+      const w = world();
+      await tell(w, '1', '1');
+      expect(await tell(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
+    });
+
+    test('before anything is known, a stablecoin at 1.5 USD of one provider is not published', async () => {
+      expect((await tell(world(), '1.5', null))[0]).toBeUndefined();
+      expect((await tell(world(), '1.5', '1'))[0]).toBe('1');
+    });
   });
 });

@@ -69,11 +69,43 @@ describe('collateral-apy', () => {
     expect(historyOf(w)).toBe(`${first}:3,${first + 86_400_000}:4`);
     const fresh = world();
     for (const [name, days] of w.apys) fresh.apys.set(name, days);
+    await fresh.time.advance(3 * 86_400_000);
     await day(fresh, '6');
     expect(historyOf(fresh)?.split(',')).toHaveLength(3);
     fresh.keepSamples = false;
     await day(fresh, '7');
     expect(historyOf(fresh)?.split(',')).toHaveLength(3);
+  });
+});
+
+describe('an APY that is not plausible', () => {
+  const key = token('wstETH').address;
+  const tell = async (w: ReturnType<typeof world>, apy: string, history?: string) => {
+    const own =
+      history === undefined ? {} : { history: packHistory([{ atMs: NOW_MS - 86_400_000, ratePct: pct(history) }]) };
+    w.ports.aggregator = { name: 'aggregator', apys: async () => all([key], () => ({ apyPct: pct(apy), ...own })) };
+    const report = await w.run('collateral-apy-aggregator:1');
+    const { items, failures } = w.facts().groups.collateralApy;
+    return [items.get(key)?.value.apyPct.toFixed(), failures.get(key)?.suspect?.value.toFixed(), report.suspects];
+  };
+
+  test.each([
+    ['a factor of 100', '700'],
+    ['a factor of 0.01', '0.07'],
+    ['999 %', '999'],
+    ['zero', '0'],
+  ])('%s waits for three readings, and the last good one goes on', async (_name, absurd) => {
+    const w = world();
+    await tell(w, '7', '7');
+    expect(await tell(w, absurd, absurd)).toEqual(['7', absurd, 1]);
+    expect(await tell(w, absurd, absurd)).toEqual(['7', absurd, 1]);
+    expect(await tell(w, '7', '7')).toEqual(['7', undefined, undefined]);
+    expect(w.facts().groups.collateralApy.items.get(key)?.value.history).not.toContain(`:${absurd}`);
+    for (const shown of ['7', '7', absurd]) expect((await tell(w, absurd, absurd))[0]).toBe(shown);
+  });
+
+  test('0 % beside a chart of 7 % is not believed even when nothing else is known', async () => {
+    expect(await tell(world(), '0', '7')).toEqual([undefined, '0', 1]);
   });
 });
 

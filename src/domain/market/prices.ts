@@ -61,13 +61,17 @@ const marketsByCollateral: (chain: Chain) => ReadonlyMap<Address, readonly Marke
   return markets;
 });
 
+/** Say what one whole collateral token is worth in USD by its market's oracle and the price of the loan token. */
+export function oracleUsd({ collateral, loan }: Market, price: bigint, loanUsd: Decimal): Decimal {
+  return slim(shifted(new Decimal(price).times(loanUsd), collateral.decimals - loan.decimals - 36));
+}
+
 /** Value the collateral of a market by its oracle; `undefined` while its parts are not known. */
 function oraclePrice(market: Market, field: string, context: PriceContext): PriceOrGap | undefined {
   const oracle = context.facts.groups.oracle.items.get(market.oracle);
   const loan = loanPrice(market, context);
   if (!oracle || loan.gap) return undefined;
-  const places = market.collateral.decimals - market.loan.decimals - 36;
-  const usd = slim(shifted(new Decimal(oracle.value.price).times(loan.price.value.usd), places));
+  const usd = oracleUsd(market, oracle.value.price, loan.price.value.usd);
   if (!isPlausiblePrice(usd, false)) {
     return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
   }
