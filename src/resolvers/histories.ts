@@ -115,6 +115,10 @@ function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, 
   if (kind === 'collateralApy' && market.collateral.apySource === 'none') {
     return gap('points', 'NOT_APPLICABLE', 'The collateral earns nothing by itself.');
   }
+  const { maturity } = market.collateral;
+  if (kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx)) {
+    return gap('points', 'NOT_APPLICABLE', 'The token has matured.');
+  }
   const { groups } = ctx.loaders.facts(market.chainId);
   if (kind === 'collateralApy') return gapOfGroup('points', groups.collateralApy, market.collateral.address);
   if (kind === 'borrowApy') return gapOfGroup('points', groups.borrowHistory, market.id);

@@ -248,6 +248,8 @@ const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], strin
   near_maturity: 'The principal token matures too soon.',
   no_swap_route: 'The collateral has no swap route.',
   not_listed: 'The strategy is not offered.',
+  off_peg: 'A stablecoin of the strategy is off its peg.',
+  oracle_divergence: 'The oracle is far from the price of the collateral.',
   not_equity_vault: 'The strategy is no equity vault.',
   market_closed: 'The contract is paused, or takes no new position on this market.',
   equity_vault: 'The loop belongs to an equity vault and is unwound with it.',

@@ -1,3 +1,4 @@
+import type { Warning } from '../domain/market/types.ts';
 import type {
   EquityTerms,
   ExitLiquidity,
@@ -246,6 +247,19 @@ const ProfileHintRef = builder.objectRef<NonNullable<SpiralHints['profile']>>('S
   }),
 });
 
+const WarningRef = builder.objectRef<Warning>('StrategyWarning').implement({
+  description: 'Something about a value that whoever relies on it should know.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      description:
+        '`suspect_price`, `suspect_apy`, `suspect_incentive`: its source tells another value, which is not confirmed yet, and the last good one is shown. `off_peg`: a stablecoin outside 0.9-1.1 USD. `oracle_divergence`: the oracle values the collateral more than 10 % from its price.',
+    }),
+    field: t.exposeString('field', { description: 'Path of the field in the strategy.' }),
+    value: t.expose('value', { type: 'Decimal', description: 'What was told: USD of prices, percent of rates.' }),
+    message: t.exposeString('message', { description: 'One plain sentence for people.' }),
+  }),
+});
+
 export const HintsRef = builder.objectRef<SpiralHints>('SpiralHints').implement({
   description: 'The only opinions in the answer, with their own thresholds.',
   fields: (t) => ({
@@ -258,6 +272,12 @@ export const HintsRef = builder.objectRef<SpiralHints>('SpiralHints').implement(
       type: ProfileHintRef,
       nullable: true,
       description: 'Only on uncorrelated markets.',
+    }),
+    warnings: t.expose('warnings', {
+      type: [WarningRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 3 },
+      description: 'What to know of values that are shown; `null` = nothing.',
     }),
   }),
 });

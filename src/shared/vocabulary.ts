@@ -40,6 +40,8 @@ export const INELIGIBILITIES = [
   'near_maturity',
   'no_swap_route',
   'not_listed',
+  'off_peg',
+  'oracle_divergence',
   'equity_vault',
   'not_equity_vault',
   'market_closed',
@@ -49,3 +51,11 @@ export const INELIGIBILITIES = [
 ] as const;
 /** Where liquidity can fall short: what one market lends, or what the lending protocol holds of a token. */
 export const LIQUIDITY_PLACES = ['market', 'protocol'] as const;
+/** What is to be known of values that are shown. */
+export const WARNING_CODES = [
+  'suspect_price',
+  'suspect_apy',
+  'suspect_incentive',
+  'off_peg',
+  'oracle_divergence',
+] as const;

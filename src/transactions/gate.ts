@@ -3,6 +3,7 @@ import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
 import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
+import type { Strategy } from '../domain/strategy/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
@@ -87,6 +88,18 @@ export function requireUnmatured({ collateral }: Market, nowMs: number): void {
   });
 }
 
+/** Refuse to add risk on a stablecoin that has lost its peg, or on an oracle that is far from the price. @throws NotEligibleError */
+export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | undefined): void {
+  const warning = strategy?.spiralHints?.warnings?.find(
+    ({ code }) => code === 'off_peg' || code === 'oracle_divergence',
+  );
+  if (!warning) return;
+  throw new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
+    reason: warning.code === 'off_peg' ? 'off_peg' : 'oracle_divergence',
+    pointer: '/v1/strategies',
+  });
+}
+
 /** Refuse to open what is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
 export function requireEligible(market: Market, composed: ComposedChain, nowMs: number): void {
   const { collateral } = market;
@@ -97,6 +110,7 @@ export function requireEligible(market: Market, composed: ComposedChain, nowMs: 
     });
   }
   const strategy = composed.strategies.find(({ id }) => id === (market.id as string));
+  requireSoundPrices(strategy);
   const failed = strategy?.visibility.checks.find(({ name, passed }) => !passed && LISTING_REASONS[name] !== undefined);
   if (!failed) return;
   throw new NotEligibleError(

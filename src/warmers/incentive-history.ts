@@ -66,8 +66,14 @@ export function createIncentiveHistoryWarmer(
           const ids = [...new Set(plans.flatMap(({ asked }) => asked))];
           const none = { values: new Map<string, RateHistory>(), failures: new Map<string, FailureReason>() };
           const told = ids.length === 0 ? none : await port.history(ids, { signal });
-          const values = new Map(plans.map((plan) => [plan.marketId as string, recordOf(plan, told.values, nowMs)]));
-          return { values, failures: new Map() };
+          const failures = new Map<string, FailureReason>();
+          const values = new Map<string, IncentiveHistory>();
+          for (const plan of plans) {
+            const failed = failureOf(plan, told.failures);
+            if (failed) failures.set(plan.marketId, failed);
+            else values.set(plan.marketId, recordOf(plan, told.values, nowMs));
+          }
+          return { values, failures };
         },
       });
       const { items } = snapshot.facts(chainId).groups.incentiveHistory;
@@ -113,6 +119,13 @@ function planOf(
   );
   const listed = [...running, ...past.filter((campaign) => !isComplete.has(campaignKey(campaign)))];
   return [{ marketId, listed, known, asked: listed.map(({ id }) => id), nowMs }];
+}
+
+/** Why a market stays as it is: a campaign of which steps are known could not be asked. One that is new begins all the same. */
+function failureOf({ listed, known }: Plan, failures: ReadonlyMap<string, FailureReason>): FailureReason | undefined {
+  const recorded = new Set(known.filter(({ steps }) => steps !== '').map(campaignKey));
+  const failed = listed.find((campaign) => failures.has(campaign.id) && recorded.has(campaignKey(campaign)));
+  return failed && failures.get(failed.id);
 }
 
 function recordOf(

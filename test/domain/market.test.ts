@@ -5,6 +5,8 @@ import type { ChainFacts } from '../../src/domain/facts.ts';
 import { tokenPrice } from '../../src/domain/market/prices.ts';
 import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { NotEligibleError } from '../../src/transactions/errors.ts';
+import { requireSoundPrices } from '../../src/transactions/gate.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -78,18 +80,67 @@ describe('composeMarket', () => {
     ['0.9', true],
     ['1.1', true],
     ['1.11', false],
-    ['0', false],
-  ])('behavior: a stablecoin at %s USD is believed: %s', (usd, believed) => {
+  ])('behavior: a stablecoin at %s USD is told; within its peg: %s', (usd, inPeg) => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
     const price = { value: { usd: new Decimal(usd) } };
     const strategy = strategyOf(withItem(completeFacts(ethereum), 'price', market.loan.address, price), market.id);
-    expect(strategy.loan.priceUsd !== undefined).toBe(believed);
+    expect(strategy.loan.priceUsd).toBe(usd);
+    const codes = strategy.spiralHints?.warnings?.map(({ code }) => code) ?? [];
+    expect(codes.includes('off_peg')).toBe(!inPeg);
+    if (inPeg) expect(() => requireSoundPrices(strategy)).not.toThrow();
+    else expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
+  });
+
+  test('behavior: a price that is not above zero is not believed', () => {
+    const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
+    const strategy = strategyOf(
+      withItem(completeFacts(ethereum), 'price', market.loan.address, { value: { usd: new Decimal(0) } }),
+      market.id,
+    );
     for (const field of ['loan.priceUsd', 'supplyUsd', 'liquidityUsd', 'publicAllocatorLiquidityUsd']) {
-      expect(gapOf(strategy, field)?.reason).toBe(believed ? undefined : 'IMPLAUSIBLE');
+      expect(gapOf(strategy, field)?.reason).toBe('IMPLAUSIBLE');
     }
-    expect(strategy.liquidityUsd !== undefined).toBe(believed);
+    expect(strategy.liquidityUsd).toBeUndefined();
     expect(strategy.visibility.checks.find((check) => check.name === 'liquidity')?.passed).toBe(true);
   });
+
+  test('behavior: what is told and not confirmed is said beside the last good value, and the worse of both decides the listing', () => {
+    const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
+    const suspect = (value: string) => ({ value: new Decimal(value), readings: 1 });
+    const failure = { reason: 'implausible', source: 'test', sinceMs: NOW_MS } as const;
+    let facts = withItem(completeFacts(ethereum), 'price', market.loan.address, {
+      value: { usd: new Decimal(1) },
+      failure: { ...failure, suspect: suspect('0.0001') },
+    });
+    const strategy = strategyOf(facts, market.id);
+    expect(strategy.loan.priceUsd).toBe('1');
+    expect(strategy.spiralHints?.warnings?.map(({ code }) => code)).toEqual(['suspect_price', 'off_peg']);
+    expect(strategy.visibility.checks.find(({ name }) => name === 'liquidity')?.passed).toBe(false);
+    facts = withItem(completeFacts(ethereum), 'collateralApy', market.collateral.address, {
+      value: { apyPct: new Decimal(6) },
+      failure: { ...failure, suspect: suspect('-40') },
+    });
+    const losing = strategyOf(facts, market.id);
+    expect(losing.collateralApyPct).toBe('6.00');
+    expect(losing.spiralHints?.warnings?.[0]).toMatchObject({ code: 'suspect_apy', value: '-40' });
+    expect(losing.visibility.checks.find(({ name }) => name === 'has_yield')?.passed).toBe(false);
+  });
+
+  test.each([0.55, 1e12])(
+    'behavior: an oracle at %s of the price is shown and said, and nothing is opened',
+    (factor) => {
+      const market = marketOf(ethereum, 'rETH', 'WETH');
+      const complete = withItem(completeFacts(ethereum), 'price', market.collateral.address, {
+        value: { usd: new Decimal(2_675) },
+      });
+      const price = BigInt(new Decimal(1.07e36).times(factor).toFixed(0));
+      const facts = withItem(complete, 'oracle', market.oracle, { value: { price, blockNumber: 1n } });
+      const strategy = strategyOf(facts, market.id);
+      expect(strategy.spiralHints?.warnings?.map(({ code }) => code)).toEqual(['oracle_divergence']);
+      expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
+      expect(strategyOf(complete, market.id).spiralHints?.warnings).toBeUndefined();
+    },
+  );
 
   test('behavior: a price that floats is not held to the dollar; a measured collateral price wins over the derived', () => {
     const market = marketOf(ethereum, 'rETH', 'WETH');

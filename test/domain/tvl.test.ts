@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { composeTvl, totalTvl } from '../../src/domain/tvl/compose.ts';
+import { tvlMarkets } from '../../src/domain/tvl/markets.ts';
 import type { ChainTvl, TvlPosition } from '../../src/domain/tvl/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
@@ -90,7 +91,7 @@ describe('composeTvl', () => {
     const { marketId } = position();
     const market = marketOf(ethereum, 'sUSDe', 'DAI');
     const depegged = { value: { usd: new Decimal('0.5') } };
-    const unpriced = composeChain(ethereum, withItem(facts, 'price', market.loan.address, depegged), PARAMS);
+    const unpriced = tvlMarkets(ethereum, withItem(facts, 'price', market.loan.address, depegged));
     expect(composeTvl(unpriced, [position(), position()], NOW_MS)).toEqual({
       computed: false,
       unpriced: [{ marketId, positions: 2, reason: 'loan_price_unknown' }],

@@ -143,15 +143,15 @@ export function withItem<G extends FactGroup>(
   facts: ChainFacts,
   group: G,
   key: string,
-  change: { readonly value: FactGroups[G]; readonly asOfMs?: number } | { readonly failure?: Failure },
+  change:
+    | { readonly value: FactGroups[G]; readonly asOfMs?: number; readonly failure?: Failure }
+    | { readonly failure?: Failure },
 ): ChainFacts {
   const state = facts.groups[group];
   const items = new Map<string, Fact<FactGroups[G]>>(state.items);
   const failures = new Map(state.failures);
   if ('value' in change) items.set(key, fact(change.value, change.asOfMs));
-  else {
-    items.delete(key);
-    if (change.failure) failures.set(key, change.failure);
-  }
+  else items.delete(key);
+  if (change.failure) failures.set(key, change.failure);
   return { ...facts, groups: { ...facts.groups, [group]: { ...state, items, failures } } };
 }

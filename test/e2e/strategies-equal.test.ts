@@ -50,7 +50,7 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
   oracle { address type }
   exitLiquidity { measured asOf method direction slippagePct { sizeUsd slippagePct } }
   noSwapRoute
-  spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } }
+  spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } warnings { code field value message } }
   freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
   inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
   links { app market yieldSource }

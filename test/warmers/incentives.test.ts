@@ -97,7 +97,7 @@ describe('incentives', () => {
         ...w.ports.incentives,
         history: async (ids) => ({
           values: new Map(ids.flatMap((id) => (records[id] === undefined ? [] : [[id, records[id]] as const]))),
-          failures: new Map(),
+          failures: new Map(ids.flatMap((id) => (records[id] === undefined ? [[id, 'missing' as const]] : []))),
         }),
       };
     };

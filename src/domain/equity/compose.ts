@@ -8,7 +8,7 @@ import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { exitTierPart, gapsOfStrategy, type StrategyParams } from '../strategy/compose.ts';
+import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
 import { anyLacksRoute, exitLiquidityOf, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
 import {
   addAverages,
@@ -125,7 +125,8 @@ export function composeEquityStrategy(
   addMarketFields(strategy, stock);
   const stockBorrow = stock.history.carry?.netBorrowApyPct;
   addAverages(strategy, legAverages, historicalNetApyPct(targetPct, legAverages, stockBorrow));
-  if (tier) strategy.spiralHints = tier;
+  const hints = withWarnings(tier, [...stock.warnings, ...yieldMarket.warnings]);
+  if (hints) strategy.spiralHints = hints;
   if (links) strategy.links = links;
   return strategy;
 }

@@ -14,6 +14,7 @@ import { runningIncentive } from './incentives.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
 import { limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
+import { warningsOf, worstOf } from './warnings.ts';
 
 export type MarketOutcome =
   | { readonly composed: ComposedMarket; readonly excluded?: never }
@@ -90,11 +91,15 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       exitLiquidity: stampOf(facts.exitLiquidity ?? { asOfMs: NEVER_MS }, context.budgets.exitLiquidity),
       ...(facts.incentives ? { incentives: stampOf(facts.incentives, context.budgets.incentives) } : {}),
     },
+    warnings: [],
+    worst: {},
     gaps: [],
   };
   if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
   if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
   addPrices(composed, context, gaps);
+  composed.warnings = warningsOf(composed, context);
+  if (composed.warnings.length > 0) composed.worst = worstOf(composed, context);
   explainInputs(composed, context, gaps);
   gaps.push(...historyGaps);
   // A copy has no room left over, which for lists that grew is more than what is in them.

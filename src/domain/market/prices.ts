@@ -86,10 +86,9 @@ export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
 function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {
   const price = context.facts.groups.price.items.get(token.address);
   if (!price) return undefined;
-  if (isPlausiblePrice(price.value.usd, context.pegged.has(token.address))) return { price };
-  const message = context.pegged.has(token.address)
-    ? 'A stablecoin price outside 0.9–1.1 USD is not believed.'
-    : 'A price that is not above zero is not believed.';
+  // A price off its peg was confirmed before it was published: it is told, with a warning.
+  if (isPlausiblePrice(price.value.usd, false)) return { price };
+  const message = 'A price that is not above zero is not believed.';
   return { gap: gap(field, 'IMPLAUSIBLE', message, price.asOfMs) };
 }
 

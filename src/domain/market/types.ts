@@ -2,6 +2,7 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
+import type { WARNING_CODES } from '../../shared/vocabulary.ts';
 import type { HistoricalMeans } from '../apy/history.ts';
 import type { WindowMeans } from '../apy/series.ts';
 import type {
@@ -24,6 +25,23 @@ export interface RunningIncentive {
   readonly aprPct: Decimal;
   /** Running campaigns with an APR above zero, the largest first. */
   readonly campaigns: readonly IncentiveCampaign[];
+}
+
+/** Something about a value that whoever relies on it should know. */
+export interface Warning {
+  readonly code: (typeof WARNING_CODES)[number];
+  /** Path of the field in a strategy. */
+  readonly field: string;
+  /** What was told, as plain decimal: USD of prices, percent of rates. */
+  readonly value: string;
+  /** One plain sentence. */
+  readonly message: string;
+}
+
+/** Values that are told and worse than what is shown; absent where none is. */
+export interface Worst {
+  readonly liquidityUsd?: Decimal;
+  readonly collateralApyPct?: Decimal;
 }
 
 /** Trailing means of a market, percent at full precision. */
@@ -92,6 +110,8 @@ export interface ComposedMarket {
     /** Absent while they were never measured. */
     readonly incentives?: Stamp;
   };
+  readonly warnings: readonly Warning[];
+  readonly worst: Worst;
   readonly gaps: readonly Gap[];
 }
 

@@ -3,7 +3,7 @@ import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
-import type { ComposedMarket } from '../market/types.ts';
+import type { ComposedMarket, Warning } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, lacksRoute, shownNoRoute } from './exit.ts';
 import {
@@ -74,7 +74,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
       {
         market: composed,
         yieldsPct: [
-          composed.collateralApyPct,
+          composed.worst.collateralApyPct ?? composed.collateralApyPct,
           composed.collateralIncentive?.aprPct ?? ZERO,
           composed.borrowIncentive?.aprPct ?? ZERO,
         ],
@@ -135,8 +135,13 @@ const perpHints: (tier: SpiralHints) => SpiralHints = oncePer((tier) => ({ ...ti
 function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined {
   if (composed.market.correlated) gaps.push(NO_PROFILE);
   const tier = exitTierPart(composed, gaps);
-  if (composed.market.correlated) return tier;
-  return tier ? perpHints(tier) : { profile: PERP_PROFILE };
+  const hints = composed.market.correlated ? tier : tier ? perpHints(tier) : { profile: PERP_PROFILE };
+  return withWarnings(hints, composed.warnings);
+}
+
+/** Add warnings to the hints; without any they stay the same object. */
+export function withWarnings(hints: SpiralHints | undefined, warnings: readonly Warning[]): SpiralHints | undefined {
+  return warnings.length === 0 ? hints : { ...hints, warnings };
 }
 
 /** Grade the exit of a market's collateral; `undefined` and explained when it was never measured. */

@@ -2,6 +2,7 @@ import type { CollateralApySource, CollateralCategory } from '../../catalog/sche
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { Warning } from '../market/types.ts';
 
 /*
  * The composed strategy. Field names and number formats are those of the frozen v1 contract (section 2.1);
@@ -83,6 +84,8 @@ export interface SpiralHints {
     readonly thresholds: { readonly listingMaxPct: number; readonly depthCleanMaxPct: number };
   };
   readonly profile?: { readonly value: 'leveraged_perp'; readonly leverageApyMeaning: string };
+  /** What to know of values that are shown; absent when there is nothing. */
+  readonly warnings?: readonly Warning[];
 }
 
 export const VISIBILITY_CHECKS = ['has_yield', 'swap_route', 'maturity', 'liquidity'] as const;

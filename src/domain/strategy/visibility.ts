@@ -69,7 +69,7 @@ function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules
  * while anything can be borrowed, so that a failing price source does not empty the list; its `liquidityUsd` is absent.
  */
 function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): VisibilityCheck {
-  const { liquidityUsd } = market;
+  const liquidityUsd = market.worst.liquidityUsd ?? market.liquidityUsd;
   return {
     name: 'liquidity',
     passed: liquidityUsd ? liquidityUsd.gt(rules.minLiquidityUsd) : market.liquidityAssets > 0n,

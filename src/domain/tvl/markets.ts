@@ -1,7 +1,7 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../facts.ts';
 import { accrue } from '../market/accrue.ts';
-import { loanPrice } from '../market/prices.ts';
+import { isPlausiblePrice, loanPrice } from '../market/prices.ts';
 import { peggedTokens } from '../market/statics.ts';
 import type { TvlMarket, TvlMarkets } from './types.ts';
 
@@ -24,7 +24,10 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
       market,
       facts: { lendingState, oracle },
       ...totals,
-      ...(loan.gap ? {} : { loanPrice: loan.price }),
+      // A sum in dollars does not follow a stablecoin off its peg: the last computed one stays, with its age.
+      ...(loan.price && isPlausiblePrice(loan.price.value.usd, context.pegged.has(market.loan.address))
+        ? { loanPrice: loan.price }
+        : {}),
     });
   }
   return { chainId: chain.chainId, markets, excluded };

@@ -1,6 +1,7 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import { NotEligibleError } from '../errors.ts';
+import { requireSoundPrices } from '../gate.ts';
 
 /**
  * Refuse a deposit that could not be sold again, or that the list no longer offers for its maturity.
@@ -8,6 +9,7 @@ import { NotEligibleError } from '../errors.ts';
  */
 export function requireOpenVault(vault: EquityVault, { strategies }: ComposedChain, nowMs: number): void {
   const strategy = strategies.find(({ id }) => id === vault.id);
+  requireSoundPrices(strategy);
   const closed = [vault.stock, vault.yieldMarket.collateral].find(({ noSwapRoute }) => noSwapRoute);
   const routeless = strategy?.visibility.checks.some(({ name, passed }) => name === 'swap_route' && !passed);
   if (closed || routeless) {

@@ -1,0 +1,83 @@
+import type { Token } from '../../catalog/types.ts';
+import { type Decimal, formatPct } from '../../shared/decimal.ts';
+import type { Suspect } from '../facts.ts';
+import { apart, isOffPeg } from '../plausibility/judge.ts';
+import type { CompositionContext } from './context.ts';
+import { oracleUsd, tokenPrice } from './prices.ts';
+import type { ComposedMarket, Warning, Worst } from './types.ts';
+
+/** An oracle that values the collateral further from its price than this is told, percent. */
+export const ORACLE_DIVERGENCE_PCT = 10;
+
+type Priced = Pick<
+  ComposedMarket,
+  'market' | 'facts' | 'collateralPrice' | 'loanPrice' | 'collateralApyPct' | 'collateralApySource' | 'liquidityUsd'
+>;
+
+const NONE: readonly Warning[] = [];
+
+/**
+ * Tell what of a market is told and not confirmed yet, which of its tokens are off their peg, and whether its oracle is far
+ * from the price of the collateral. What a chain tells is shown all the same.
+ */
+export function warningsOf(composed: Priced, context: CompositionContext): readonly Warning[] {
+  const { market, facts } = composed;
+  const { groups } = context.facts;
+  const warnings: Warning[] = [];
+  for (const [field, token, price] of [
+    ['collateral.priceUsd', market.collateral, composed.collateralPrice?.value.usd],
+    ['loan.priceUsd', market.loan, composed.loanPrice?.value.usd],
+  ] as const) {
+    const suspect = groups.price.failures.get(token.address)?.suspect;
+    if (suspect) warnings.push(unconfirmed('suspect_price', field, suspect));
+    warnings.push(...offPeg(field, token, [price, suspect?.value], context));
+  }
+  const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect;
+  if (rate && composed.collateralApySource !== 'none')
+    warnings.push(unconfirmed('suspect_apy', 'collateralApyPct', rate));
+  const paid = groups.incentives.failures.get(market.id)?.suspect;
+  if (paid) warnings.push(unconfirmed('suspect_incentive', 'borrowIncentive', paid));
+  const loanUsd = composed.loanPrice?.value.usd;
+  const price = tokenPrice(market.collateral, '', context).price?.value.usd;
+  const own = loanUsd && oracleUsd(market, facts.oracle.value.price, loanUsd);
+  if (own && price && apart(own, price).times(100).gt(ORACLE_DIVERGENCE_PCT)) {
+    warnings.push({
+      code: 'oracle_divergence',
+      field: 'oracle',
+      value: own.toFixed(),
+      message: `The oracle values the collateral at ${own.precision(8).toFixed()} USD, and its price is ${price.precision(8).toFixed()} USD.`,
+    });
+  }
+  return warnings.length === 0 ? NONE : warnings;
+}
+
+/** Pick the worse of what is shown and what is told and not confirmed yet: listing and eligibility go by it. */
+export function worstOf(composed: Priced, { facts: { groups } }: CompositionContext): Worst {
+  const { market, liquidityUsd, loanPrice } = composed;
+  const told = groups.price.failures.get(market.loan.address)?.suspect?.value;
+  const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect?.value;
+  const lower = told && loanPrice && told.lt(loanPrice.value.usd) ? told.div(loanPrice.value.usd) : undefined;
+  return {
+    ...(lower && liquidityUsd ? { liquidityUsd: liquidityUsd.times(lower) } : {}),
+    ...(rate?.lt(composed.collateralApyPct) ? { collateralApyPct: rate } : {}),
+  };
+}
+
+function unconfirmed(code: Warning['code'], field: string, { value }: Suspect): Warning {
+  const shown = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
+  const message = `Its source tells ${shown} now, which is not confirmed yet: the last good value is shown.`;
+  return { code, field, value: value.toFixed(), message };
+}
+
+function offPeg(
+  field: string,
+  token: Token,
+  prices: readonly (Decimal | undefined)[],
+  { pegged }: CompositionContext,
+): readonly Warning[] {
+  if (!pegged.has(token.address)) return [];
+  const off = prices.find((usd) => usd !== undefined && isOffPeg(usd));
+  if (!off) return [];
+  const message = `${token.symbol} is held at one dollar and told at ${off.toFixed()} USD.`;
+  return [{ code: 'off_peg', field, value: off.toFixed(), message }];
+}
