@@ -50,3 +50,34 @@ export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
     reasons,
   );
 }
+
+/** A chain that a list goes without, because nothing of it was measured yet. */
+export interface LeftOutChain {
+  readonly chainId: ChainId;
+  /** Groups of facts that it waits for. */
+  readonly waitingFor: readonly string[];
+}
+
+/**
+ * Read the composed chains for a list: one that was never measured is left out and told, rather than take the others down.
+ * @throws NotReadyError when it is so of all
+ */
+export function readComposedOf(
+  ctx: AppContext,
+  chains: readonly Chain[],
+): { readonly composed: readonly ComposedChain[]; readonly leftOut: readonly LeftOutChain[] } {
+  const composed: ComposedChain[] = [];
+  const leftOut: LeftOutChain[] = [];
+  let refusal: NotReadyError | undefined;
+  for (const { chainId } of chains) {
+    try {
+      composed.push(readComposed(ctx, chainId));
+    } catch (error) {
+      if (!(error instanceof NotReadyError)) throw error;
+      refusal ??= error;
+      leftOut.push({ chainId, waitingFor: error.details?.waitingFor ?? [] });
+    }
+  }
+  if (composed.length === 0 && refusal !== undefined) throw refusal;
+  return { composed, leftOut };
+}

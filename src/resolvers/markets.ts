@@ -5,7 +5,7 @@ import { oncePer } from '../domain/memo.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { NotFoundError, NotReadyError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
-import { readComposed, requireChain, selectChains } from './chains.ts';
+import { type LeftOutChain, readComposed, readComposedOf, requireChain, selectChains } from './chains.ts';
 import type { AppContext } from './context.ts';
 import { type Page, type PageArgs, pageByRank } from './page.ts';
 import { oldestStamp } from './tokens.ts';
@@ -19,14 +19,16 @@ export interface MarketsArgs extends PageArgs {
 export interface ComposedPage<T> extends Page<T> {
   /** When the oldest of the chains' facts was published, ms; `null` when no chain was asked. */
   readonly asOfMs: number | null;
+  /** Asked chains that it goes without. */
+  readonly leftOut: readonly LeftOutChain[];
 }
 
-/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError */
+/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no asked chain is measured */
 export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<ComposedMarket> {
-  const composed = selectChains(ctx, args.chainIds).map((chain) => readComposed(ctx, chain.chainId));
+  const { composed, leftOut } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
   const markets = composed.flatMap((chain) => chain.markets);
   const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
-  return { ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize), asOfMs: oldestOf(composed) };
+  return { ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize), asOfMs: oldestOf(composed), leftOut };
 }
 
 /** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */

@@ -6,7 +6,7 @@ import type { EquityTerms, Strategy } from '../domain/strategy/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { NotFoundError } from '../shared/errors.ts';
 import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
-import { readComposed, requireChain, selectChains } from './chains.ts';
+import { readComposed, readComposedOf, requireChain, selectChains } from './chains.ts';
 import type { AppContext } from './context.ts';
 import { type ComposedPage, notComposed, oldestOf } from './markets.ts';
 import { type PageArgs, pageSize, toPage } from './page.ts';
@@ -31,11 +31,11 @@ export interface StrategiesArgs extends PageArgs {
 
 export const DEFAULT_ORDER = { field: 'leverageApy', direction: 'desc' } as const;
 
-/** List strategies of one or more chains. @throws BadRequestError, NotReadyError for a chain that is not measured yet */
+/** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no asked chain is measured yet */
 export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
   const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
   const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
-  const composed = chains.map((chain) => readComposed(ctx, chain.chainId));
+  const { composed, leftOut } = readComposedOf(ctx, chains);
   const page = queryStrategies(indexOf(composed), {
     filter: toFilter(args.filter ?? {}),
     order,
@@ -44,7 +44,7 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
     ...(args.after == null ? {} : { after: args.after }),
   });
   const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
-  return { ...toPage(edges, page), asOfMs: oldestOf(composed) };
+  return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut };
 }
 
 /** Find a strategy, listed or not. @throws BadRequestError, NotFoundError, NotReadyError when it is not measured yet */

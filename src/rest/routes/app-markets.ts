@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { dropAbsent } from '../absence.ts';
 import type { AppMarketsQuery } from '../generated/operations.ts';
 import { appMarketSchema, appMarketsEnvelope } from '../schemas/app-market.ts';
+import { chainIdChoice } from '../schemas/common.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { assumedIn, noneIn, PUBLIC_ERRORS } from './shared.ts';
+import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 type AppMarket = AppMarketsQuery['markets']['nodes'][number];
 
@@ -42,7 +43,7 @@ export function projectAppMarket(market: AppMarket): unknown {
   return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));
 }
 
-export function appMarketRoutes(): AnyRoute[] {
+export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   return [
     defineRoute({
       method: 'GET',
@@ -50,18 +51,21 @@ export function appMarketRoutes(): AnyRoute[] {
       surface: 'Public',
       summary: 'All markets at full precision',
       description:
-        'The composed markets of all chains, listed or not. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
+        'The composed markets of all chains, or of the named one, listed or not. A chain of which nothing was measured yet is left out and named in leftOut; 503 when that is so of all. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
       operation: 'AppMarkets',
-      params: z.object({}),
-      variables: () => ({}),
+      params: z.object({
+        chainId: chainIdChoice(chainIds).optional().describe('Only of this chain; all when left out.'),
+      }),
+      variables: ({ params }) => (params.chainId === undefined ? {} : { chainIds: [params.chainId] }),
       project: ({ markets }: AppMarketsQuery) => ({
         asOf: markets.asOf,
         count: markets.nodes.length,
         markets: markets.nodes.map(projectAppMarket),
+        ...(markets.leftOut.length === 0 ? {} : { leftOut: markets.leftOut }),
       }),
       response: appMarketsEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
-      examples: [{ summary: 'All markets' }],
+      examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
   ];
 }

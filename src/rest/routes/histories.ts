@@ -7,7 +7,7 @@ import type {
   CollateralApyHistoryQuery,
   IncentiveHistoryQuery,
 } from '../generated/operations.ts';
-import { marketIdParam } from '../schemas/common.ts';
+import { chainIdChoice, marketIdParam } from '../schemas/common.ts';
 import {
   borrowApyHistories,
   borrowApyHistory,
@@ -16,7 +16,7 @@ import {
   incentiveHistory,
 } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { PUBLIC_ERRORS } from './shared.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 interface RatePoint {
   readonly atMs: number;
@@ -86,12 +86,16 @@ function gapOf({ reason, message }: HistoryGap): HistoryGap {
 }
 
 const byId = z.object({ id: marketIdParam });
-const none = z.object({});
+const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>
+  params.chainId === undefined ? {} : { chainIds: [params.chainId] };
 const EXAMPLE_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const ONE_ERRORS = [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'] as const;
 const ALL_ERRORS = [...PUBLIC_ERRORS, 'upstream_unavailable'] as const;
 
-export function historyRoutes(): AnyRoute[] {
+export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+  const ofChain = z.object({
+    chainId: chainIdChoice(chainIds).optional().describe('Only markets of this chain; of all when left out.'),
+  });
   return [
     defineRoute({
       method: 'GET',
@@ -101,12 +105,12 @@ export function historyRoutes(): AnyRoute[] {
       description:
         'Our own samples, back-filled by the indexer for days that we did not see. x is unix seconds, y a fraction.',
       operation: 'BorrowApyHistories',
-      params: none,
-      variables: () => ({}),
+      params: ofChain,
+      variables: chainsOf,
       project: (data: BorrowApyHistoriesQuery) => all(data.borrowApyHistories, borrowPoint),
       response: borrowApyHistories,
       errors: ALL_ERRORS,
-      examples: [{ summary: 'All markets' }],
+      examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
     defineRoute({
       method: 'GET',
@@ -130,12 +134,12 @@ export function historyRoutes(): AnyRoute[] {
       summary: 'Collateral-APY history of all markets',
       description: 'Keyed by market id. ts is unix milliseconds, apy is in percent.',
       operation: 'CollateralApyHistories',
-      params: none,
-      variables: () => ({}),
+      params: ofChain,
+      variables: chainsOf,
       project: (data: CollateralApyHistoriesQuery) => all(data.collateralApyHistories, apyPoint),
       response: collateralApyHistories,
       errors: ALL_ERRORS,
-      examples: [{ summary: 'All markets' }],
+      examples: [{ summary: 'All markets' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
     defineRoute({
       method: 'GET',

@@ -15,8 +15,8 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
   return [
     ...strategyRoutes(options),
     ...protocolRoutes(),
-    ...appMarketRoutes(),
-    ...historyRoutes(),
+    ...appMarketRoutes(options),
+    ...historyRoutes(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
     ...equityRoutes(options),

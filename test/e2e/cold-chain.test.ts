@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
+import { expectEnvelope } from './known.ts';
+
+/** The node of chain 4663 has been away since the start; chain 1 is well. */
+let service: TestService;
+let proxy: RpcProxy;
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    arrange: async (world) => {
+      proxy = await startRpcProxy(world.chains.on(4663).rpcUrl);
+      proxy.set({ kind: 'down' });
+      return { RPC_URL_4663: proxy.url };
+    },
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  await proxy?.stop();
+});
+
+const LEFT_OUT = [{ chainId: 4663, waitingFor: ['lendingState', 'oracle'] }];
+const chainsIn = ({ markets }: Json) => [...new Set(markets.map(({ chainId }: Json) => chainId))];
+
+test('a chain that was never measured is left out of the markets and named, and alone it is 503', async () => {
+  const all = await service.get('/v1/app/markets');
+  expect(all.status).toBe(200);
+  expect(chainsIn(all.body)).toEqual([1]);
+  expect(all.body.leftOut).toEqual(LEFT_OUT);
+  const one = await service.get('/v1/app/markets?chainId=1');
+  expect(one.body.markets).toEqual(all.body.markets);
+  expect(one.body).not.toHaveProperty('leftOut');
+  expectEnvelope(await service.get('/v1/app/markets?chainId=4663'), 503, 'not_ready');
+  expectEnvelope(await service.get('/v1/app/markets?chainId=2'), 400, 'bad_request');
+});
+
+test('so it is in the lists of GraphQL', async () => {
+  const { body } = await service.graphql(
+    '{ markets(first: 1) { leftOut { chainId waitingFor } } strategies(first: 1) { leftOut { chainId waitingFor } } }',
+  );
+  expect(body.data).toEqual({ markets: { leftOut: LEFT_OUT }, strategies: { leftOut: LEFT_OUT } });
+});
+
+test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(
+  '%s is answered for all chains and for one, with the reason for what is not known',
+  async (path) => {
+    const ids = (chainId: number) => service.world.chains.on(chainId).chain.markets.map(({ id }) => id as string);
+    const [all, first, second] = [
+      await service.get(path),
+      await service.get(`${path}?chainId=1`),
+      await service.get(`${path}?chainId=4663`),
+    ];
+    expect([all.status, first.status, second.status]).toEqual([200, 200, 200]);
+    const told = ({ body }: Json) => [...Object.keys(body.histories), ...Object.keys(body.gaps ?? {})];
+    expect(new Set(told(all))).toEqual(new Set([...ids(1), ...ids(4663)]));
+    expect(new Set(told(first))).toEqual(new Set(ids(1)));
+    expect(new Set(told(second))).toEqual(new Set(ids(4663)));
+    expectEnvelope(await service.get(`${path}?chainId=2`), 400, 'bad_request');
+  },
+);
+
+test('when the node is back the chain is there again', async () => {
+  proxy.set({ kind: 'pass' });
+  await service.refresh('lending-state:4663');
+  const { body } = await service.get('/v1/app/markets');
+  expect(chainsIn(body)).toEqual([1, 4663]);
+  expect(body).not.toHaveProperty('leftOut');
+});
