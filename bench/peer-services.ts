@@ -42,7 +42,7 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
     budgets,
     composed: createComposition({ catalog, snapshot, clock, params: { budgets, listing } }),
     facts: (chainId: number) => snapshot.facts(chainId),
-    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: config.env.READY_CEILING_SEC }),
+    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: config.env.READY_CEILING_SEC, startedMs: 0 }),
     histories: { read: unused },
     positions: { read: unused },
     tvl: () => null,

@@ -14,12 +14,15 @@ import { buildBundle } from '../../test/support/bundle.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
 import { type Env, type ServiceProcess, spawnService } from '../../test/support/spawn-service.ts';
+import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 
 /** Everything around the service on one machine, each part of which can be taken away. */
 export interface Lab {
   readonly folder: string;
   readonly world: World;
   readonly redis: TestRedis;
+  /** What stands between the services and Redis. */
+  readonly redisLine: TcpProxy;
   readonly nodes: Readonly<Record<1 | 4663, RpcProxy>>;
   /** A key of the partner tier. */
   readonly partnerKey: string;
@@ -39,6 +42,7 @@ export async function startLab(): Promise<Lab> {
   const databaseUrl = await postgres.createDatabase(SERVICE_DATABASE);
   const partnerKey = await issueKey(databaseUrl);
   const redis = await startRedis();
+  const redisLine = await startTcpProxy(Number(new URL(redis.url).port));
   const world = await startWorld({ dataDir: folder, mining: 'interval', databaseUrl, logger: silentLogger });
   const nodes = {
     1: await startRpcProxy(world.chains.on(1).rpcUrl),
@@ -57,6 +61,7 @@ export async function startLab(): Promise<Lab> {
     folder,
     world,
     redis,
+    redisLine,
     nodes,
     partnerKey,
     async stopPostgres() {
@@ -73,7 +78,7 @@ export async function startLab(): Promise<Lab> {
     },
     async stop() {
       await Promise.all(services.map((service) => service.end('SIGKILL')));
-      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redis.close()]);
+      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redisLine.stop(), redis.close()]);
       await world.stop();
       await postgres?.stop();
       await rm(folder, { recursive: true, force: true });

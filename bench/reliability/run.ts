@@ -13,10 +13,12 @@ import { startWatch, type Watch } from './watch.ts';
 
 /*
  * Two api processes, a warmer, Redis, Postgres and the local world on one machine, under load, while one part after the
- * other is taken away: `npm run bench:reliability -- [seconds of "a minute"] [requests per second]`.
+ * other is taken away: `npm run bench:reliability -- [seconds of "a minute"] [requests per second] [only names with this text]`.
  */
 
-const [minuteSec = 60, perSecond = 40] = process.argv.slice(2).map(Number);
+const [minuteSec = 60, perSecond = 40] = process.argv.slice(2, 4).map(Number);
+/** Of the parts that are taken away only those with this in their name; the rest of the run is left out then. */
+const only = process.argv[4];
 /** Short enough that a recovery shows within seconds; budgets are twice that, so that ageing shows, too. */
 const CADENCES: Env = {
   REFRESH_LENDING_STATE_SEC: '5',
@@ -45,7 +47,7 @@ const lab = await startLab();
 try {
   const catalog = createCatalog(curatedChains);
   const calls = dailyCalls(catalog, lab.partnerKey, seeded(1));
-  const shared: Env = { ...CADENCES, REDIS_URL: lab.redis.url };
+  const shared: Env = { ...CADENCES, REDIS_URL: `redis://127.0.0.1:${lab.redisLine.port}` };
   const spawnWarmer = () => lab.spawn({ ...shared, ROLE: 'warmer' });
   const spawnApi = () => lab.spawn({ ...shared, ROLE: 'api', STOP_DELAY_SEC: '2' });
   const warmer = await spawnWarmer();
@@ -55,19 +57,23 @@ try {
   const load = startLoad({ targets: () => fleet.apis.map(({ url }) => url), perSecond, maxOpen: 200, next: calls });
 
   const rows: Row[] = [];
-  for (const scenario of scenariosOf(lab, fleet, watch, minuteSec)) rows.push(await play(scenario, load.take, watch));
-  const delays = await subscriptionDelays(fleet);
+  for (const scenario of scenariosOf(lab, fleet, watch, minuteSec)) {
+    if (only === undefined || scenario.name.includes(only)) rows.push(await play(scenario, load.take, watch));
+  }
+  const delays = only === undefined ? await subscriptionDelays(fleet) : [];
   await load.stop();
-  rows.push(await rollingRestart(fleet, spawnApi));
+  if (only === undefined) rows.push(await rollingRestart(fleet, spawnApi));
   watch.stop();
-  rows.push(...(await diskFull(lab)));
+  if (only === undefined) rows.push(...(await diskFull(lab)));
   process.stdout.write(
     [
       `${perSecond} requests/s, outages of "a minute": ${minuteSec} s, ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
       '',
       renderTable(rows),
       '',
-      `Subscriptions: ${delays.length} events at two api processes, from the publish in the warmer to the reader: median ${delays[Math.floor(delays.length / 2)]} ms, longest ${delays.at(-1)} ms.`,
+      delays.length === 0
+        ? ''
+        : `Subscriptions: ${delays.length} events at two api processes, from the publish in the warmer to the reader: median ${delays[Math.floor(delays.length / 2)]} ms, longest ${delays.at(-1)} ms.`,
       '',
     ].join('\n'),
   );

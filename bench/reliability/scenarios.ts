@@ -1,5 +1,6 @@
 import type { ServiceProcess } from '../../test/support/spawn-service.ts';
 import type { Lab } from './lab.ts';
+import { redisScenarios } from './redis-scenarios.ts';
 import type { Watch } from './watch.ts';
 
 /** The three processes, as they are now. */
@@ -92,6 +93,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
       },
       recovered: shared,
     },
+    ...redisScenarios({ lab, mark, shared }, minuteSec),
     {
       name: `Postgres is gone for ${minuteSec} s`,
       holdSec: minuteSec,

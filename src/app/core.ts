@@ -158,7 +158,7 @@ export function createCore(deps: AppDeps): Core {
     }),
     charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock }),
-    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC }),
+    health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC, startedMs: clock.now() }),
     changes,
     tvl: createTvl({ catalog, snapshot }),
     positions: positions.positions,

@@ -51,8 +51,8 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   };
   const readiness = () =>
     catalog.chainIds.map((chainId) => {
-      const { ready, waitingFor } = services.health.readiness(chainId, clock.now());
-      return { chainId, ready, waitingFor };
+      const { ready, waitingFor, missing } = services.health.readiness(chainId, clock.now());
+      return { chainId, ready, waitingFor, ...(missing.length === 0 ? {} : { missing }) };
     });
   const healthBody = () => {
     const nowMs = clock.now();

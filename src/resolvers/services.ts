@@ -89,10 +89,12 @@ export interface CandlesPort {
 export interface ChainReadiness {
   /** Market state and oracle values were measured at least once: reads answer, at last-good if need be. */
   readonly primed: boolean;
-  /** Primed, and none of them too far past its budget. */
+  /** Primed, none of them too far past its budget, and every other group tried, or given up waiting for. */
   readonly ready: boolean;
   /** Names of the groups that readiness waits for; empty when ready. */
   readonly waitingFor: readonly string[];
+  /** Names of the groups of which nothing, or not everything, was asked since the first start. */
+  readonly missing: readonly string[];
 }
 
 export interface HealthPort {

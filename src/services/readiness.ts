@@ -1,5 +1,5 @@
-import type { Catalog } from '../catalog/types.ts';
-import type { FreshnessBudgets } from '../domain/facts.ts';
+import type { Catalog, Chain } from '../catalog/types.ts';
+import { type ChainFacts, FACT_GROUPS, type FactGroup, type FreshnessBudgets } from '../domain/facts.ts';
 import type { ChainReadiness, HealthPort } from '../resolvers/services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
@@ -11,7 +11,12 @@ export interface ReadinessDeps {
   readonly budgets: FreshnessBudgets;
   /** How far past its budget a required group may be before the chain is not ready any more, seconds. */
   readonly ceilingSec: number;
+  /** When the process began, ms. */
+  readonly startedMs: number;
 }
+
+/** A first start waits so long for groups that it could do without: no source holds a process back for longer. */
+const FIRST_START_MS = 60_000;
 
 /** Groups without which nothing of a chain can be shown. */
 const REQUIRED = ['lendingState', 'oracle'] as const;
@@ -19,13 +24,16 @@ const REQUIRED = ['lendingState', 'oracle'] as const;
 /**
  * Say whether a chain answers: primed once market state and oracle values were measured, ready while their newest
  * measurement is not too far past its budget. One item that keeps failing does not take the chain down. A measurement that
- * claims to be from the future is none.
+ * claims to be from the future is none. A first start, which knows nothing, also waits until every other group was tried, for
+ * a minute at most; what it goes without is told as missing.
  */
-export function createReadiness({ catalog, snapshot, budgets, ceilingSec }: ReadinessDeps): HealthPort {
+export function createReadiness({ catalog, snapshot, budgets, ceilingSec, startedMs }: ReadinessDeps): HealthPort {
   return {
     readiness(chainId: ChainId, nowMs: number): ChainReadiness {
-      if (!catalog.chain(chainId)) return { primed: false, ready: false, waitingFor: [`chain ${chainId}`] };
-      const { groups } = snapshot.facts(chainId);
+      const chain = catalog.chain(chainId);
+      if (!chain) return { primed: false, ready: false, waitingFor: [`chain ${chainId}`], missing: [] };
+      const facts = snapshot.facts(chainId);
+      const { groups } = facts;
       const unprimed: string[] = REQUIRED.filter((group) => groups[group].items.size === 0);
       const overdue = REQUIRED.filter((group) => {
         let newestMs = Number.NEGATIVE_INFINITY;
@@ -34,8 +42,23 @@ export function createReadiness({ catalog, snapshot, budgets, ceilingSec }: Read
         }
         return nowMs - newestMs > (budgets[group] + ceilingSec) * 1_000;
       });
-      const waitingFor = [...new Set([...unprimed, ...overdue])];
-      return { primed: unprimed.length === 0, ready: waitingFor.length === 0, waitingFor };
+      const waitingFor: string[] = [...new Set([...unprimed, ...overdue])];
+      const missing = untried(chain, facts, nowMs);
+      if (waitingFor.length === 0 && nowMs - startedMs < FIRST_START_MS) waitingFor.push(...missing);
+      return { primed: unprimed.length === 0, ready: waitingFor.length === 0, waitingFor, missing };
     },
   };
+}
+
+/** The groups of which nothing was asked yet, or of collateral APYs not all. */
+function untried(chain: Chain, facts: ChainFacts, nowMs: number): readonly FactGroup[] {
+  const { items, failures } = facts.groups.collateralApy;
+  const isOpen = chain.markets.some(({ collateral: { address, apySource, maturity } }) => {
+    const earns = apySource !== 'none' && (maturity === undefined || maturity * 1_000 > nowMs);
+    return earns && !items.has(address) && !failures.has(address);
+  });
+  return FACT_GROUPS.filter((group) => {
+    if (group === 'sharedLiquidity' && chain.contracts.publicAllocator === undefined) return false;
+    return group === 'collateralApy' ? isOpen : facts.groups[group].lastAttemptMs === null;
+  });
 }

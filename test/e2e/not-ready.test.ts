@@ -104,7 +104,13 @@ describe('before anything was measured', () => {
     await service.refresh('lending-state:1');
     const ready = await service.get('/ready');
     expect(ready.status).toBe(503);
-    expect(ready.body.chains.map((chain: Json) => chain.ready)).toEqual([true, false]);
+    // Providers that hang hold a first start back for a minute, and no longer.
+    expect(ready.body.chains.map((chain: Json) => chain.ready)).toEqual([false, false]);
+    expect(ready.body.chains[0].waitingFor).toContain('price');
+    service.clock.advance(60_000);
+    const later = (await service.get('/ready')).body.chains;
+    expect(later.map((chain: Json) => chain.ready)).toEqual([true, false]);
+    expect(later[0]).toMatchObject({ waitingFor: [], missing: expect.arrayContaining(['price']) });
     const strategies = await service.get('/v1/strategies');
     expect(strategies.status).toBe(200);
     expectEnvelope(await service.get('/v1/strategies?chainId=4663'), 503, 'not_ready');

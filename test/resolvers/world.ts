@@ -74,7 +74,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     health: {
       readiness: (chainId) => {
         const primed = known(factsById, chainId).version > 0;
-        return { primed, ready: primed, waitingFor: primed ? [] : ['lendingState', 'oracle'] };
+        return { primed, ready: primed, waitingFor: primed ? [] : ['lendingState', 'oracle'], missing: [] };
       },
     },
     tvl: () => ({

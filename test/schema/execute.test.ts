@@ -101,7 +101,10 @@ describe('strategy', () => {
   });
 
   it('error: not_ready', async () => {
-    expect(firstError(await run('{ strategies { totalCount } }', {}, halfContext()))?.code).toBe('not_ready');
+    const cold = '{ strategies(filter: { chainIds: [4663] }) { totalCount } }';
+    expect(firstError(await run(cold, {}, halfContext()))?.code).toBe('not_ready');
+    const all = await run('{ strategies { leftOut { chainId } } }', {}, halfContext());
+    expect(all.data).toMatchObject({ strategies: { leftOut: [{ chainId: 4663 }] } });
   });
 });
 

@@ -5,6 +5,10 @@ const readyChain = z.object({
   chainId: z.int().describe('Chain id.'),
   ready: z.boolean().describe('Whether market state and oracle values are primed and not far past their budgets.'),
   waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
+  missing: z
+    .array(z.string())
+    .optional()
+    .describe('Groups of which not everything was asked since a first start; absent when there is none.'),
 });
 
 export const readyBody = z
