@@ -74,7 +74,12 @@ export function syntheticReader(chain: Chain, owners: readonly Address[]) {
     chainId: chain.chainId,
     readProxyHead: async () => {
       requests.count += 3;
-      return { blockNumber: block.number, proxyCount, genesisHash: `0x${'11'.repeat(32)}` as Hex };
+      return {
+        blockNumber: block.number,
+        proxyCount,
+        finalCount: proxyCount,
+        genesisHash: `0x${'11'.repeat(32)}` as Hex,
+      };
     },
     readProxyOwners: async (nonces) => {
       if (nonces.length > 0) requests.count += 1;

@@ -25,6 +25,8 @@ export interface ProxyHead {
   readonly blockNumber: bigint;
   /** Nonces 1 … `proxyCount` were used; the first made the implementation. */
   readonly proxyCount: number;
+  /** How many of them are final; 0 where the node does not tell. */
+  readonly finalCount: number;
   /** Tells one chain from another that has the same id (a local chain started anew); `null` = the node does not keep it. */
   readonly genesisHash: Hex | null;
 }
@@ -84,12 +86,18 @@ export function createPositionReader({ client, chain, clock }: PositionReaderDep
     chainId,
     readProxyHead: async (options = {}) => {
       const { signal } = options;
-      const [blockNumber, genesisHash] = await Promise.all([
+      const [blockNumber, genesisHash, finalNonce] = await Promise.all([
         executor.latestBlock(options),
         client
           .request({ method: 'eth_getBlockByNumber', params: ['0x0', false] }, signal ? { signal } : {})
           .then((block) => block?.hash ?? null)
           .catch(() => null),
+        client
+          .request(
+            { method: 'eth_getTransactionCount', params: [contracts.flashLeverage, 'finalized'] },
+            signal ? { signal } : {},
+          )
+          .catch(() => '0x0' as const),
       ]);
       const nonce = await client
         .request(
@@ -99,7 +107,12 @@ export function createPositionReader({ client, chain, clock }: PositionReaderDep
         .catch((error: unknown) => {
           throw toChainReadError(error, signal);
         });
-      return { blockNumber, genesisHash, proxyCount: Math.max(0, Number(BigInt(nonce)) - 1) };
+      return {
+        blockNumber,
+        genesisHash,
+        proxyCount: Math.max(0, Number(BigInt(nonce)) - 1),
+        finalCount: Math.max(0, Number(BigInt(finalNonce)) - 1),
+      };
     },
     readProxyOwners: async (nonces, blockNumber, options) => {
       if (nonces.length === 0) return foldProxyOwners(contracts.flashLeverage, [], []);

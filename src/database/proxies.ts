@@ -15,7 +15,7 @@ export interface ResolvedProxy {
   readonly nonce: number;
   /** Checksummed; `null` = it has no owner. */
   readonly owner: Address | null;
-  /** Block at which this owner was first read: near the head a reorganization may still change it. */
+  /** Block at which this owner was first read. */
   readonly resolvedBlock: bigint;
 }
 

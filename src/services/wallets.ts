@@ -26,15 +26,13 @@ export interface WalletDirectory {
   find(chainId: ChainId, signal?: AbortSignal): Promise<KnownWallets>;
 }
 
-/** Blocks after which an owner is not read again: a reorganization does not reach that deep. */
-const SETTLED_BLOCKS = 64n;
 /** How a contract fails by itself, now and the next time. Any other failure would leave wallets out that exist. */
 export const OWN_FAILURES: readonly string[] = ['reverted', 'malformed'];
 
 /**
  * Create the directory of wallets. FlashLeverage creates one proxy per position by plain CREATE, so the nonces below its
- * transaction count name all of them, without a scan of logs. Owners that were read are remembered in the database; when
- * that is away everything is read from the chain.
+ * transaction count name all of them, without a scan of logs. Owners of proxies that are final are remembered in the
+ * database: a reorganization may give the others to somebody else. When it is away everything is read from the chain.
  */
 export function createWalletDirectory({ catalog, readers, proxies, logger }: WalletDirectoryDeps): WalletDirectory {
   let remembering = true;
@@ -61,16 +59,16 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
       const head = await reader.readProxyHead(options);
       const scope = scopeOf(chainId, chain.contracts.flashLeverage, head);
       const known = scope ? await remember(() => proxies.read(scope), []) : [];
-      const owners = new Map(known.filter(({ nonce }) => nonce <= head.proxyCount).map((row) => [row.nonce, row]));
-      const wanted = unsettled(owners, head);
+      const isFinal = ({ nonce }: { readonly nonce: number }) => nonce <= head.finalCount && nonce <= head.proxyCount;
+      const owners = new Map(known.filter(isFinal).map((row) => [row.nonce, row]));
+      const wanted = unknown(owners, head);
       const read = await reader.readProxyOwners(wanted, head.blockNumber, options);
       for (const [nonce, reason] of read.failures) {
         if (!OWN_FAILURES.includes(reason)) throw new UpstreamUnavailableError('chain', reason);
         owners.delete(nonce);
       }
       const resolved = [...read.owners].map(([nonce, owner]) => ({ nonce, owner, resolvedBlock: head.blockNumber }));
-      const changed = resolved.filter(({ nonce, owner }) => owners.get(nonce)?.owner !== owner);
-      if (scope) await remember(() => proxies.save(scope, changed), undefined);
+      if (scope) await remember(() => proxies.save(scope, resolved.filter(isFinal)), undefined);
       for (const row of resolved) owners.set(row.nonce, row);
       const wallets = new Set([...owners.values()].flatMap(({ owner }) => (owner === null ? [] : [owner])));
       return { wallets: [...wallets].sort(byAddress), blockNumber: head.blockNumber, unreadable: read.failures.size };
@@ -88,12 +86,7 @@ function scopeOf(chainId: ChainId, factory: Address, { genesisHash }: ProxyHead)
   return genesisHash === null ? null : { chainId, factory, genesisHash };
 }
 
-/** Nonces without a known owner, and those whose owner was first read too close to the head. */
-function unsettled(known: ReadonlyMap<number, ResolvedProxy>, { proxyCount, blockNumber }: ProxyHead): number[] {
-  const wanted: number[] = [];
-  for (let nonce = 1; nonce <= proxyCount; nonce += 1) {
-    const row = known.get(nonce);
-    if (row === undefined || blockNumber - row.resolvedBlock < SETTLED_BLOCKS) wanted.push(nonce);
-  }
-  return wanted;
+/** Nonces without a known owner. */
+function unknown(known: ReadonlyMap<number, ResolvedProxy>, { proxyCount }: ProxyHead): number[] {
+  return Array.from({ length: proxyCount }, (_, i) => i + 1).filter((nonce) => !known.has(nonce));
 }

@@ -37,6 +37,8 @@ export interface PositionWorld {
   /** Calls to `s_user` since the last reset. */
   ownersAsked: number;
   genesisHash: Hex;
+  /** How many of the contracts are final. */
+  finalCount: number;
   /** Open a position: the next proxy of FlashLeverage is its wallet's. */
   open(wallet: Address, position?: Partial<ScriptedPosition>): void;
   /** What a wallet itself holds on a market. */
@@ -102,6 +104,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
   node.chainId = chainId;
   node.methods.set('eth_getTransactionCount', ([account, block]) => {
     if (account !== flashLeverage) throw new Error(`transaction count of ${account}`);
+    if (block === 'finalized') return numberToHex(world.finalCount + 1);
     node.blocks.add(block as string);
     return numberToHex(owners.length + 1);
   });
@@ -126,6 +129,7 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     requests: 0,
     ownersAsked: 0,
     genesisHash: keccak256('0x01'),
+    finalCount: 1_000_000,
     open: (wallet, over = {}) => {
       owners.push(wallet);
       const proxy = proxyAddress(flashLeverage, owners.length);

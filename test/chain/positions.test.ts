@@ -131,7 +131,7 @@ describe('readProxyHead, readProxyOwners', () => {
   test('default: the implementation and one proxy per position', async () => {
     populate(2, 2);
     const head = await world.reader.readProxyHead();
-    expect(head).toEqual({ blockNumber: 100n, proxyCount: 5, genesisHash: world.genesisHash });
+    expect(head).toEqual({ blockNumber: 100n, proxyCount: 5, finalCount: 1_000_000, genesisHash: world.genesisHash });
     expect(world.requests).toBe(2);
     const { owners, failures } = await world.reader.readProxyOwners([1, 2, 3, 4, 5], head.blockNumber);
     expect([...owners]).toEqual([
