@@ -76,7 +76,18 @@ describe('POST /v1/partner/leverage/simulate', () => {
         details: {
           field: 'body.slipage',
           value: '0.01',
-          limit: { oneOf: ['strategyId', 'payToken', 'amount', 'leverage', 'desiredLtv', 'slippage', 'chainId'] },
+          limit: {
+            oneOf: [
+              'strategyId',
+              'payToken',
+              'amount',
+              'leverage',
+              'desiredLtv',
+              'slippage',
+              'maxSwapLossPct',
+              'chainId',
+            ],
+          },
         },
       },
     ],
