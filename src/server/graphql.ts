@@ -246,10 +246,11 @@ const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
 
 /** Take over what Yoga has made: whole, unless it is a stream of events. */
 async function responseOf(response: Response): Promise<HttpResponse> {
-  const headers = Object.fromEntries(response.headers);
+  // Names are as whoever made the answer wrote them.
+  const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const { status, body } = response;
   const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;
-  if (isStream) return { status, headers, stream: body as unknown as AsyncIterable<Uint8Array> };
+  if (isStream) return { status, headers, stream: body };
   return { status, headers, body: await response.text() };
 }
 

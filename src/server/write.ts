@@ -5,7 +5,7 @@ import type { RestResponse } from '../rest/types.ts';
 export interface StreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly stream: AsyncIterable<Uint8Array>;
+  readonly stream: ReadableStream<Uint8Array>;
 }
 
 export type HttpResponse = RestResponse | StreamResponse;
@@ -70,9 +70,9 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
 
 /** Send what a stream gives, as fast as it is taken, until it ends or the caller leaves. */
 export async function writeStream(res: ServerResponse, { status, headers, stream }: StreamResponse): Promise<void> {
-  const chunks = stream[Symbol.asyncIterator]();
+  const reader = stream.getReader();
   if (res.destroyed || res.headersSent) {
-    await chunks.return?.();
+    await reader.cancel();
     return;
   }
   const closed = new Promise<'closed'>((resolve) => res.once('close', () => resolve('closed')));
@@ -80,7 +80,7 @@ export async function writeStream(res: ServerResponse, { status, headers, stream
   res.flushHeaders();
   try {
     for (;;) {
-      const next = await Promise.race([chunks.next(), closed]);
+      const next = await Promise.race([reader.read(), closed]);
       if (next === 'closed' || next.done === true) break;
       if (!res.write(next.value)) {
         const drained = new Promise<'drained'>((resolve) => res.once('drain', () => resolve('drained')));
@@ -89,7 +89,7 @@ export async function writeStream(res: ServerResponse, { status, headers, stream
     }
     res.end();
   } finally {
-    // A source that waits for its next event does not hear of this before; it is told by the request's signal.
-    void Promise.resolve(chunks.return?.()).catch(() => {});
+    // The source ends at once, also while it waits for its next event.
+    void reader.cancel().catch(() => {});
   }
 }
