@@ -50,6 +50,8 @@ const COST_DESCRIPTIONS: Record<CostKind, string> = {
   LEVERAGE_SWAP: 'What the swap of the flash loan loses at the oracle price.',
   REFERRAL_FEE: 'Referral fee inside a swap.',
   REALLOCATION_FEE: 'What vaults ask for moving liquidity into the market.',
+  DEPOSIT_FEE: 'What the contract takes of a deposit into an uncorrelated market.',
+  YIELD_FEE: 'What the contract takes of the yield of a correlated market, at the rate of today.',
 };
 
 const CostKindRef = builder.enumType('CostKind', {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../../devnet/index.ts';
+import type { DeploymentSettings } from '../../devnet/seed/deployment.ts';
 import { type App, createApp } from '../../src/app.ts';
 import { createConfig } from '../../src/config/config.ts';
 import type { Logger } from '../../src/shared/logger.ts';
@@ -28,6 +29,8 @@ export interface Answer<T = Json> {
 type Settings = Readonly<Record<string, string>>;
 
 export interface ServiceOptions {
+  /** What differs from the usual deployment of the product's contract. */
+  readonly deployment?: Partial<DeploymentSettings>;
   /** Settings beside those of the world. */
   readonly env?: Settings;
   /** Make the world misbehave before the service starts. */
@@ -86,6 +89,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const clock = createTestClock();
   const logger = options.logger ?? silentLogger;
   const world = await startWorld({
+    ...(options.deployment === undefined ? {} : { deployment: options.deployment }),
     dataDir: folder,
     mining: 'auto',
     databaseUrl: database.url,

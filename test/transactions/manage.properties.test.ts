@@ -6,6 +6,7 @@ import { InsufficientLiquidityError, LimitExceededError } from '../../src/transa
 import { borrowMore } from '../../src/transactions/manage/borrow.ts';
 import { removeCollateral } from '../../src/transactions/manage/remove-collateral.ts';
 import type { ManageContext, Verb } from '../../src/transactions/manage/types.ts';
+import { foldDeployment } from '../../src/transactions/requirements/deployment.ts';
 import { debtOf, foldMarket } from '../../src/transactions/requirements/market-state.ts';
 import { place, priceFor, RUNS } from './world.ts';
 
@@ -19,8 +20,10 @@ const held = place.chain(({ chain, market }) =>
       collateral: fc.bigInt(10n ** 6n, 10n ** 26n),
       ltvE6: fc.integer({ min: 0, max: 1_000_000 }),
       supply: fc.bigInt(10n ** 12n, 10n ** 27n),
+      basis: fc.bigInt(1n, 10n ** 27n),
+      fees: fc.boolean(),
     })
-    .map(({ price, collateral, ltvE6, supply }) => {
+    .map(({ price, collateral, ltvE6, supply, basis, fees }) => {
       const limits = limitsOf(market);
       const value = (collateral * price) / 10n ** 36n;
       const safe = BigInt(limits.safeLtvPct.shiftedBy(16).toFixed(0));
@@ -35,8 +38,11 @@ const held = place.chain(({ chain, market }) =>
       ] as const;
       const live = foldMarket(market, [totals, 1_000_000_000n, price, supply], YEAR_AGO);
       const borrowShares = live.sdk.toBorrowShares(wanted, 'Down');
-      const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares) };
-      return { chain, market, limits, live, position, rates: undefined } as Omit<
+      const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares), basis };
+      const rate = fees ? 10n ** 16n : 0n;
+      const answers = [25n * 10n ** 14n, rate, rate, market.correlated] as const;
+      const deployment = foldDeployment(market, answers);
+      return { chain, market, limits, live, position, deployment, rates: undefined } as Omit<
         ManageContext,
         'input'
       > as ManageContext;

@@ -65,8 +65,9 @@ export const openRequest: fc.Arbitrary<OpenRequest> = place.chain(({ chain, mark
         ltvMilli: fc.integer({ min: 1, max: safe }),
         slippageE6: fc.integer({ min: 1, max: 30_000 }),
         feeBps: fc.constantFrom(0, 5, 25),
+        depositFee: fc.constantFrom(0n, 10n ** 16n),
       })
-      .map(({ amountIn, ltvMilli, slippageE6, feeBps }) => {
+      .map(({ amountIn, ltvMilli, slippageE6, feeBps, depositFee }) => {
         const targetLtvPct = new Decimal(ltvMilli).div(1_000);
         return {
           chain,
@@ -78,6 +79,7 @@ export const openRequest: fc.Arbitrary<OpenRequest> = place.chain(({ chain, mark
           slippage: effectiveSlippage(new Decimal(slippageE6).shiftedBy(-6)),
           requested: { field: 'desiredLtv', value: targetLtvPct.toFixed() },
           feeBps,
+          depositFee,
         };
       }),
   );

@@ -1,6 +1,6 @@
 import { Decimal, ZERO } from '../../shared/decimal.ts';
 
-/** Points of LTV between liquidation and the highest LTV that the contracts accept. */
+/** Points of LTV between liquidation and the highest LTV that the contracts accept, where the contract's own is not known. */
 export const LIQUIDATION_BUFFER_POINTS: Decimal = new Decimal('0.25');
 /** Points of LTV that the service keeps below the contracts' limit when it opens. */
 export const SAFE_BUFFER_POINTS: Decimal = new Decimal('0.75');
@@ -16,10 +16,10 @@ export interface LtvLimits {
   readonly safeLtvPct: Decimal;
 }
 
-/** Derive the LTV limits of a market in percent from its liquidation LTV in WAD: max = liquidation − 0.25, safe = max − 0.75 points. */
-export function ltvLimits(lltv: bigint): LtvLimits {
+/** Derive the LTV limits of a market in percent from its liquidation LTV in WAD: max = liquidation − buffer, safe = max − 0.75 points. */
+export function ltvLimits(lltv: bigint, bufferPoints: Decimal = LIQUIDATION_BUFFER_POINTS): LtvLimits {
   const liquidationLtvPct = new Decimal(lltv.toString()).shiftedBy(-16);
-  const maxLtvPct = floorAtZero(liquidationLtvPct.minus(LIQUIDATION_BUFFER_POINTS));
+  const maxLtvPct = floorAtZero(liquidationLtvPct.minus(bufferPoints));
   return { liquidationLtvPct, maxLtvPct, safeLtvPct: floorAtZero(maxLtvPct.minus(SAFE_BUFFER_POINTS)) };
 }
 

@@ -5,7 +5,7 @@ import { oncePer, oncePerValue } from '../memo.ts';
 
 /** Look up the LTV limits of a catalog market. The protocol allows a handful of liquidation LTVs, so markets share them. */
 export const limitsOf = ({ lltv }: Pick<Market, 'lltv'>): LtvLimits => limitsOfLltv(lltv);
-const limitsOfLltv: (lltv: bigint) => LtvLimits = oncePerValue(ltvLimits);
+const limitsOfLltv: (lltv: bigint) => LtvLimits = oncePerValue((lltv: bigint) => ltvLimits(lltv));
 
 /**
  * Tell which tokens of a chain are stablecoins held at one dollar, whose price must lie in 0.9–1.1 to be believed:

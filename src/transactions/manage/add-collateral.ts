@@ -1,3 +1,4 @@
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildApprovals } from '../build/approvals.ts';
@@ -21,7 +22,17 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
   const { contracts } = chain;
   const amount = baseUnits(input.amount, token);
   const positionId = BigInt(position.id);
-  const after = (added: bigint) => ({ collateral: position.collateral + added, debt: position.debt });
+  const { depositFee } = context.deployment;
+  const after = (added: bigint) => ({
+    collateral: position.collateral + added - depositFeeOf(added, depositFee),
+    debt: position.debt,
+  });
+  const feeNote = (added: bigint) =>
+    depositFee === 0n
+      ? []
+      : [
+          `The contract takes ${shownAmount(depositFeeOf(added, depositFee), market.collateral)} of it as its deposit fee.`,
+        ];
   const approvals = (spender: typeof contracts.flashLeverage) =>
     buildApprovals({ token, spender, amount, allowance: wallet.allowances.get(spender) ?? 0n });
   if (token.address === market.collateral.address) {
@@ -32,6 +43,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       swaps: [],
       pays: { token, amount },
       preview: previewPosition({ price: live.price, after: after(amount), rates }),
+      notes: feeNote(amount),
     };
   }
   const { swap, issues } = await quoteSwap(context, {
@@ -71,7 +83,10 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       rates,
       ...context.impactOf(swap),
     }),
-    notes: [`All of it, about ${shownAmount(swap.expectedOut, market.collateral)}, becomes collateral.`],
+    notes: [
+      `All of it, about ${shownAmount(swap.expectedOut, market.collateral)}, becomes collateral.`,
+      ...feeNote(swap.expectedOut),
+    ],
     issues,
   };
 }

@@ -15,11 +15,13 @@ import type { ManageContext, VerbDraft } from './types.ts';
 export function borrowMore(context: ManageContext): VerbDraft {
   const { chain, market, position, live, limits, input, rates } = context;
   if (!input.amount) throw new Error('the fields of borrow were not checked');
+  const { isCorrelated } = context.deployment;
   const token = payTokenOf(market.loan);
   const amount = baseUnits(input.amount, token);
   const capacity = mostDebt(position.collateral, live.price, limits.safeLtvPct);
   if (position.debt + amount > capacity) {
-    const safe = capacity - debtOf(live, position.borrowShares, SAFE_AHEAD_SEC);
+    const room = capacity - debtOf(live, position.borrowShares, SAFE_AHEAD_SEC);
+    const safe = isCorrelated && position.basis < room ? position.basis : room;
     const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
     throw new LimitExceededError(
       `Borrowing ${shownAmount(amount, token)} would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be borrowed now.`,
@@ -28,6 +30,13 @@ export function borrowMore(context: ManageContext): VerbDraft {
         value: input.amount.toFixed(),
         limit: { maxAmount: largest, maxLtvPct: limits.safeLtvPct.toFixed() },
       },
+    );
+  }
+  if (isCorrelated && amount > position.basis) {
+    const largest = formatUnitsPlain(position.basis, token.decimals);
+    throw new LimitExceededError(
+      `On a correlated market the contract lends no more than the deposit basis of the position, which is ${shownAmount(position.basis, token)} now. Borrow at most that, or take collateral out instead.`,
+      { field: 'amount', value: input.amount.toFixed(), limit: { maxAmount: largest } },
     );
   }
   const flows = [{ kind: 'borrow', market, amount }] as const;

@@ -1,3 +1,4 @@
+import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildDeleverage } from '../build/deleverage.ts';
@@ -64,17 +65,23 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   } catch (error) {
     throw error instanceof LimitExceededError ? await withPart(context, error, impact) : error;
   }
+  const rest = expectedOut > position.debt ? expectedOut - position.debt : 0n;
+  const fee = yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
+  const feeNotes =
+    fee === 0n ? [] : [`The contract keeps about ${shownAmount(fee, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
     issues: slippageIssues(slippage),
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
-      `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(expectedOut > position.debt ? expectedOut - position.debt : 0n, market.loan)} is paid out.`,
+      `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(rest - fee, market.loan)} is paid out.`,
+      ...feeNotes,
     ],
     conclude: ({ received }) => ({
       notes: [
         `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: received.loan })}`,
+        ...feeNotes,
       ],
     }),
   };

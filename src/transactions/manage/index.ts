@@ -1,13 +1,14 @@
 import { ChainReadError } from '../../chain/errors.ts';
-import { limitsOf } from '../../domain/market/statics.ts';
 import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { withVenues } from '../quoting/attempts.ts';
+import { deploymentNotes } from '../requirements/deployment.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
+import type { Outcome } from '../simulation/outcome.ts';
 import type { ManageAction, PlannedSwap } from '../types.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
@@ -95,7 +96,7 @@ async function manageOnce(
     input,
     chain,
     market,
-    limits: limitsOf(market),
+    limits: state.deployment.limits,
     slippage,
     maxSwapLossPct,
     largestPct,
@@ -106,11 +107,21 @@ async function manageOnce(
     }),
   };
   const draft = await VERBS[action](context);
+  const { conclude } = draft;
+  const defaults = deploymentNotes(state.deployment);
   return completePlan(deps, {
-    notes: [],
     issues: [],
     slippage,
     ...draft,
+    notes: [...(draft.notes ?? []), ...defaults],
+    ...(conclude === undefined
+      ? {}
+      : {
+          conclude: (outcome: Outcome) => {
+            const { notes, ...rest } = conclude(outcome);
+            return { ...rest, ...(notes === undefined ? {} : { notes: [...notes, ...defaults] }) };
+          },
+        }),
     before: { collateral: state.position.collateral, debt: state.position.debt },
     held: { id, proxy: binding.proxy },
     chain,

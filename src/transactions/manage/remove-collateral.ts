@@ -1,3 +1,5 @@
+import { yieldFeeOnWithdrawal } from '../../domain/leverage/fees.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
 import { LimitExceededError } from '../errors.ts';
@@ -13,7 +15,8 @@ import type { ManageContext, VerbDraft } from './types.ts';
 export const SAFE_AHEAD_SEC = 600n;
 
 /** Send collateral to the user, as long as the position stays at or below the safe LTV. @throws LimitExceededError */
-export function removeCollateral({ chain, market, position, live, limits, input, rates }: ManageContext): VerbDraft {
+export function removeCollateral(context: ManageContext): VerbDraft {
+  const { chain, market, position, live, limits, input, rates } = context;
   if (!input.amount) throw new Error('the fields of remove_collateral were not checked');
   const token = payTokenOf(market.collateral);
   const amount = baseUnits(input.amount, token);
@@ -31,6 +34,15 @@ export function removeCollateral({ chain, market, position, live, limits, input,
     );
   }
   const after = { collateral: position.collateral - amount, debt: position.debt };
+  const fee = yieldFeeOnWithdrawal(
+    {
+      amount,
+      value: collateralValueInLoan(amount, live.price),
+      netValueAfter: collateralValueInLoan(after.collateral, live.price) - after.debt,
+      basis: position.basis,
+    },
+    context.deployment.yieldFee,
+  );
   return {
     path: 'withdrawCollateral',
     approvals: [],
@@ -39,8 +51,9 @@ export function removeCollateral({ chain, market, position, live, limits, input,
     ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
     notes: [
       after.collateral > 0n
-        ? `${shownAmount(amount, token)} goes to the wallet.`
-        : `All ${shownAmount(amount, token)} goes to the wallet, which closes the position.`,
+        ? `${shownAmount(amount - fee, token)} goes to the wallet.`
+        : `All ${shownAmount(amount - fee, token)} goes to the wallet, which closes the position.`,
+      ...(fee === 0n ? [] : [`The contract keeps ${shownAmount(fee, token)} of the yield as its fee.`]),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import { maxUint256 } from 'viem';
+import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { buildApprovals } from '../build/approvals.ts';
@@ -39,21 +40,23 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
   const { chain, position, live, input, rates, wallet } = context;
   const { contracts } = chain;
   const isFull = input.full === true;
-  const debtLater = debtOf(live, position.borrowShares, FULL_AHEAD_SEC);
+  const { depositFee } = context.deployment;
+  const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
+  const debtNow = beforeDepositFee(position.debt, depositFee);
   const asked = input.amount && baseUnits(input.amount, token);
-  if (asked !== undefined && !isFull && asked > position.debt) {
+  if (asked !== undefined && !isFull && asked > debtNow) {
     throw new LimitExceededError(
-      `amount is above the debt of ${shownAmount(position.debt, token)}. Send at most that, or full: true.`,
+      `amount is above the debt of ${shownAmount(position.debt, token)}${depositFee === 0n ? '' : ` and the deposit fee, together ${shownAmount(debtNow, token)}`}. Send at most that, or full: true.`,
       {
         field: 'amount',
         value: input.amount?.toFixed() ?? '',
-        limit: { maxAmount: formatUnitsPlain(position.debt, token.decimals) },
+        limit: { maxAmount: formatUnitsPlain(debtNow, token.decimals) },
       },
     );
   }
-  if (isFull && asked !== undefined && asked < position.debt) throw tooLittle(asked, debtLater, token);
+  if (isFull && asked !== undefined && asked < debtNow) throw tooLittle(asked, debtLater, token);
   const amount = isFull || asked === undefined ? debtLater : asked;
-  const debt = isFull ? 0n : position.debt - amount;
+  const debt = isFull ? 0n : position.debt - (amount - depositFeeOf(amount, depositFee));
   return {
     path: 'repay',
     approvals: buildApprovals({
@@ -74,9 +77,10 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
     notes: isFull
       ? [
+          ...feeNote(context, amount),
           `The whole debt of ${shownAmount(position.debt, token)} is repaid; what is sent covers the interest of half an hour more, and what the debt does not need of it comes back.`,
         ]
-      : [],
+      : feeNote(context, amount),
   };
 }
 
@@ -85,7 +89,9 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
   const { contracts } = chain;
   const loan = payTokenOf(market.loan);
   const isFull = input.full === true;
-  const debtLater = debtOf(live, position.borrowShares, FULL_AHEAD_SEC);
+  const { depositFee } = context.deployment;
+  const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
+  const debtNow = beforeDepositFee(position.debt, depositFee);
   const amount = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, debtLater);
   const { swap, issues } = await quoteSwap(context, {
     tokenIn: token,
@@ -103,10 +109,11 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     largestPct: context.largestPct,
     requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
   });
-  if (isFull && worstOutput(swap) < position.debt) {
+  if (isFull && worstOutput(swap) < debtNow) {
     throw tooLittle(amount, (amount * debtLater) / worstOutput(swap) + 1n, token);
   }
-  const left = (repaid: bigint) => (isFull || repaid >= position.debt ? 0n : position.debt - repaid);
+  const left = (sent: bigint) =>
+    isFull || sent >= debtNow ? 0n : position.debt - (sent - depositFeeOf(sent, depositFee));
   const after = (repaid: bigint) => ({ collateral: position.collateral, debt: left(repaid) });
   return {
     path: 'swapAndRepay',
@@ -136,7 +143,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
       rates,
       ...context.impactOf(swap),
     }),
-    notes: restNote(swap, position.debt, loan),
+    notes: [...restNote(swap, debtNow, loan), ...feeNote(context, swap.expectedOut)],
     issues,
   };
 }
@@ -162,6 +169,12 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
 function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
   const rest = expectedOut - debt;
   return rest > 0n ? [`About ${shownAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
+}
+
+/** What the contract takes of the loan tokens that are sent, on an uncorrelated market. */
+function feeNote({ deployment, market }: ManageContext, sent: bigint): readonly string[] {
+  const fee = depositFeeOf(sent, deployment.depositFee);
+  return fee === 0n ? [] : [`The contract takes about ${shownAmount(fee, market.loan)} of it as its deposit fee.`];
 }
 
 function tooLittle(amount: bigint, needed: bigint, token: PayToken): LimitExceededError {

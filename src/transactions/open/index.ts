@@ -4,8 +4,13 @@ import type { BuilderDeps } from '../deps.ts';
 import { requireChainOf, requireSigner } from '../gate.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { withVenues } from '../quoting/attempts.ts';
+import { deploymentNotes } from '../requirements/deployment.ts';
+import type { OpenTerms } from '../types.ts';
+import { shownAmount } from '../words.ts';
 import { buildOpen } from './build.ts';
 import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
+
+import type { OpenRequest } from './terms.ts';
 
 export type { OpenInput, PreparedOpen } from './prepare.ts';
 
@@ -54,8 +59,20 @@ async function openOnce(deps: BuilderDeps, input: OpenInput, user: Address): Pro
   });
 }
 
-/** What costs beside the swaps: said because it travels in the transaction's value. */
-export function feeNotes({ terms, request }: PreparedOpen): readonly string[] {
+/** What costs beside the swaps, and which facts of the contract are defaults. */
+export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly string[] {
+  const { collateral } = request.market;
+  return [
+    ...reallocationNotes(terms, request),
+    ...(terms.depositFee === 0n
+      ? []
+      : [`The contract takes ${shownAmount(terms.depositFee, collateral)} of the collateral as its deposit fee.`]),
+    ...deploymentNotes(deployment),
+  ];
+}
+
+/** Said because it travels in the transaction's value. */
+function reallocationNotes(terms: OpenTerms, request: OpenRequest): readonly string[] {
   if (terms.reallocations.length === 0) return [];
   const wei = terms.reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
   const { native, contracts } = request.chain;

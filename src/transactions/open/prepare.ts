@@ -24,6 +24,7 @@ import {
   planContract,
   requireOpenMarket,
 } from '../requirements/contract-state.ts';
+import { type Deployment, type DeploymentAnswers, foldDeployment, planDeployment } from '../requirements/deployment.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
@@ -50,6 +51,7 @@ export interface PreparedOpen {
   /** What holds in the calldata. */
   readonly slippage: EffectiveSlippage;
   readonly live: LiveMarket;
+  readonly deployment: Deployment;
   /** What a reallocation moves into the market, loan base units. */
   readonly moved: bigint;
   readonly wallet?: WalletState;
@@ -74,7 +76,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const facts = deps.facts(chain.chainId);
   requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = await deps.tokens.find(chain, input.payToken);
-  const request: OpenRequest = {
+  const asked = {
     chain,
     market,
     limits,
@@ -89,17 +91,24 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const { reader, simulator } = deps.node(chain.chainId);
   const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
   const [state, entryQuote] = await Promise.all([
-    readOpenState(request, shared, reader, user, nowMs),
-    quoteEntry(deps, request),
+    readOpenState(asked, shared, reader, user, nowMs),
+    quoteEntry(deps, asked),
     user === undefined ? undefined : simulator.prepare(payToken),
   ]);
-  const { live, sources, wallet } = state;
+  const { live, sources, wallet, deployment } = state;
+  const request: OpenRequest = {
+    ...asked,
+    limits: deployment.limits,
+    // Once more, against the limit that the contract itself says.
+    targetLtvPct: targetLtvPct(input, deployment.limits),
+    depositFee: deployment.depositFee,
+  };
   const usdOf = usdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
   const { capped } = deps.quoter;
   const entry = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
   const sized = await sizeLoan({
-    collateral: sizeOpen(request, entry, live.price).amountCollateral,
+    collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
     price: live.price,
     targetLtvPct: target,
@@ -124,6 +133,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     slippage: terms.slippage,
     live,
     moved,
+    deployment,
     ...(wallet ? { wallet } : {}),
     issues: [...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []), ...slippageIssues(terms.slippage)],
   };
@@ -146,7 +156,7 @@ function quoteLoan(deps: BuilderDeps, request: OpenRequest, amountIn: bigint): P
 }
 
 async function readOpenState(
-  { chain, market, payToken }: OpenRequest,
+  { chain, market, payToken }: Pick<OpenRequest, 'chain' | 'market' | 'payToken'>,
   shared: SharedLiquidity | undefined,
   reader: ReturnType<BuilderDeps['node']>['reader'],
   user: Address | undefined,
@@ -155,30 +165,39 @@ async function readOpenState(
   const known = knownSources(chain, shared);
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
   const marketPlan = planMarket(chain, market);
+  const deploymentPlan = planDeployment(chain, market);
+  const marketEnd = marketPlan.length + deploymentPlan.length;
   const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
-  const plan = [...marketPlan, ...walletPlan, ...planAllocator(chain, market, known), ...planContract(chain, market)];
+  const plan = [
+    ...marketPlan,
+    ...deploymentPlan,
+    ...walletPlan,
+    ...planAllocator(chain, market, known),
+    ...planContract(chain, market),
+  ];
   const { answers, timestamp } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
-  const walletEnd = marketPlan.length + walletPlan.length;
+  const walletEnd = marketEnd + walletPlan.length;
   const sourcesEnd = plan.length - CONTRACT_READS;
   const all: readonly unknown[] = answers;
   if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
   requireOpenMarket(market, all.slice(sourcesEnd, plan.length) as unknown as ContractAnswers);
   return {
     live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs),
+    deployment: foldDeployment(market, all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers),
     sources: foldAllocator(known, all.slice(walletEnd, sourcesEnd)),
     wallet:
       user === undefined
         ? undefined
-        : foldWallet(payToken, spenders, all.slice(marketPlan.length, walletEnd) as (bigint | undefined)[]),
+        : foldWallet(payToken, spenders, all.slice(marketEnd, walletEnd) as (bigint | undefined)[]),
   };
 }
 
-function entryPair({ payToken, market, amountIn }: OpenRequest) {
+function entryPair({ payToken, market, amountIn }: Pick<OpenRequest, 'payToken' | 'market' | 'amountIn'>) {
   return { tokenIn: payToken, tokenOut: market.collateral, amountIn };
 }
 
 /** Quote the swap of the pay token into collateral; `undefined` when the pay token is the collateral. */
-async function quoteEntry(deps: BuilderDeps, request: OpenRequest): Promise<SwapQuote | undefined> {
+async function quoteEntry(deps: BuilderDeps, request: Omit<OpenRequest, 'depositFee'>): Promise<SwapQuote | undefined> {
   const { chain, market, payToken, amountIn, slippage, feeBps } = request;
   const { collateral } = market;
   if (payToken.address === collateral.address) return undefined;

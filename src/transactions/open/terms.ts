@@ -1,4 +1,5 @@
 import type { Chain, Market } from '../../catalog/types.ts';
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
@@ -32,6 +33,8 @@ export interface OpenRequest {
   /** The input that set the target, for refusals. */
   readonly requested: { readonly field: string; readonly value: string };
   readonly feeBps: number;
+  /** Share of the collateral that the contract takes first, in WAD. */
+  readonly depositFee: bigint;
 }
 
 /** The swap of the pay token into collateral, as quoted. */
@@ -61,8 +64,10 @@ export function planLoanSwap(
 const LEAST_LOAN = 100n;
 
 export interface OpenSize {
-  /** The least collateral that the position opens with. */
+  /** The least collateral that is paid in. */
   readonly amountCollateral: bigint;
+  /** What of it is left after the deposit fee: the least that the position opens with. */
+  readonly netCollateral: bigint;
   readonly amountFlashLoan: bigint;
 }
 
@@ -77,7 +82,8 @@ export function sizeOpen(
   returned?: Returned,
 ): OpenSize {
   const amountCollateral = entry ? worstOutput(entry) : request.amountIn;
-  const value = collateralValueInLoan(amountCollateral, price);
+  const netCollateral = amountCollateral - depositFeeOf(amountCollateral, request.depositFee);
+  const value = collateralValueInLoan(netCollateral, price);
   const amountFlashLoan = openFlashLoan(value, request.targetLtvPct, returned);
   if (amountFlashLoan < LEAST_LOAN) {
     const { loan } = request.market;
@@ -86,7 +92,7 @@ export function sizeOpen(
       { field: 'amount', value: formatUnitsPlain(request.amountIn, request.payToken.decimals) },
     );
   }
-  return { amountCollateral, amountFlashLoan };
+  return { amountCollateral, netCollateral, amountFlashLoan };
 }
 
 /**
@@ -123,10 +129,11 @@ export function openTerms(input: {
 }): OpenTerms {
   const { request, price, entry, size, loanSwap, reallocations, rates } = input;
   const { chain, market, payToken, amountIn, limits, targetLtvPct, requested, maxSwapLossPct } = request;
-  const { amountCollateral, amountFlashLoan } = size;
+  const { amountCollateral, netCollateral, amountFlashLoan } = size;
   const { expectedOut } = loanSwap;
   requireLossWithin({
     swaps: [...(entry ? [entry] : []), loanSwap].map((swap) => ({ swap, outPrice: price })),
+    fees: collateralValueInLoan(amountCollateral - netCollateral, price),
     equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
     boundsTotal: true,
     maxSwapLossPct,
@@ -136,7 +143,7 @@ export function openTerms(input: {
   const minOut = leastLeverageOutput({
     expectedOut,
     slippage: request.slippage.value,
-    collateral: amountCollateral,
+    collateral: netCollateral,
     debt: amountFlashLoan,
     price,
     maxLtvPct: limits.maxLtvPct,
@@ -144,7 +151,9 @@ export function openTerms(input: {
   });
   const leverageSwap = withMinimum(loanSwap, minOut);
   const slippage = heldSlippage(request.slippage, [{ before: loanSwap, after: leverageSwap }]);
-  const expectedCollateral = entry ? entry.expectedOut : amountCollateral;
+  const paidIn = entry ? entry.expectedOut : amountCollateral;
+  const depositFee = depositFeeOf(paidIn, request.depositFee);
+  const expectedCollateral = paidIn - depositFee;
   return {
     chainId: chain.chainId,
     strategyId: market.id as string as StrategyId,
@@ -153,6 +162,7 @@ export function openTerms(input: {
     amountIn,
     ...(entry ? { entrySwap: entry } : {}),
     amountCollateral,
+    depositFee,
     amountFlashLoan,
     leverageSwap,
     reallocations,
@@ -160,7 +170,7 @@ export function openTerms(input: {
     preview: previewPosition({
       price,
       after: { collateral: expectedCollateral + expectedOut, debt: amountFlashLoan },
-      worst: { collateral: amountCollateral + worstOutput(leverageSwap), debt: amountFlashLoan },
+      worst: { collateral: netCollateral + worstOutput(leverageSwap), debt: amountFlashLoan },
       requestedLtvPct: targetLtvPct,
       rates,
       swap: { source: leverageSwap.quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, expectedOut, price) },

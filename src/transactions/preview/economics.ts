@@ -28,7 +28,13 @@ export function oraclePrice({ collateral, loan }: Market, price: bigint): Decima
   return new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
-export type CostKind = 'ENTRY_SWAP' | 'LEVERAGE_SWAP' | 'REFERRAL_FEE' | 'REALLOCATION_FEE';
+export type CostKind =
+  | 'ENTRY_SWAP'
+  | 'LEVERAGE_SWAP'
+  | 'REFERRAL_FEE'
+  | 'REALLOCATION_FEE'
+  | 'DEPOSIT_FEE'
+  | 'YIELD_FEE';
 
 /** What an open costs at once. Negative = gained. */
 export interface Cost {
@@ -43,16 +49,16 @@ export interface Cost {
 export interface CostInput {
   readonly market: Market;
   readonly price: bigint;
-  readonly terms: Pick<OpenTerms, 'entrySwap' | 'leverageSwap' | 'reallocations'>;
+  readonly terms: Pick<OpenTerms, 'entrySwap' | 'leverageSwap' | 'reallocations' | 'depositFee'>;
   readonly native: { readonly symbol: string; readonly decimals: number; readonly usd: Decimal | undefined };
   readonly payUsd: Decimal | undefined;
   readonly loanUsd: Decimal | undefined;
 }
 
-/** List the costs of an open by kind: what each swap loses at the oracle's price, the referral fees in it, the vaults' fees. */
+/** List the costs of an open by kind: what each swap loses at the oracle's price, the referral fees in it, the contract's deposit fee, the vaults' fees. */
 export function openCosts(input: CostInput): readonly Cost[] {
   const { market, price, terms, native, loanUsd } = input;
-  const { entrySwap, leverageSwap, reallocations } = terms;
+  const { entrySwap, leverageSwap, reallocations, depositFee } = terms;
   const worthOf = (collateral: bigint) => fromUnits(collateralValueInLoan(collateral, price), market.loan.decimals);
   const costs: Cost[] = [];
   const addSwap = (kind: CostKind, swap: PlannedSwap, usd: Decimal | undefined) => {
@@ -67,6 +73,12 @@ export function openCosts(input: CostInput): readonly Cost[] {
   };
   if (entrySwap) addSwap('ENTRY_SWAP', entrySwap, input.payUsd);
   addSwap('LEVERAGE_SWAP', leverageSwap, loanUsd);
+  if (depositFee > 0n) {
+    const { symbol, decimals } = market.collateral;
+    const amount = fromUnits(depositFee, decimals);
+    const usd = loanUsd && worthOf(depositFee).times(loanUsd).div(amount);
+    costs.push(costOf('DEPOSIT_FEE', symbol, amount, usd));
+  }
   const feeWei = reallocations.reduce((sum, reallocation) => sum + reallocation.feeWei, 0n);
   if (feeWei > 0n)
     costs.push(costOf('REALLOCATION_FEE', native.symbol, fromUnits(feeWei, native.decimals), native.usd));

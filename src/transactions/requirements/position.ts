@@ -6,6 +6,7 @@ import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
 import { planContract, requireUnpaused } from './contract-state.ts';
+import { type Deployment, type DeploymentAnswers, foldDeployment, planDeployment } from './deployment.ts';
 import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
 import { type LatestReader, readOf, required } from './reads.ts';
 import { planOwner, requireWallet } from './signer.ts';
@@ -20,11 +21,14 @@ export interface PositionBinding {
 export interface LivePosition extends PositionState {
   readonly id: number;
   readonly borrowShares: bigint;
+  /** Deposit basis, loan base units: what was put in less what was taken out, as the contract counts. */
+  readonly basis: bigint;
 }
 
 export interface ManagedState {
   readonly position: LivePosition;
   readonly live: LiveMarket;
+  readonly deployment: Deployment;
   readonly wallet: WalletState;
 }
 
@@ -99,18 +103,20 @@ export async function readManaged(
   const { market, proxy } = binding;
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
   const marketPlan = planMarket(chain, market);
+  const deploymentPlan = planDeployment(chain, market);
   const { answers, timestamp } = await reader.read([
     planPosition(chain, user, id),
     readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
     ...planContract(chain, market),
     ...marketPlan,
+    ...deploymentPlan,
     ...planWallet(chain, user, payToken, spenders),
   ]);
   const [found, held, isPaused, isSupported, ...rest] = answers;
   const all: readonly unknown[] = rest;
   if (!found || !isAt(found, binding)) return undefined;
   requireUnpaused([isPaused, isSupported]);
-  const { open } = found;
+  const { open, amountDepositedInLoanToken: basis } = found;
   const [, borrowShares, collateral] = required(held);
   if (!open || collateral === 0n) {
     throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
@@ -119,10 +125,13 @@ export async function readManaged(
     });
   }
   const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs);
+  const marketEnd = marketPlan.length + deploymentPlan.length;
+  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
   return {
-    position: { id, borrowShares, collateral, debt: debtOf(live, borrowShares) },
+    position: { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis },
     live,
-    wallet: foldWallet(payToken, spenders, all.slice(marketPlan.length) as (bigint | undefined)[]),
+    deployment: foldDeployment(market, deployed),
+    wallet: foldWallet(payToken, spenders, all.slice(marketEnd) as (bigint | undefined)[]),
   };
 }
 
