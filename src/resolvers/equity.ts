@@ -16,6 +16,7 @@ export type ExitArgs = { readonly strategyId: StrategyId; readonly userAddress: 
   yieldPositionIds: readonly number[];
   slippage: Decimal;
   maxSwapLossPct: Decimal;
+  minAmountOut: Decimal;
   chainId: ChainId;
 }>;
 
@@ -31,7 +32,7 @@ export function depositEquity({ userAddress, ...input }: DepositBuildArgs, ctx: 
 
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit> {
-  const { strategyId, userAddress, yieldPositionIds, slippage, maxSwapLossPct, chainId } = input;
+  const { strategyId, userAddress, yieldPositionIds, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
   return ctx.services.equity.exit(
     {
       strategyId,
@@ -39,6 +40,7 @@ export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit>
       yieldPositionIds: yieldPositionIds ?? undefined,
       slippage: slippage ?? undefined,
       maxSwapLossPct: maxSwapLossPct ?? undefined,
+      minAmountOut: minAmountOut ?? undefined,
     },
     userAddress,
   );

@@ -35,6 +35,7 @@ export type LeverageArgs = {
   desiredLtv: Decimal;
   slippage: Decimal;
   maxSwapLossPct: Decimal;
+  minAmountOut: Decimal;
   chainId: ChainId;
 }>;
 
@@ -48,6 +49,7 @@ export type ManageArgs = { readonly userAddress: Address; readonly id: number; r
   desiredLtv: Decimal;
   slippage: Decimal;
   maxSwapLossPct: Decimal;
+  minAmountOut: Decimal;
   chainId: ChainId;
 }>;
 
@@ -106,6 +108,7 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
     desiredLtvPct: input.desiredLtv ?? undefined,
     slippage: input.slippage ?? undefined,
     maxSwapLossPct: input.maxSwapLossPct ?? undefined,
+    minAmountOut: input.minAmountOut ?? undefined,
   });
 }
 
@@ -207,7 +210,7 @@ function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPos
 }
 
 function openInput(input: LeverageArgs, ctx: AppContext) {
-  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, maxSwapLossPct, chainId } = input;
+  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
   return {
     chainId: chainIdOf(chainId, ctx),
     strategyId,
@@ -217,6 +220,7 @@ function openInput(input: LeverageArgs, ctx: AppContext) {
     desiredLtvPct: desiredLtv ?? undefined,
     slippage: slippage ?? undefined,
     maxSwapLossPct: maxSwapLossPct ?? undefined,
+    minAmountOut: minAmountOut ?? undefined,
   };
 }
 

@@ -26,8 +26,9 @@ export function isRefusal<T extends { readonly __typename: string }>(
 function detailsOf(refusal: RefusalFieldsFragment): unknown {
   switch (refusal.__typename) {
     case 'StaleDataRefusal': {
-      const { group, asOf, staleAfterSec, staleForSec } = refusal;
-      return { group, asOf, staleAfterSec, staleForSec };
+      const { group, asOf, staleAfterSec, staleForSec, reference, feed, deviationPct } = refusal;
+      const given = Object.entries({ reference, feed, deviationPct }).filter(([, value]) => value !== null);
+      return { group, asOf, staleAfterSec, staleForSec, ...Object.fromEntries(given) };
     }
     case 'NoRouteRefusal': {
       const { tokenIn, tokenOut, amountIn, venues } = refusal;

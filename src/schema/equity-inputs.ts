@@ -57,5 +57,9 @@ export const ExitEquityInputRef = builder.inputType('ExitEquityInput', {
     }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
     maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_EXIT }),
+    minAmountOut: t.field({
+      type: 'Decimal',
+      description: 'The least that all sales together may give, whole deposit tokens; debts are repaid out of it.',
+    }),
   }),
 });

@@ -12,6 +12,11 @@ const LOSS =
 const LOSS_MANAGED =
   'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds. Up to 10, and up to 50 with `close` and `repay`.';
 
+const FLOOR_OPEN =
+  'The least collateral that the swap of the pay token may give, whole tokens. Required where nothing here prices the pay token.';
+const FLOOR_MANAGED =
+  'The least that the swap of the action may give, whole tokens of its output; of a close all that the sale gives, the debt is repaid out of it. Required where nothing here prices the pair.';
+
 export const PreviewInputRef = builder.inputType('LeveragePreviewInput', {
   description: 'What to open.',
   fields: (t) => ({
@@ -27,6 +32,7 @@ export const PreviewInputRef = builder.inputType('LeveragePreviewInput', {
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
     maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
+    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_OPEN }),
   }),
 });
 
@@ -45,6 +51,7 @@ export const OpenInputRef = builder.inputType('OpenLeverageInput', {
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
     maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS }),
+    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_OPEN }),
     userAddress: t.field({
       type: 'Address',
       required: true,
@@ -86,5 +93,6 @@ export const ManageInputRef = builder.inputType('ManagePositionInput', {
     desiredLtv: t.field({ type: 'Decimal', description: LTV }),
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
     maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_MANAGED }),
+    minAmountOut: t.field({ type: 'Decimal', description: FLOOR_MANAGED }),
   }),
 });

@@ -50,8 +50,25 @@ builder.objectType(StaleDataError, {
       resolve: (error) => detailsOf(error).staleAfterSec,
     }),
     staleForSec: t.int({
-      description: 'Seconds past the budget.',
+      description: 'Seconds past the budget; 0 where the age itself is not known.',
       resolve: (error) => detailsOf(error).staleForSec,
+    }),
+    reference: t.string({
+      nullable: true,
+      description: "The oracle whose price is too old, or of unknown age; `null` = the service's own reading is.",
+      resolve: (error) => detailsOf(error).reference ?? null,
+    }),
+    feed: t.field({
+      type: 'Address',
+      nullable: true,
+      description: 'The feed behind that oracle which is past its heartbeat.',
+      resolve: (error) => detailsOf(error).feed ?? null,
+    }),
+    deviationPct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'How far a price of unknown age is from the USD prices of its tokens, percent.',
+      resolve: (error) => detailsOf(error).deviationPct ?? null,
     }),
   }),
 });

@@ -127,6 +127,8 @@ const ISSUE_DESCRIPTIONS: Record<Issue['kind'], string> = {
   APPROVAL_NEEDED: 'The contract may not take the token yet; `approvals` allows it.',
   PRICE_UNVERIFIED: 'Nothing but the venue itself prices the token.',
   NOT_SIMULATED: 'The calls could not be tried out beforehand.',
+  REFERENCE_OLD: 'A feed behind the oracle that judges this is past its heartbeat: it goes on with the last price.',
+  REFERENCE_UNDATED: 'How old the price of the oracle that judges this is cannot be told.',
   SLIPPAGE_TIGHTENED: 'Less slippage than asked for holds in the calldata: more would break a limit of the contracts.',
 };
 

@@ -1,6 +1,7 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
-import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
+import { isStale, stampOf } from '../domain/freshness/stamp.ts';
 import { marketsById } from '../domain/market/lookup.ts';
 import { isPlausiblePrice } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
@@ -88,14 +89,21 @@ export function ratesOf(
   };
 }
 
-/** USD prices of a chain, as far as they are believed. The native token is worth what its wrapped form is. */
+/** USD prices of a chain, as far as they are fresh and believed. The native token is worth what its wrapped form is. */
 export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
   const { items } = deps.facts(chain.chainId).groups.price;
   const pegged = peggedTokens(chain);
+  const nowMs = deps.clock.now();
   return (token) => {
-    const usd = items.get(token)?.value.usd ?? items.get(priced(chain, token))?.value.usd;
-    return usd && isPlausiblePrice(usd, pegged.has(token)) ? usd : undefined;
+    const price = items.get(token) ?? items.get(priced(chain, token));
+    if (!price || isStale(stampOf(price, deps.budgets.price), nowMs)) return undefined;
+    return isPlausiblePrice(price.value.usd, pegged.has(token)) ? price.value.usd : undefined;
   };
+}
+
+/** The feeds behind the oracle of a market, as far as it names them: they never change. */
+export function feedsOf(deps: BuilderDeps, { chainId, oracle }: Market): readonly OracleFeed[] | undefined {
+  return deps.facts(chainId).groups.oracle.items.get(oracle)?.value.feeds;
 }
 
 function priced({ native, wrappedNative }: Chain, token: Address): Address {

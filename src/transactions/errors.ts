@@ -16,15 +16,22 @@ export interface StaleDataDetails {
   readonly asOf: string;
   readonly staleAfterSec: number;
   readonly staleForSec: number;
+  /** The oracle, where its price is what is too old or of unknown age. */
+  readonly reference?: string;
+  /** The feed behind it that is past its heartbeat. */
+  readonly feed?: Address;
+  /** How far a price of unknown age is from the USD prices of its tokens, percent. */
+  readonly deviationPct?: string;
 }
 
 /** Market state or the oracle's value is past its budget: nothing is built on it, though reads go on. */
 export class StaleDataError extends AppError<StaleDataDetails> {
-  constructor(details: StaleDataDetails) {
+  constructor(details: StaleDataDetails, message?: string) {
     const { group, asOf, staleAfterSec } = details;
     super(
       'stale_data',
-      `Nothing is built on old numbers: ${group} was last measured at ${asOf} and may be ${staleAfterSec} s old. Try again when it has been refreshed.`,
+      message ??
+        `Nothing is built on old numbers: ${group} was last measured at ${asOf} and may be ${staleAfterSec} s old. Try again when it has been refreshed.`,
       { details, retryAfterSec: 10 },
     );
   }

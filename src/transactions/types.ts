@@ -109,7 +109,9 @@ export type IssueKind =
   | 'APPROVAL_NEEDED'
   | 'PRICE_UNVERIFIED'
   | 'NOT_SIMULATED'
-  | 'SLIPPAGE_TIGHTENED';
+  | 'SLIPPAGE_TIGHTENED'
+  | 'REFERENCE_OLD'
+  | 'REFERENCE_UNDATED';
 
 /** Something to know or to do before signing. It never stops a plan. */
 export interface Issue {

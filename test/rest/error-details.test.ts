@@ -93,6 +93,15 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   ChainReadError: [new ChainReadError('timeout')],
   StaleDataError: [
     new StaleDataError({ group: 'oracle', asOf: '2026-11-21T00:00:00.000Z', staleAfterSec: 900, staleForSec: 5 }),
+    new StaleDataError({
+      group: 'oracle',
+      asOf: '2026-11-21T00:00:00.000Z',
+      staleAfterSec: 900,
+      staleForSec: 5,
+      reference: 'oracle 0x… (SPY/USDG)',
+      feed: address,
+      deviationPct: '1.50',
+    }),
   ],
   NoRouteError: [
     new NoRouteError({

@@ -26,7 +26,7 @@ function liveOf(borrowed: bigint, lastUpdate = 1_700_000_000n): LiveMarket {
     price,
     rateAtTarget: (4n * WAD) / 100n / 31_536_000n,
   });
-  return { sdk, price, liquidity: sdk.liquidity, idle: sdk.liquidity };
+  return { sdk, price, liquidity: sdk.liquidity, idle: sdk.liquidity, readAt: { blockTimeMs: 0 } };
 }
 
 describe(borrowApyChange, () => {

@@ -130,6 +130,9 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         maxSwapLossPct: plainNumber(
           'What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold; up to 50.',
         ).optional(),
+        minAmountOut: amountText(
+          'The least that all sales together may give, whole deposit tokens; debts are repaid out of it.',
+        ).optional(),
         chainId,
       }),
       variables: ({ body }) => ({ input: body }),

@@ -47,6 +47,9 @@ const openBody = ({ chainIds }: RouteOptions) => ({
   maxSwapLossPct: plainNumber(
     'What all swaps and fees may cost together, percent of the equity, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity; up to 10.',
   ).optional(),
+  minAmountOut: amountText(
+    'The least collateral that the swap of the pay token may give, whole tokens. Required where nothing prices the pay token here.',
+  ).optional(),
   chainId: chainIdField(chainIds, chainIds[0] ?? 1),
 });
 
@@ -134,6 +137,9 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
         maxSwapLossPct: plainNumber(
           'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds; up to 10, and up to 50 with close and repay.',
+        ).optional(),
+        minAmountOut: amountText(
+          'The least that the swap of the action may give, whole tokens of its output; of a close all that the sale gives, the debt is repaid out of it. Required where nothing prices the pair here.',
         ).optional(),
         chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
       }),

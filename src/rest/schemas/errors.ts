@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, marketIdString } from './common.ts';
+import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
 
 /*
  * What the details of each code are. Objects are strict: a detail that an error class gains without a line here fails the
@@ -128,7 +128,10 @@ export const ERROR_DETAILS = {
     group: z.enum(['lendingState', 'oracle']).describe('Group of facts that is too old.'),
     asOf: dateTime('When it was measured.'),
     staleAfterSec: z.int().describe('Freshness budget in seconds.'),
-    staleForSec: z.int().describe('Seconds past the budget.'),
+    staleForSec: z.int().describe('Seconds past the budget; 0 where the age itself is not known.'),
+    reference: z.string().optional().describe('The oracle whose price is too old, or of unknown age.'),
+    feed: addressString('The feed behind it that is past its heartbeat.').optional(),
+    deviationPct: pct('How far a price of unknown age is from the USD prices of its tokens.').optional(),
   }),
   no_route: z.strictObject({
     tokenIn: addressString('What was to be sold.'),

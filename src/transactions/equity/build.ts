@@ -81,7 +81,7 @@ async function depositOnce(
   void deps.node(chain.chainId).simulator.prepare(token);
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, token, [router])];
   const planned = await planDeposit(deps, found, request, reads);
-  const { terms, slippage, answers } = planned;
+  const { terms, slippage, issues, answers } = planned;
   const [answer, ...rest] = answers as readonly [boolean | undefined, ...(bigint | undefined)[]];
   const isAuthorized = required(answer);
   const wallet = foldWallet(token, [router], rest);
@@ -98,7 +98,7 @@ async function depositOnce(
     slippage,
     nativeBalance: wallet.native,
     pays,
-    issues: [...fundingIssues(pays), ...slippageIssues(slippage)],
+    issues: [...fundingIssues(pays), ...issues, ...slippageIssues(slippage)],
     notes: leftoverNote(isAuthorized, vault),
     link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
   });
@@ -135,7 +135,7 @@ async function exitOnce(
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, undefined, [])];
-  const { terms, position, slippage, answers } = await planExit(deps, found, request, wallet, reads);
+  const { terms, position, slippage, issues, answers } = await planExit(deps, found, request, wallet, reads);
   const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
   const isAuthorized = required(answer);
   const ids = terms.loops.map(({ positionId }) => positionId);
@@ -150,7 +150,7 @@ async function exitOnce(
     notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
     slippage,
     nativeBalance: required(native),
-    issues: slippageIssues(slippage),
+    issues: [...issues, ...slippageIssues(slippage)],
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });

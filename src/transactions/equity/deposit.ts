@@ -5,7 +5,7 @@ import { limitsOf } from '../../domain/market/statics.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
-import { type BuilderDeps, feeFields, referralFeeBps } from '../deps.ts';
+import { type BuilderDeps, feedsOf, feeFields, referralFeeBps } from '../deps.ts';
 import {
   allowedLoss,
   baseUnits,
@@ -29,6 +29,7 @@ import { leastLeverageOutput } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
+import { requirePriceAge } from '../quoting/price-age.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
 import { planContract, requireOpenMarket } from '../requirements/contract-state.ts';
@@ -36,7 +37,7 @@ import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
-import type { PlannedSwap, PositionState } from '../types.ts';
+import type { Issue, PlannedSwap, PositionState } from '../types.ts';
 import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
@@ -65,6 +66,8 @@ export interface PlannedDeposit {
   /** Preview the same with what its swaps have really given. */
   readonly previewOf: (swaps: DepositSwaps) => DepositPreview;
   readonly slippage: EffectiveSlippage;
+  /** What has to be said of the prices that judge it. */
+  readonly issues: readonly Issue[];
   /** The answers to the further reads that were asked for. */
   readonly answers: readonly unknown[];
 }
@@ -89,6 +92,10 @@ export async function planDeposit(
   requireOpenVault(vault, deps.composed(chain.chainId), deps.clock.now());
   const composed = requireVaultMarkets(deps, vault);
   const live = await readVault(deps, { chain, router, vault }, request.user, further);
+  const issues = [
+    ...requirePriceAge(deps, chain, vault.stockMarket, live.stock),
+    ...requirePriceAge(deps, chain, vault.yieldMarket, live.yieldMarket),
+  ];
   const prices = { stock: live.stock.price, yield: live.yieldMarket.price };
   const fees = {
     stockLegBps: referralFeeBps(deps, vault.stockMarket),
@@ -196,7 +203,7 @@ export async function planDeposit(
   const previewOf = (given: DepositSwaps) =>
     previewDeposit({ ...decided, swaps: given, prices, ...composed, held: live.held, borrowApyPct });
   const terms = { ...decided, preview: previewOf(swaps) };
-  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, answers: live.answers };
+  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, issues, answers: live.answers };
 }
 
 /** Where a vault whose yield market is closed can still be left. */
@@ -212,25 +219,25 @@ async function readVault(
   const { morphoBlue } = chain.contracts;
   const { reader } = deps.node(chain.chainId);
   const { timestamp, answers } = await reader.read([
-    ...planMarket(chain, vault.stockMarket),
-    ...planMarket(chain, vault.yieldMarket),
+    ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
+    ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
     ...planContract(chain, vault.yieldMarket),
     readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),
   ]);
-  const [a, b, c, d, e, f, g, h, isPaused, isSupported, position, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, position, ...rest] = answers;
   if (user !== undefined) {
     await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
   }
   const nowMs = deps.clock.now();
   requireOpenMarket(vault.yieldMarket, [isPaused, isSupported], EXIT_PATH);
-  const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], timestamp, nowMs);
   const [, borrowShares, collateral] = required(position);
   return {
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
-    yieldMarket: foldMarket(vault.yieldMarket, [e, f, g, h], timestamp, nowMs),
+    yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], timestamp, nowMs),
     answers: rest.slice(0, further.length),
   };
 }

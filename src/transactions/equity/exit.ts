@@ -5,19 +5,21 @@ import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/posit
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { BuilderDeps } from '../deps.ts';
+import { type BuilderDeps, feedsOf } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
 import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
+import { withSharedFloor } from '../quoting/floor.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { planSwap, withMinimum } from '../quoting/planned.ts';
+import { priceAgeIssues } from '../quoting/price-age.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
 import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
 import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
-import type { PlannedSwap } from '../types.ts';
+import type { Issue, PlannedSwap } from '../types.ts';
 import { shownAmount } from '../words.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
@@ -29,6 +31,8 @@ export interface ExitRequest {
   readonly slippage?: Decimal | undefined;
   /** What all sales may lose together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The least that all sales together may give, whole deposit tokens; debts are repaid out of it. */
+  readonly minAmountOut?: Decimal | undefined;
 }
 
 /** A wallet as it was read, and as it is shown. Both are of one block. */
@@ -42,6 +46,8 @@ export interface PlannedExit {
   /** The vault that is left. */
   readonly position: EquityPosition;
   readonly slippage: EffectiveSlippage;
+  /** What has to be said of the prices that judge it. */
+  readonly issues: readonly Issue[];
   /** The answers to the further reads that were asked for. */
   readonly answers: readonly unknown[];
 }
@@ -84,17 +90,17 @@ export async function planExit(
   const { timestamp, answers } = await deps
     .node(chain.chainId)
     .reader.read([
-      ...planMarket(chain, vault.stockMarket),
-      ...planMarket(chain, vault.yieldMarket),
+      ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
+      ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
       ...planContract(chain, vault.yieldMarket),
       ...further,
     ]);
-  const [a, b, c, d, e, f, g, h, isPaused, isSupported, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, ...rest] = answers;
   // The stock leg alone is left through the router, which does not ask.
   if (loops.length > 0) requireUnpaused([isPaused, isSupported]);
   const nowMs = deps.clock.now();
-  const stock = foldMarket(vault.stockMarket, [a, b, c, d], timestamp, nowMs);
-  const yieldMarket = foldMarket(vault.yieldMarket, [e, f, g, h], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], timestamp, nowMs);
+  const yieldMarket = foldMarket(vault.yieldMarket, [f, g, h, i, j], timestamp, nowMs);
   const stockDebt = debtOf(stock, borrowShares);
   requireCovered(
     liquidityNeeds(
@@ -131,12 +137,13 @@ export async function planExit(
       capped: deps.quoter.capped,
     });
   };
-  const [stockSwap, ...loopSwaps] = await Promise.all([
+  const asked = await Promise.all([
     sell(vault.stock, collateral, stock.price, router),
     ...loops.map((loop) =>
       sell(vault.yieldMarket.collateral, loop.collateral, yieldMarket.price, chain.contracts.flashLeverage),
     ),
   ]);
+  const [stockSwap = asked[0], ...loopSwaps] = withSharedFloor(asked, request.minAmountOut) as typeof asked;
   const exits = loopSwaps.flatMap((swap, i) => {
     const loop = loops[i];
     if (!loop) return [];
@@ -159,8 +166,8 @@ export async function planExit(
     requested: exits.find(isOver)?.requested ?? requested,
   });
   const held = heldSlippage(slippage, [
-    ...exits.map(({ swap }, i) => ({ before: loopSwaps[i] ?? swap, after: swap })),
-    { before: stockSwap, after: stockSold },
+    ...exits.map(({ swap }, i) => ({ before: asked[i + 1] ?? swap, after: swap })),
+    { before: asked[0], after: stockSold },
   ]);
   return {
     terms: {
@@ -171,6 +178,10 @@ export async function planExit(
       slippage: held.value,
     },
     position,
+    issues: [
+      ...priceAgeIssues(deps, chain, vault.stockMarket, stock),
+      ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, yieldMarket) : []),
+    ],
     slippage: held,
     answers: rest,
   };

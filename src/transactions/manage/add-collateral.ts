@@ -10,6 +10,7 @@ import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { worstOutput } from '../quoting/planned.ts';
+import { heldSlippage } from '../quoting/slippage.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { shownAmount } from '../words.ts';
 import { quoteSwap } from './swap.ts';
@@ -46,7 +47,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       notes: feeNote(amount),
     };
   }
-  const { swap, issues } = await quoteSwap(context, {
+  const { swap, before, issues } = await quoteSwap(context, {
     tokenIn: token,
     tokenOut: payTokenOf(market.collateral),
     amountIn: amount,
@@ -87,6 +88,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       `All of it, about ${shownAmount(swap.expectedOut, market.collateral)}, becomes collateral.`,
       ...feeNote(swap.expectedOut),
     ],
+    slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     issues,
   };
 }

@@ -15,7 +15,7 @@ import { payTokenOf } from '../requirements/tokens.ts';
 import type { Outcome } from '../simulation/outcome.ts';
 import type { PlannedSwap } from '../types.ts';
 import { receivedNote, shownAmount, shownPct } from '../words.ts';
-import { quoteSwap } from './swap.ts';
+import { type QuotedSwap, quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -41,7 +41,7 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   requireCovered(liquidityNeeds([closingFlows(market, position.debt)], [liquidityOf(market, live)]), (needs) => ({
     maxAmount: formatUnitsPlain(largestCovered(position.collateral, needs), market.collateral.decimals),
   }));
-  const quoted = await quoteSale(context, position.collateral);
+  const { before, swap: quoted } = await quoteSale(context, position.collateral);
   const { quote, expectedOut } = quoted;
   if (quote.amountOut < position.debt) {
     const { decimals } = market.loan;
@@ -58,7 +58,7 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
     );
   }
   const swap = withMinimum(quoted, position.debt);
-  const slippage = heldSlippage(context.slippage, [{ before: quoted, after: swap }]);
+  const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);
   try {
     requireSaleWithin(context, quoted, { field: 'action', value: 'close' });
@@ -90,11 +90,12 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
 /** What share of the debt a part of the collateral repays is the contract's rule: the simulation tells what is left. */
 async function closePart(context: ManageContext, amount: bigint): Promise<VerbDraft> {
   const { market, position, live, rates, input } = context;
-  const swap = await quoteSale(context, amount);
+  const { before, swap } = await quoteSale(context, amount);
   requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
   return {
     ...saleDraft(context, amount, swap),
+    slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     conclude: ({ position: { collateral, debt }, received }: Outcome) => ({
       ...(collateral > 0n
         ? {
@@ -116,16 +117,15 @@ async function closePart(context: ManageContext, amount: bigint): Promise<VerbDr
   };
 }
 
-async function quoteSale(context: ManageContext, amountIn: bigint): Promise<PlannedSwap> {
+function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
   const { chain, market } = context;
-  const { swap } = await quoteSwap(context, {
+  return quoteSwap(context, {
     tokenIn: payTokenOf(market.collateral),
     tokenOut: payTokenOf(market.loan),
     amountIn,
     executor: chain.contracts.flashLeverage,
     feeBps: 0,
   });
-  return swap;
 }
 
 function saleDraft(
@@ -178,8 +178,8 @@ async function withPart(
   const amount = new Decimal(position.collateral.toString())
     .times(Decimal.min(share, PART_SHARE))
     .precision(PART_DIGITS, Decimal.ROUND_DOWN);
-  const swap = await quoteSale(context, BigInt(amount.toFixed(0))).catch(() => undefined);
-  if (!swap?.lossPct?.lte(MAX_SWAP_LOSS_PCT)) {
+  const sale = await quoteSale(context, BigInt(amount.toFixed(0))).catch(() => undefined);
+  if (!sale?.swap.lossPct?.lte(MAX_SWAP_LOSS_PCT)) {
     return new LimitExceededError(`${message} Or close a part: send amount, of the collateral.`, details);
   }
   const part = formatUnitsPlain(BigInt(amount.toFixed(0)), market.collateral.decimals);

@@ -2,7 +2,7 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { ManageAction } from '../types.ts';
 import type { ManageInput } from './types.ts';
 
-type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv';
+type Field = 'amount' | 'payToken' | 'full' | 'leverage' | 'desiredLtv' | 'minAmountOut';
 
 interface FieldRule {
   readonly required: readonly Field[];
@@ -14,19 +14,23 @@ interface FieldRule {
 const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   close: {
     required: [],
-    optional: ['amount'],
+    optional: ['amount', 'minAmountOut'],
     hint: 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt.',
   },
   increase_leverage: {
     required: [],
-    optional: ['leverage', 'desiredLtv'],
+    optional: ['leverage', 'desiredLtv', 'minAmountOut'],
     hint: 'increase_leverage takes exactly one of leverage and desiredLtv.',
   },
-  add_collateral: { required: ['amount', 'payToken'], optional: [], hint: 'add_collateral takes amount and payToken.' },
+  add_collateral: {
+    required: ['amount', 'payToken'],
+    optional: ['minAmountOut'],
+    hint: 'add_collateral takes amount and payToken.',
+  },
   remove_collateral: { required: ['amount'], optional: [], hint: 'remove_collateral takes amount, of the collateral.' },
   repay: {
     required: [],
-    optional: ['amount', 'payToken', 'full'],
+    optional: ['amount', 'payToken', 'full', 'minAmountOut'],
     hint: 'repay takes payToken and amount, or full: true for the whole debt.',
   },
   borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
@@ -48,6 +52,7 @@ export function checkFields(input: ManageInput): void {
     full: input.full === true,
     leverage: input.leverage !== undefined,
     desiredLtv: input.desiredLtvPct !== undefined,
+    minAmountOut: input.minAmountOut !== undefined,
   };
   for (const field of Object.keys(given) as Field[]) {
     const isTaken = required.includes(field) || optional.includes(field);

@@ -1,10 +1,12 @@
 import { ChainReadError } from '../../chain/errors.ts';
-import { type BuilderDeps, composedMarket, ratesOf } from '../deps.ts';
+import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { withVenues } from '../quoting/attempts.ts';
+import { nothingSwapped } from '../quoting/floor.ts';
+import { priceAgeIssues, requirePriceAge } from '../quoting/price-age.ts';
 import { deploymentNotes } from '../requirements/deployment.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
@@ -34,6 +36,8 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
 /** Takes risk back: losing a part of the equity may be better than staying. */
 const LEAVING: readonly ManageAction[] = ['close', 'repay'];
+/** Borrows more, or leaves less behind what is borrowed. */
+const ADDING_RISK: readonly ManageAction[] = ['increase_leverage', 'borrow', 'remove_collateral'];
 /** What the message of a refused vault loop points at. */
 const EXIT_PATH = '/v1/partner/equity/exit/build';
 
@@ -82,7 +86,7 @@ async function manageOnce(
   if (input.amount && payToken) baseUnits(input.amount, payToken);
   const { reader, simulator } = deps.node(chain.chainId);
   const [state] = await Promise.all([
-    readManaged(reader, { chain, user, id, binding, payToken, nowMs }),
+    readManaged(reader, { chain, user, id, binding, payToken, nowMs, feeds: feedsOf(deps, market) }),
     payToken && simulator.prepare(payToken),
   ]);
   if (!state) {
@@ -106,13 +110,15 @@ async function manageOnce(
       swap: { source: quote.source, ...(priceImpactPct ? { priceImpactPct } : {}) },
     }),
   };
+  const ageIssues = (ADDING_RISK.includes(action) ? requirePriceAge : priceAgeIssues)(deps, chain, market, state.live);
   const draft = await VERBS[action](context);
+  if (input.minAmountOut && draft.swaps.length === 0) throw nothingSwapped(payToken?.symbol ?? market.loan.symbol);
   const { conclude } = draft;
   const defaults = deploymentNotes(state.deployment);
   return completePlan(deps, {
-    issues: [],
     slippage,
     ...draft,
+    issues: [...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
     ...(conclude === undefined
       ? {}
@@ -145,6 +151,7 @@ function linkOf({ input, payToken, slippage, maxSwapLossPct }: ManageContext): R
     desiredLtv: desiredLtvPct?.toFixed(),
     slippage: slippage.value.toFixed(),
     maxSwapLossPct: maxSwapLossPct?.toFixed(),
+    minAmountOut: input.minAmountOut?.toFixed(),
   };
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -12,6 +12,7 @@ import { swapDataOf } from '../open/build.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { worstOutput } from '../quoting/planned.ts';
+import { heldSlippage } from '../quoting/slippage.ts';
 import { debtOf } from '../requirements/market-state.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { PayToken, PlannedSwap } from '../types.ts';
@@ -93,7 +94,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
   const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
   const debtNow = beforeDepositFee(position.debt, depositFee);
   const amount = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, debtLater);
-  const { swap, issues } = await quoteSwap(context, {
+  const { swap, before, issues } = await quoteSwap(context, {
     tokenIn: token,
     tokenOut: loan,
     amountIn: amount,
@@ -144,6 +145,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
       ...context.impactOf(swap),
     }),
     notes: [...restNote(swap, debtNow, loan), ...feeNote(context, swap.expectedOut)],
+    slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     issues,
   };
 }

@@ -1,6 +1,7 @@
 import type { Address } from '../../shared/ids.ts';
 import { feeFields, usdPrices } from '../deps.ts';
 import { unverifiedPrice } from '../open/prepare.ts';
+import { withFloor } from '../quoting/floor.ts';
 import { planSwap } from '../quoting/planned.ts';
 import { referenceFor } from '../quoting/reference.ts';
 import type { Issue, PayToken, PlannedSwap } from '../types.ts';
@@ -16,11 +17,18 @@ export interface WantedSwap {
   readonly feeBps: number;
 }
 
-/** Quote a swap of a manage action. @throws NoRouteError, UpstreamUnavailableError */
+export interface QuotedSwap {
+  readonly swap: PlannedSwap;
+  /** The same without the caller's own minimum. */
+  readonly before: PlannedSwap;
+  readonly issues: readonly Issue[];
+}
+
+/** Quote a swap of a manage action. @throws BadRequestError, LimitExceededError, NoRouteError, UpstreamUnavailableError */
 export async function quoteSwap(
-  { deps, chain, market, live, slippage, maxSwapLossPct }: ManageContext,
+  { deps, chain, market, live, slippage, maxSwapLossPct, input }: ManageContext,
   { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
-): Promise<{ readonly swap: PlannedSwap; readonly issues: readonly Issue[] }> {
+): Promise<QuotedSwap> {
   const usdOf = usdPrices(deps, chain);
   const reference = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf })?.amountOut;
   const quote = await deps.quoter.quote({
@@ -34,8 +42,10 @@ export async function quoteSwap(
     ...feeFields(deps, feeBps),
   });
   const { capped } = deps.quoter;
+  const before = planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
   return {
-    swap: planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value, maxSwapLossPct, capped }),
+    before,
+    swap: withFloor(before, input.minAmountOut),
     issues: reference === undefined ? [unverifiedPrice(tokenIn)] : [],
   };
 }

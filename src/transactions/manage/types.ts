@@ -25,6 +25,8 @@ export interface ManageInput {
   readonly slippage?: Decimal | undefined;
   /** What all swaps and fees may cost together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The least that the swap of the action may give, whole tokens of its output. */
+  readonly minAmountOut?: Decimal | undefined;
 }
 
 /** Everything a manage verb decides on. */

@@ -53,6 +53,7 @@ async function openOnce(deps: BuilderDeps, input: OpenInput, user: Address): Pro
       amount: formatUnitsPlain(amountIn, payToken.decimals),
       [request.requested.field]: request.requested.value,
       slippage: request.slippage.value.toFixed(),
+      ...(request.minAmountOut ? { minAmountOut: request.minAmountOut.toFixed() } : {}),
       ...(request.maxSwapLossPct ? { maxSwapLossPct: request.maxSwapLossPct.toFixed() } : {}),
     },
     terms,

@@ -1,9 +1,9 @@
-import type { SharedLiquidity } from '../../domain/facts.ts';
+import type { OracleFeed, SharedLiquidity } from '../../domain/facts.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { type BuilderDeps, composedMarket, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
+import { type BuilderDeps, composedMarket, feedsOf, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
 import {
   allowedLoss,
@@ -14,6 +14,8 @@ import {
   requestedOf,
   targetLtvPct,
 } from '../input.ts';
+import { nothingSwapped, withFloor } from '../quoting/floor.ts';
+import { requirePriceAge } from '../quoting/price-age.ts';
 import { referenceFor } from '../quoting/reference.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { slippageIssues } from '../quoting/slippage.ts';
@@ -43,6 +45,8 @@ export interface OpenInput {
   readonly slippage?: Decimal | undefined;
   /** What all swaps and fees may cost together, percent of the equity. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The least collateral that the swap of the pay token may give, whole tokens. */
+  readonly minAmountOut?: Decimal | undefined;
 }
 
 export interface PreparedOpen {
@@ -76,6 +80,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const facts = deps.facts(chain.chainId);
   requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = await deps.tokens.find(chain, input.payToken);
+  if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
   const asked = {
     chain,
     market,
@@ -85,17 +90,19 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     targetLtvPct: target,
     slippage,
     maxSwapLossPct,
+    minAmountOut: input.minAmountOut,
     requested: requestedOf(input),
     feeBps: referralFeeBps(deps, market),
   };
   const { reader, simulator } = deps.node(chain.chainId);
   const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
   const [state, entryQuote] = await Promise.all([
-    readOpenState(asked, shared, reader, user, nowMs),
+    readOpenState(asked, shared, reader, user, nowMs, feedsOf(deps, market)),
     quoteEntry(deps, asked),
     user === undefined ? undefined : simulator.prepare(payToken),
   ]);
   const { live, sources, wallet, deployment } = state;
+  const ageIssues = requirePriceAge(deps, chain, market, live);
   const request: OpenRequest = {
     ...asked,
     limits: deployment.limits,
@@ -106,7 +113,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const usdOf = usdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
   const { capped } = deps.quoter;
-  const entry = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
+  const entry =
+    entryQuote && withFloor(planEntrySwap(request, entryQuote, entryReference?.amountOut, capped), input.minAmountOut);
   const sized = await sizeLoan({
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
@@ -135,7 +143,11 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     moved,
     deployment,
     ...(wallet ? { wallet } : {}),
-    issues: [...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []), ...slippageIssues(terms.slippage)],
+    issues: [
+      ...ageIssues,
+      ...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []),
+      ...slippageIssues(terms.slippage),
+    ],
   };
 }
 
@@ -161,10 +173,11 @@ async function readOpenState(
   reader: ReturnType<BuilderDeps['node']>['reader'],
   user: Address | undefined,
   nowMs: number,
+  feeds: readonly OracleFeed[] | undefined,
 ) {
   const known = knownSources(chain, shared);
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
-  const marketPlan = planMarket(chain, market);
+  const marketPlan = planMarket(chain, market, feeds);
   const deploymentPlan = planDeployment(chain, market);
   const marketEnd = marketPlan.length + deploymentPlan.length;
   const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);

@@ -30,6 +30,8 @@ export interface OpenRequest {
   readonly slippage: EffectiveSlippage;
   /** What all swaps may lose together, percent of the equity; absent = the usual bounds. */
   readonly maxSwapLossPct?: Decimal | undefined;
+  /** The least collateral that the swap of the pay token may give, whole tokens. */
+  readonly minAmountOut?: Decimal | undefined;
   /** The input that set the target, for refusals. */
   readonly requested: { readonly field: string; readonly value: string };
   readonly feeBps: number;

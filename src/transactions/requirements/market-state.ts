@@ -5,7 +5,9 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/errors.ts';
+import type { OracleFeed } from '../../domain/facts.ts';
 import type { MarketParams } from '../types.ts';
+import { datedFeeds, type FeedDates, planFeedDates } from './price-feeds.ts';
 import { type Read, readOf, required } from './reads.ts';
 
 /** The five parameters of a market as contracts take them. */
@@ -20,16 +22,21 @@ export type MarketAnswers = readonly [
   bigint | undefined,
   bigint | undefined,
   bigint | undefined,
+  FeedDates | undefined,
 ];
 
-/** Plan what a market is now: its totals, its rate at target, its oracle's price and what the protocol holds of the loan token. */
-export function planMarket(chain: Chain, market: Market) {
+/**
+ * Plan what a market is now: its totals, its rate at target, its oracle's price, what the protocol holds of the loan token and
+ * when the feeds behind the oracle were updated.
+ */
+export function planMarket(chain: Chain, market: Market, feeds?: readonly OracleFeed[]) {
   const { morphoBlue } = chain.contracts;
   return [
     readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]) as Read<MarketRow>,
     readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
     readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
     readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]) as Read<bigint>,
+    planFeedDates(chain, feeds),
   ] as const;
 }
 
@@ -42,11 +49,15 @@ export interface LiveMarket {
   readonly liquidity: bigint;
   /** What the protocol holds of the loan token over all its markets, loan base units: flash loans are taken out of it. */
   readonly idle: bigint;
+  /** The feeds behind the oracle with their dates at the block; empty = it needs none; absent = it does not name them. */
+  readonly feeds?: readonly OracleFeed[];
+  /** Time of the block of all of it, ms. */
+  readonly readAt: { readonly blockTimeMs: number };
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
 export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint, nowMs = 0): LiveMarket {
-  const [row, rateAtTarget, price, idle] = answers;
+  const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
   if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
   const stored = new SdkMarket({
@@ -61,7 +72,15 @@ export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bi
     rateAtTarget: required(rateAtTarget),
   });
   const sdk = stored.accrueInterest([lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))].reduce(latest));
-  return { sdk, price: required(price), liquidity: sdk.liquidity, idle: required(idle) };
+  const feeds = datedFeeds(dates, timestamp);
+  return {
+    sdk,
+    price: required(price),
+    liquidity: sdk.liquidity,
+    idle: required(idle),
+    ...(feeds ? { feeds } : {}),
+    readAt: { blockTimeMs: Number(timestamp) * 1_000 },
+  };
 }
 
 /** Debt behind borrow shares `aheadSec` seconds from now, rounded up as the protocol does. */

@@ -1,6 +1,7 @@
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
+import type { OracleFeed } from '../../domain/facts.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -97,12 +98,14 @@ export async function readManaged(
     readonly binding: PositionBinding;
     readonly payToken: PayToken | undefined;
     readonly nowMs: number;
+    /** Behind the market's oracle, as far as they are known. */
+    readonly feeds: readonly OracleFeed[] | undefined;
   },
 ): Promise<ManagedState | undefined> {
   const { chain, user, id, binding, payToken, nowMs } = input;
   const { market, proxy } = binding;
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
-  const marketPlan = planMarket(chain, market);
+  const marketPlan = planMarket(chain, market, input.feeds);
   const deploymentPlan = planDeployment(chain, market);
   const { answers, timestamp } = await reader.read([
     planPosition(chain, user, id),
