@@ -12,6 +12,7 @@ import {
   type EffectiveSlippage,
   effectiveSlippage,
   LARGEST_LOSS_PCT,
+  leastOutput,
   MAX_SLIPPAGE,
 } from '../input.ts';
 import {
@@ -104,9 +105,15 @@ export async function planDeposit(
   const { flashLeverage } = chain.contracts;
   const { depositToken, stock, yieldMarket } = vault;
   const liquidity = [liquidityOf(vault.stockMarket, live.stock), liquidityOf(yieldMarket, live.yieldMarket)];
-  const largest = (needs: readonly LiquidityNeed[]) => ({
-    maxAmount: formatUnitsPlain(largestSwapped(amountIn, needs), depositToken.decimals),
-  });
+  const largest = () => {
+    // Smaller amounts are swapped at better prices: as if nothing but the slippage and the referral fee were lost.
+    const least = (amount: bigint, price: bigint) => leastOutput(loanInCollateral(amount, price), slippage.value);
+    const borrow = sizeStockBorrow(least(amountIn, prices.stock), prices.stock, stockLtvPct);
+    const returned = { numerator: 10_000n - BigInt(fees.yieldLegBps), denominator: 10_000n };
+    const loan = sizeFlashLoan(vault, least(borrow, prices.yield), prices.yield, returned);
+    const needs = depositNeeds(vault, borrow, loan, liquidity);
+    return { maxAmount: formatUnitsPlain(largestSwapped(amountIn, needs), depositToken.decimals) };
+  };
   const buy = async (
     tokenOut: PlannedSwap['tokenOut'],
     amountIn: bigint,
@@ -132,11 +139,10 @@ export async function planDeposit(
   const stockSwap = await buy(stock, amountIn, prices.stock, fees.stockLegBps, router);
   const stockBorrow = sizeStockBorrow(worstOutput(stockSwap), prices.stock, stockLtvPct);
   requirePositive(stockBorrow, vault, amountIn);
-  const atReference = sizeFlashLoan(vault, loanInCollateral(stockBorrow, prices.yield), prices.yield);
   // Before the rest is quoted: beyond what the stock market lends there may be no quote at all.
   requireCovered(
     liquidityNeeds([[{ kind: 'borrow', market: vault.stockMarket, amount: stockBorrow }]], liquidity),
-    () => largest(depositNeeds(vault, stockBorrow, atReference, liquidity)),
+    largest,
   );
 
   const loop = yieldMarket.collateral;

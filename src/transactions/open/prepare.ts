@@ -31,7 +31,15 @@ import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
 import type { Issue, OpenTerms } from '../types.ts';
-import { type OpenRequest, openTerms, planEntrySwap, planLiquidity, planLoanSwap, sizeOpen } from './terms.ts';
+import {
+  mostLoan,
+  type OpenRequest,
+  openTerms,
+  planEntrySwap,
+  planLiquidity,
+  planLoanSwap,
+  sizeOpen,
+} from './terms.ts';
 
 export interface OpenInput {
   readonly chainId: ChainId;
@@ -115,6 +123,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const { capped } = deps.quoter;
   const entry =
     entryQuote && withFloor(planEntrySwap(request, entryQuote, entryReference?.amountOut, capped), input.minAmountOut);
+  const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
@@ -123,7 +132,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     feeBps: request.feeBps,
     sizeAt: (returned) => {
       const { amountFlashLoan } = sizeOpen(request, entry, live.price, returned);
-      planLiquidity(request, amountFlashLoan, live, sources);
+      planLiquidity(request, amountFlashLoan, live, sources, most);
       return amountFlashLoan;
     },
     async quoteAt(amount) {
@@ -132,7 +141,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     },
   });
   const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
-  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources);
+  const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources, most);
   const rates = ratesOf(composedMarket(deps, market), live, { moved });
   const terms = openTerms({ request, price: live.price, entry, size, loanSwap: sized.quoted, reallocations, rates });
   return {

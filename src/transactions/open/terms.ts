@@ -6,7 +6,7 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { type EffectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
+import { type EffectiveSlippage, LARGEST_LOSS_PCT, leastOutput } from '../input.ts';
 import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
@@ -97,9 +97,18 @@ export function sizeOpen(
   return { amountCollateral, netCollateral, amountFlashLoan };
 }
 
+/** The most that an amount can be levered to: its swaps lose nothing but the slippage of the entry and the referral fee. */
+export function mostLoan(request: OpenRequest, entry: PlannedSwap | undefined, price: bigint): bigint {
+  const { amountIn, targetLtvPct, slippage, feeBps } = request;
+  const best = entry && leastOutput(entry.reference ?? entry.quote.amountOut, slippage.value);
+  const returned = { numerator: 10_000n - BigInt(feeBps), denominator: 10_000n };
+  return openFlashLoan(collateralValueInLoan(best ?? amountIn, price), targetLtvPct, returned);
+}
+
 /**
  * Decide whether the market lends the flash loan itself (strictly more than it is there) or needs a reallocation first, and
- * whether the protocol holds enough of the loan token.
+ * whether the protocol holds enough of the loan token. `mostLoan` is what the amount could be sized to at best: a smaller
+ * amount is swapped at better prices, and the largest amount that is told has to do then as well.
  * @throws InsufficientLiquidityError with needed, available and the largest amount that would do
  */
 export function planLiquidity(
@@ -107,14 +116,16 @@ export function planLiquidity(
   amountFlashLoan: bigint,
   live: Pick<LiveMarket, 'liquidity' | 'idle'>,
   sources: readonly AllocatorSource[],
+  mostLoan = amountFlashLoan,
 ): { readonly reallocations: readonly Reallocation[]; readonly moved: bigint } {
   const isShort = amountFlashLoan >= live.liquidity && chain.contracts.publicAllocator !== undefined;
   const plan = isShort ? planReallocation(sources, live.liquidity, amountFlashLoan) : undefined;
   const moved = plan?.moved ?? (isShort ? reallocatable(sources) : 0n);
   const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live, moved)]);
-  requireCovered(needs, (all) => ({
-    maxAmount: formatUnitsPlain(largestSwapped(amountIn, all), payToken.decimals),
-  }));
+  requireCovered(needs, () => {
+    const most = liquidityNeeds([borrowingFlows(market, mostLoan)], [liquidityOf(market, live, moved)]);
+    return { maxAmount: formatUnitsPlain(largestSwapped(amountIn, most), payToken.decimals) };
+  });
   return plan ?? { reallocations: [], moved: 0n };
 }
 
