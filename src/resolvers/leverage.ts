@@ -7,20 +7,28 @@ import {
   borrowApyChange,
   breakEvenOf,
   type Cost,
+  type CostBasis,
+  costBasis,
+  depositFees,
+  equityOf as equityAt,
   feeNotes,
   type Issue,
+  judgedSwaps,
   type Liquidation,
   liquidationOf,
   ltvPctOf,
   type ManageAction,
   type OpenTerms,
-  openCosts,
   type Plan,
+  type PlannedSwap,
   type PositionPreview,
   type PreparedOpen,
+  pricedCosts,
+  reallocationFees,
   slippageNote,
   swapNote,
   totalUsd,
+  worstOutput,
 } from '../transactions/index.ts';
 import type { AppContext } from './context.ts';
 
@@ -62,8 +70,8 @@ export interface ShownPosition {
   /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
   readonly debtChange: bigint;
   readonly moved: bigint;
-  /** Absent on everything but an open. */
-  readonly terms?: OpenTerms;
+  /** What it costs at once. */
+  readonly basis: CostBasis;
 }
 
 export interface ShownPreview {
@@ -114,9 +122,65 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
 
 /** The position that a plan leads to; `null` when none is left. */
 export function positionOfPlan(plan: Plan): ShownPosition | null {
-  const { chain, market, preview, live, terms, debtChange = 0n, moved = 0n } = plan;
+  const { chain, market, preview, live, debtChange = 0n, moved = 0n } = plan;
   if (!preview) return null;
-  return { chain, market, preview, live, debtChange, moved, ...(terms ? { terms } : {}) };
+  return { chain, market, preview, live, debtChange, moved, basis: basisOfPlan(plan) };
+}
+
+/** What a plan costs at once, a close included. */
+export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms }: Plan): CostBasis {
+  const { price } = live;
+  if (terms) return basisOfOpen({ chain, market, terms, live });
+  const judged = judgedSwaps(path, swaps, market, price);
+  const [entry] = judged;
+  // What is paid in, where something is: of the whole position a small payment could lose everything.
+  const paid = pays && entry ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice) : undefined;
+  return costBasis({ swaps: judged, loan: market.loan, equity: paid ?? (before ? equityAt(before, price) : 0n) });
+}
+
+/** What an open costs at once, measured by what is paid in. */
+function basisOfOpen({
+  chain,
+  market,
+  terms,
+  live: { price },
+}: Pick<ShownPosition, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
+  const { path, entrySwap, leverageSwap, amountIn, reallocations, depositFee } = terms;
+  const swaps: readonly PlannedSwap[] = [...(entrySwap ? [entrySwap] : []), leverageSwap];
+  const paid = entrySwap ? (entrySwap.reference ?? entrySwap.expectedOut) : amountIn;
+  return costBasis({
+    swaps: judgedSwaps(path, swaps, market, price),
+    loan: market.loan,
+    equity: valueInLoan(paid, price),
+    fees: [...depositFees(depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
+  });
+}
+
+function valueInLoan(units: bigint, price: bigint | undefined): bigint {
+  return price === undefined ? units : equityAt({ collateral: units, debt: 0n }, price);
+}
+
+export interface WorstCase {
+  /** Whole loan tokens. */
+  readonly equity: Decimal;
+  /** Percent; `null` = no position is left. */
+  readonly ltvPct: Decimal | null;
+}
+
+/** What is left of a plan when every swap gives its minimum only; of a close what is paid out at least. */
+export function worstCaseOfPlan(plan: Plan): WorstCase | null {
+  const { market, swaps, before, path, preview } = plan;
+  const position = positionOfPlan(plan);
+  if (preview && position) return worstCaseOf(position);
+  const [sale] = swaps;
+  if (path !== 'deleverage' || !sale || !before) return null;
+  return { equity: fromUnits(worstOutput(sale) - before.debt, market.loan.decimals), ltvPct: null };
+}
+
+/** What a position is worth when every swap gives its minimum only. */
+export function worstCaseOf({ market, preview, live }: ShownPosition): WorstCase {
+  const { worst, worstLtvPct: ltvPct } = preview;
+  return { equity: fromUnits(equityAt(worst, live.price), market.loan.decimals), ltvPct };
 }
 
 /** Whole loan tokens. */
@@ -153,22 +217,13 @@ export function ltvBeforeOf({ live, before }: Plan): string | null {
   return ltv ? formatPct(ltv) : null;
 }
 
-/** What the action costs at once, by kind; `null` on actions that only move what is there. */
-export function costsOf({ chain, market, live, terms }: ShownPosition, ctx: AppContext): Cost[] | null {
-  if (!terms) return null;
-  const { chainId } = chain;
-  const { usdOf } = ctx.services.leverage;
-  const { symbol, decimals, address } = chain.native;
-  return [
-    ...openCosts({
-      market,
-      price: live.price,
-      terms,
-      native: { symbol, decimals, usd: usdOf(chainId, address) },
-      payUsd: usdOf(chainId, terms.payToken.address),
-      loanUsd: usdOf(chainId, market.loan.address),
-    }),
-  ];
+/** What the action costs at once, by kind; empty where nothing is swapped and no fee is due. */
+export function costsOf(
+  { chain, market, basis }: Pick<ShownPosition, 'chain' | 'market' | 'basis'>,
+  ctx: AppContext,
+): Cost[] {
+  const usdOf = (token: Address) => ctx.services.leverage.usdOf(chain.chainId, token);
+  return [...pricedCosts(basis, usdOf, market.loan.address)];
 }
 
 export interface ShownExit {
@@ -191,7 +246,7 @@ export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<
   const loanUsd = ctx.services.leverage.usdOf(chain.chainId, market.loan.address);
   const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
   const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
-  const entryUsd = totalUsd(costsOf(position, ctx) ?? []);
+  const entryUsd = totalUsd(costsOf(position, ctx));
   const apy = preview.expectedLeverageApyPct;
   const equityUsd = loanUsd && equityOf(position).times(loanUsd);
   const costUsd = entryUsd && lostUsd ? entryUsd.plus(lostUsd) : undefined;
@@ -200,13 +255,13 @@ export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<
 
 /** Collateral less debt, whole loan tokens. */
 export function equityOf({ market, preview, live }: ShownPosition): Decimal {
-  const value = live.sdk.getCollateralValue(preview.after.collateral) ?? 0n;
-  return fromUnits(value - preview.after.debt, market.loan.decimals);
+  return fromUnits(equityAt(preview.after, live.price), market.loan.decimals);
 }
 
 function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
   const { chain, market } = request;
-  return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, terms };
+  const basis = basisOfOpen({ chain, market, terms, live });
+  return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, basis };
 }
 
 function openInput(input: LeverageArgs, ctx: AppContext) {

@@ -1,6 +1,8 @@
 import { shownCalls } from '../resolvers/calls.ts';
 import {
+  basisOfPlan,
   borrowApyOf,
+  costsOf,
   liquidationBeforeOf,
   loanAmount,
   ltvBeforeOf,
@@ -9,14 +11,15 @@ import {
   positionOfPlan,
   previewLeverage,
   type ShownPreview,
+  worstCaseOfPlan,
 } from '../resolvers/leverage.ts';
-import { formatUnitsPlain } from '../shared/decimal.ts';
+import { formatPct, formatUnitsPlain } from '../shared/decimal.ts';
 import { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { Path, Plan, PlanAction } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { builtField } from './built-field.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
-import { LiquidationRef, PositionPreviewRef, RateChangeRef } from './position-preview.ts';
+import { CostRef, LiquidationRef, PositionPreviewRef, RateChangeRef, WorstCaseRef } from './position-preview.ts';
 import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
 
 const PATH_DESCRIPTIONS: Record<Path, string> = {
@@ -149,6 +152,28 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
       nullable: true,
       description: 'Where the position could be liquidated as it stands now; `null` = on an open, or it owes nothing.',
       resolve: (plan) => liquidationBeforeOf(plan),
+    }),
+    costs: t.field({
+      type: [CostRef],
+      complexity: { field: 1, multiplier: 4 },
+      description: 'What it costs at once, by kind, a close too; empty where nothing is swapped and no fee is due.',
+      resolve: (plan, _args, ctx) => costsOf({ ...plan, basis: basisOfPlan(plan) }, ctx),
+    }),
+    totalSwapCostPctOfEquity: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'All that the swaps lose, their referral fees included, percent of the equity with 2 places; `null` = nothing prices one of them.',
+      resolve: (plan) => {
+        const { totalSwapCostPctOfEquity: pct } = basisOfPlan(plan);
+        return pct ? formatPct(pct) : null;
+      },
+    }),
+    worstCase: t.field({
+      type: WorstCaseRef,
+      nullable: true,
+      description: 'What is left when every swap gives its minimum only; `null` = nothing is left in any case.',
+      resolve: (plan) => worstCaseOfPlan(plan),
     }),
     amountFlashLoan: t.field({
       type: 'Decimal',

@@ -8,6 +8,8 @@ import {
   loanAmount,
   type ShownExit,
   type ShownPosition,
+  type WorstCase,
+  worstCaseOf,
 } from '../resolvers/leverage.ts';
 import { formatPct, toFixedHalfUp } from '../shared/decimal.ts';
 import {
@@ -46,8 +48,10 @@ export const LiquidationRef = builder.objectRef<Liquidation>('LiquidationPoint')
 });
 
 const COST_DESCRIPTIONS: Record<CostKind, string> = {
-  ENTRY_SWAP: 'What the swap of the pay token loses at the reference price.',
+  ENTRY_SWAP: 'What the swap of what is paid loses at the reference price.',
   LEVERAGE_SWAP: 'What the swap of the flash loan loses at the oracle price.',
+  EXIT_SWAP: 'What the sale of collateral loses at the oracle price.',
+  STOCK_SWAP: "What the swap into or out of a vault's stock loses at the oracle price.",
   REFERRAL_FEE: 'Referral fee inside a swap.',
   REALLOCATION_FEE: 'What vaults ask for moving liquidity into the market.',
   DEPOSIT_FEE: 'What the contract takes of a deposit into an uncorrelated market.',
@@ -61,10 +65,11 @@ const CostKindRef = builder.enumType('CostKind', {
   ) as { [K in CostKind]: { value: K; description: string } },
 });
 
-const CostRef = builder.objectRef<Cost>('Cost').implement({
-  description: 'One cost, paid at once. Negative = gained.',
+export const CostRef = builder.objectRef<Cost>('Cost').implement({
+  description: 'One cost, paid at once.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CostKindRef, description: 'What it is for.' }),
+    token: t.expose('token', { type: 'Address', description: 'That token.' }),
     symbol: t.exposeString('symbol', { description: 'Token in which it is counted.' }),
     amount: t.field({
       type: 'Decimal',
@@ -76,6 +81,30 @@ const CostRef = builder.objectRef<Cost>('Cost').implement({
       nullable: true,
       description: 'USD with 2 places; `null` = the token has no price.',
       resolve: ({ usd }) => (usd ? toFixedHalfUp(usd, 2) : null),
+    }),
+    pctOfEquity: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Percent of what is paid in, else of what the position is worth, with 2 places; `null` = it cannot be valued.',
+      resolve: ({ pctOfEquity }) => (pctOfEquity ? formatPct(pctOfEquity) : null),
+    }),
+  }),
+});
+
+export const WorstCaseRef = builder.objectRef<WorstCase>('WorstCase').implement({
+  description: 'What is left when every swap gives its minimum only.',
+  fields: (t) => ({
+    equity: t.field({
+      type: 'Decimal',
+      description: 'Collateral less debt at the oracle price, whole loan tokens; of a close what is paid out at least.',
+      resolve: ({ equity }) => equity.toFixed(),
+    }),
+    ltv: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'LTV, percent with 2 places; `null` = no position is left.',
+      resolve: ({ ltvPct }) => (ltvPct ? formatPct(ltvPct) : null),
     }),
   }),
 });
@@ -199,7 +228,7 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
       type: 'Decimal',
       nullable: true,
       description:
-        'What the swap loses against the oracle price, percent with 2 places, negative = gains; `null` = nothing is swapped, or nothing prices the pair.',
+        'What the swap of the loan alone (elsewhere the only swap) loses of its value against the reference price, percent with 2 places; `null` = nothing is swapped, or nothing prices the pair. Of the equity it is more: see `totalSwapCostPctOfEquity`.',
       resolve: ({ preview }) => (preview.priceImpactPct ? formatPct(preview.priceImpactPct) : null),
     }),
     swapSource: t.field({
@@ -221,10 +250,21 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
     }),
     costs: t.field({
       type: [CostRef],
-      nullable: true,
       complexity: { field: 1, multiplier: 4 },
-      description: 'What the open costs at once, by kind; `null` on other actions.',
+      description: 'What it costs at once, by kind; empty where nothing is swapped and no fee is due.',
       resolve: (position, _args, ctx) => costsOf(position, ctx),
+    }),
+    totalSwapCostPctOfEquity: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'All that the swaps lose, their referral fees included, percent of the equity with 2 places; `null` = nothing prices one of them.',
+      resolve: ({ basis }) => (basis.totalSwapCostPctOfEquity ? formatPct(basis.totalSwapCostPctOfEquity) : null),
+    }),
+    worstCase: t.field({
+      type: WorstCaseRef,
+      description: 'What is left when every swap gives its minimum only.',
+      resolve: (position) => worstCaseOf(position),
     }),
     exitNow: t.field({
       type: ExitRef,

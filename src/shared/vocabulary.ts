@@ -59,3 +59,14 @@ export const WARNING_CODES = [
   'off_peg',
   'oracle_divergence',
 ] as const;
+/** What a cost of a transaction is for. */
+export const COST_KINDS = [
+  'ENTRY_SWAP',
+  'LEVERAGE_SWAP',
+  'EXIT_SWAP',
+  'STOCK_SWAP',
+  'REFERRAL_FEE',
+  'REALLOCATION_FEE',
+  'DEPOSIT_FEE',
+  'YIELD_FEE',
+] as const;

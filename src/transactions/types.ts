@@ -87,6 +87,8 @@ export interface PositionPreview {
   /** LTV when every swap gives its minimum only. */
   readonly worstLtvPct: Decimal;
   readonly after: PositionState;
+  /** When every swap gives its minimum only. */
+  readonly worst: PositionState;
   /** Percent a year at the borrow rate that the market has once this is done; absent when the rates are not measured. */
   readonly expectedLeverageApyPct?: Decimal;
   /** The same position at the borrow rate of now, percent a year; absent likewise. */

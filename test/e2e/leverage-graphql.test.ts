@@ -10,7 +10,8 @@ const REFUSAL = `... on Refusal { code message retryable status }
   ... on NotEligibleRefusal { ineligibility pointer }`;
 const POSITION = `leverage exactLeverage requestedLtv effectiveLtv worstCaseLtv amountLeveragedCollateral amountDebt equity
   expectedLeverageApy priceImpactPct swapSource borrowApyPct { before after } liquidation { price dropPct }
-  costs { kind symbol amount usd } exitNow { lossLoan lossUsd source reason breakEvenDays }`;
+  leverageApyBefore totalSwapCostPctOfEquity
+  worstCase { equity ltv } costs { kind token symbol amount usd pctOfEquity } exitNow { lossLoan lossUsd source reason breakEvenState breakEvenDays }`;
 const PREVIEW = `query($input: LeveragePreviewInput!) { leveragePreview(input: $input) { __typename
   ... on LeveragePreview { path isDirect isReallocate amountFlashLoan minTokenOut reallocationFeeWei slippage note
     issues { kind message } position { ${POSITION} } } ${REFUSAL} } }`;
@@ -67,6 +68,11 @@ describe('leveragePreview', () => {
     ).toBe(true);
     expect(Number(position.exitNow.lossUsd)).toBeGreaterThan(0);
     expect(Number(position.exitNow.breakEvenDays)).toBeGreaterThan(0);
+    expect(position.exitNow.breakEvenState).toBe('DAYS');
+    expect(Number(position.leverageApyBefore)).toBeGreaterThan(Number(position.expectedLeverageApy));
+    expect(position.worstCase.ltv).toBe(position.worstCaseLtv);
+    const summed = position.costs.reduce((sum: number, { pctOfEquity }: Json) => sum + Number(pctOfEquity), 0);
+    expect(Math.abs(summed - Number(position.totalSwapCostPctOfEquity))).toBeLessThan(0.03);
     const drop = new Decimal(position.liquidation.dropPct);
     const expected = new Decimal(100).minus(new Decimal(position.effectiveLtv).div('0.915'));
     expect(drop.minus(expected).abs().lte('0.02')).toBe(true);

@@ -159,7 +159,8 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 /** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
 function projectPlan(plan: PlanFieldsFragment): unknown {
   const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
-  const { amountFlashLoan, minTokenOut, received, expiresAt, signingUrl, instructions } = meta;
+  const { costs, totalSwapCostPctOfEquity, worstCase, amountFlashLoan, minTokenOut, received, ...rest } = meta;
+  const { expiresAt, signingUrl, instructions } = rest;
   const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
   const body = {
     chainId,
@@ -169,6 +170,10 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
     tx: call(tx),
     meta: {
       positionPreview: position,
+      costs,
+      totalSwapCostPctOfEquity,
+      worstCase,
+      liquidation: position?.liquidation ?? null,
       amountFlashLoan,
       minTokenOut,
       received,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
-import { MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
+import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, pct } from './common.ts';
 
 /** A positive amount as text: no sign, no exponent. */
@@ -43,6 +43,41 @@ export const chainIdField = (chainIds: readonly number[], defaultChainId: number
     .default(defaultChainId)
     .meta({ type: 'integer', enum: [...chainIds], description: `Chain id; ${defaultChainId} when left out.` });
 
+export const cost = z
+  .object({
+    kind: z.enum(COST_KINDS).describe('What it is for.'),
+    token: addressString('Token in which it is counted.'),
+    symbol: z.string().describe('Its symbol.'),
+    amount: decimalString('Whole tokens.'),
+    usd: decimalString('USD; absent while the token has no price.').optional(),
+    pctOfEquity: pct(
+      'Percent of what is paid in, else of what the position is worth; absent where it cannot be valued.',
+    ).optional(),
+  })
+  .meta({ id: 'Cost', description: 'One cost, paid at once.' });
+
+export const totalSwapCost = pct(
+  'All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one of them.',
+).optional();
+
+export const worstCase = z
+  .object({
+    equity: decimalString('Collateral less debt, whole loan tokens; of a close what is paid out at least.'),
+    ltv: pct('LTV; absent where no position is left.').optional(),
+  })
+  .meta({ id: 'WorstCase', description: 'What is left when every swap gives its minimum only.' });
+
+export const liquidation = z
+  .object({
+    price: decimalString('Oracle price, loan tokens per collateral token.'),
+    dropPct: pct('How far the price may fall until then.'),
+  })
+  .meta({ id: 'Liquidation', description: 'Where the position could be liquidated.' });
+
+export const costList = z
+  .array(cost)
+  .describe('What it costs at once, by kind; empty where nothing is swapped and no fee is due.');
+
 export const positionPreview = z
   .object({
     leverage: decimalString('Leverage after the expected fill, 1 decimal.').optional(),
@@ -52,8 +87,14 @@ export const positionPreview = z
     expectedLeverageApy: pct(
       'Expected APY on the equity, at the borrow rate that the market has once this is done. A borrow incentive counts as it is paid now.',
     ).optional(),
-    priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.').optional(),
+    priceImpactPct: pct(
+      'What the swap of the loan alone (elsewhere the only swap) loses of its value against the reference price. Of the equity it is more: see totalSwapCostPctOfEquity.',
+    ).optional(),
+    totalSwapCostPctOfEquity: totalSwapCost,
     swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.').optional(),
+    costs: costList.optional(),
+    worstCase: worstCase.optional(),
+    liquidation: liquidation.optional(),
   })
   .meta({ id: 'PositionPreview', description: 'The position after the expected fill. What does not apply is absent.' });
 
@@ -113,6 +154,10 @@ export const transactionBundle = z
     meta: z
       .object({
         positionPreview: positionPreview.optional(),
+        costs: costList.optional(),
+        totalSwapCostPctOfEquity: totalSwapCost,
+        worstCase: worstCase.optional(),
+        liquidation: liquidation.optional(),
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
         minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
         received,

@@ -31,6 +31,7 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
     effectiveLtvPct,
     worstLtvPct,
     after,
+    worst,
     ...(rates ? { rates } : {}),
     ...(apys ? { expectedLeverageApyPct: apys.after, leverageApyBeforePct: apys.before } : {}),
     ...(swap ? { swapSource: swap.source } : {}),
@@ -47,12 +48,10 @@ export function previewSimulated(
 ): PositionPreview {
   const { requestedLtvPct, rates } = planned;
   const seen = previewPosition({ price, after, rates, ...(requestedLtvPct ? { requestedLtvPct } : {}) });
-  return {
-    ...planned,
-    ...seen,
-    worstLtvPct: Decimal.max(planned.worstLtvPct, seen.effectiveLtvPct),
-    ...(planned.priceImpactPct && lossPct ? { priceImpactPct: lossPct } : {}),
-  };
+  const isWorse = seen.effectiveLtvPct.gt(planned.worstLtvPct);
+  const { worst, worstLtvPct } = isWorse ? seen : planned;
+  const impact = planned.priceImpactPct && lossPct ? { priceImpactPct: lossPct } : {};
+  return { ...planned, ...seen, worst, worstLtvPct, ...impact };
 }
 
 /** Leverage of a previewed position at full precision. `undefined` from 100 % LTV on. */

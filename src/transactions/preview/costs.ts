@@ -1,0 +1,172 @@
+import type { Market } from '../../catalog/types.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import type { COST_KINDS } from '../../shared/vocabulary.ts';
+import type { Path, PayToken, PlannedSwap, PositionState, Reallocation } from '../types.ts';
+
+export type CostKind = (typeof COST_KINDS)[number];
+
+type CostToken = Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
+
+/** One cost before it is priced. */
+export interface CostItem {
+  readonly kind: CostKind;
+  readonly token: CostToken;
+  /** Whole tokens. */
+  readonly amount: Decimal;
+  /** The same in whole loan tokens, where it is known without USD prices. */
+  readonly valueInLoan?: Decimal;
+}
+
+/** One cost that is paid at once. */
+export interface Cost {
+  readonly kind: CostKind;
+  readonly token: Address;
+  readonly symbol: string;
+  /** Whole tokens. */
+  readonly amount: Decimal;
+  /** Absent when nothing prices the token. */
+  readonly usd?: Decimal;
+  /** Percent of the equity that is paid in or stands; absent when it cannot be valued. */
+  readonly pctOfEquity?: Decimal;
+}
+
+/** Everything that an action costs at once, before it is priced. */
+export interface CostBasis {
+  readonly items: readonly CostItem[];
+  /** What the costs are measured by, whole loan tokens: what is paid in, else what the position is worth. */
+  readonly equity: Decimal;
+  /** All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one. */
+  readonly totalSwapCostPctOfEquity?: Decimal;
+}
+
+export interface JudgedSwap {
+  readonly kind: CostKind;
+  readonly swap: PlannedSwap;
+  /** Oracle price of the output, scaled by 1e36; absent where the output is the loan token. */
+  readonly outPrice?: bigint;
+}
+
+export interface CostInput {
+  readonly swaps: readonly JudgedSwap[];
+  readonly loan: CostToken;
+  /** Loan base units. */
+  readonly equity: bigint;
+  /** Further costs: fees of vaults and contracts. */
+  readonly fees?: readonly CostItem[];
+}
+
+/** List the costs by kind: what each swap loses against its reference, the referral fee in it, and further fees. */
+export function costBasis({ swaps, loan, equity, fees = [] }: CostInput): CostBasis {
+  const measure = fromUnits(equity, loan.decimals);
+  const lost = swaps.map((swap) => swapLoss(swap, loan));
+  const total = lost.reduce<Decimal | undefined>((sum, loss) => sum && loss && sum.plus(loss), ZERO);
+  const pct = total && pctOf(total, measure);
+  return {
+    items: [...swaps.flatMap((swap) => swapItems(swap, loan)), ...fees],
+    equity: measure,
+    ...(pct ? { totalSwapCostPctOfEquity: pct } : {}),
+  };
+}
+
+/** Price costs in USD, and by the equity. */
+export function pricedCosts(
+  { items, equity }: CostBasis,
+  usdOf: (token: Address) => Decimal | undefined,
+  loan: Address,
+): readonly Cost[] {
+  const loanUsd = usdOf(loan);
+  return items.map(({ kind, token, amount, valueInLoan }) => {
+    const tokenUsd = usdOf(token.address);
+    const usd = tokenUsd ? amount.times(tokenUsd) : loanUsd && valueInLoan?.times(loanUsd);
+    const value = valueInLoan ?? (usd && loanUsd?.gt(0) ? usd.div(loanUsd) : undefined);
+    const pctOfEquity = value && pctOf(value, equity);
+    return {
+      kind,
+      token: token.address,
+      symbol: token.symbol,
+      amount,
+      ...(usd ? { usd } : {}),
+      ...(pctOfEquity ? { pctOfEquity } : {}),
+    };
+  });
+}
+
+/** What the vaults ask for moving liquidity into the market, in native tokens. */
+export function reallocationFees(reallocations: readonly Reallocation[], native: CostToken): readonly CostItem[] {
+  const wei = reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+  return wei === 0n ? [] : [{ kind: 'REALLOCATION_FEE', token: native, amount: fromUnits(wei, native.decimals) }];
+}
+
+/** What the contract takes of the collateral that is paid in, base units. */
+export function depositFees(fee: bigint, { collateral, loan }: Market, price: bigint): readonly CostItem[] {
+  if (fee === 0n) return [];
+  const amount = fromUnits(fee, collateral.decimals);
+  return [{ kind: 'DEPOSIT_FEE', token: collateral, amount, valueInLoan: loanValue(fee, price, loan) }];
+}
+
+/** Name the swaps of a path: the last one of an opening or increase swaps the loan, a close sells, others enter. */
+export function judgedSwaps(
+  path: Path,
+  swaps: readonly PlannedSwap[],
+  market: Market,
+  price: bigint,
+): readonly JudgedSwap[] {
+  return swaps.map((swap, i) => ({
+    kind: kindOf(path, i === swaps.length - 1),
+    swap,
+    ...(swap.tokenOut.address === market.collateral.address ? { outPrice: price } : {}),
+  }));
+}
+
+/** What a position is worth at an oracle price, loan base units; negative under water. */
+export function equityOf({ collateral, debt }: PositionState, price: bigint): bigint {
+  return collateralValueInLoan(collateral, price) - debt;
+}
+
+function kindOf(path: Path, isLast: boolean): CostKind {
+  if (path === 'deleverage') return 'EXIT_SWAP';
+  return isLast && LOAN_SWAPPED.includes(path) ? 'LEVERAGE_SWAP' : 'ENTRY_SWAP';
+}
+
+const LOAN_SWAPPED: readonly Path[] = [
+  'leverage',
+  'swapAndLeverage',
+  'reallocateAndLeverage',
+  'reallocateSwapAndLeverage',
+  'increaseLeverage',
+];
+
+/** What a swap loses in whole loan tokens; `undefined` where nothing prices the pair. */
+function swapLoss({ swap, outPrice }: JudgedSwap, loan: CostToken): Decimal | undefined {
+  const { reference, expectedOut } = swap;
+  if (reference === undefined) return undefined;
+  return loanValue(reference > expectedOut ? reference - expectedOut : 0n, outPrice, loan);
+}
+
+function swapItems(judged: JudgedSwap, loan: CostToken): readonly CostItem[] {
+  const { kind, swap, outPrice } = judged;
+  const { tokenIn: token, quote, feeBps, reference, lossPct } = swap;
+  const spent = fromUnits(quote.amountIn, token.decimals);
+  const fee = spent.times(feeBps).shiftedBy(-4);
+  const worth = reference === undefined ? undefined : loanValue(reference, outPrice, loan);
+  const feeValue = worth?.times(feeBps).shiftedBy(-4);
+  const loss = swapLoss(judged, loan);
+  return [
+    ...(lossPct && loss && feeValue
+      ? [{ kind, token, amount: spent.times(lossPct).div(HUNDRED).minus(fee), valueInLoan: loss.minus(feeValue) }]
+      : []),
+    ...(fee.isZero()
+      ? []
+      : [{ kind: 'REFERRAL_FEE' as const, token, amount: fee, ...(feeValue ? { valueInLoan: feeValue } : {}) }]),
+  ];
+}
+
+function loanValue(units: bigint, outPrice: bigint | undefined, loan: CostToken): Decimal {
+  return fromUnits(outPrice === undefined ? units : collateralValueInLoan(units, outPrice), loan.decimals);
+}
+
+function pctOf(value: Decimal, equity: Decimal): Decimal | undefined {
+  return equity.gt(0) ? value.times(HUNDRED).div(equity) : undefined;
+}
