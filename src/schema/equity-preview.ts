@@ -1,6 +1,7 @@
 import { strategyOf } from '../resolvers/positions.ts';
-import type { CombinedStock, DepositPreview } from '../transactions/equity/index.ts';
+import type { CombinedStock, DepositPreview, ShownCost } from '../transactions/equity/index.ts';
 import { builder } from './builder.ts';
+import { CostKindRef } from './position-preview.ts';
 import { StrategyRef } from './strategy.ts';
 import { SwapSourceRef } from './transaction.ts';
 
@@ -171,6 +172,45 @@ const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositF
   }),
 });
 
+const DepositCostRef = builder.objectRef<ShownCost>('EquityDepositCost').implement({
+  description: 'One cost of a deposit, paid at once.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: CostKindRef, description: 'What it is for.' }),
+    token: t.expose('token', { type: 'Address', description: 'Token in which it is counted.' }),
+    symbol: t.exposeString('symbol', { description: 'Its symbol.' }),
+    amount: t.expose('amount', { type: 'Decimal', description: 'Whole tokens.' }),
+    usd: t.expose('usd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'USD with 2 places; `null` = the token has no price.',
+    }),
+    pctOfEquity: t.expose('pctOfEquity', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Percent of what is deposited, 2 places; `null` = it cannot be valued.',
+    }),
+  }),
+});
+
+const DepositWorstCaseRef = builder.objectRef<DepositPreview['worstCase']>('EquityDepositWorstCase').implement({
+  description: 'What is left of a deposit when every swap gives its minimum only.',
+  fields: (t) => ({
+    equity: t.expose('equity', { type: 'Decimal', description: 'Net value of both legs, whole deposit tokens.' }),
+    ltv: t.expose('ltv', { type: 'Decimal', description: 'LTV of the stock leg, percent with 2 places.' }),
+    yieldLtv: t.expose('yieldLtv', { type: 'Decimal', description: 'LTV of the yield leg, percent with 2 places.' }),
+  }),
+});
+
+const DepositLiquidationRef = builder
+  .objectRef<NonNullable<DepositPreview['liquidation']>>('EquityDepositLiquidation')
+  .implement({
+    description: 'Where the stock leg of a deposit could be liquidated.',
+    fields: (t) => ({
+      price: t.expose('price', { type: 'Decimal', description: 'Oracle price, deposit tokens per stock token.' }),
+      dropPct: t.expose('dropPct', { type: 'Decimal', description: 'How far the price may fall until then, percent.' }),
+    }),
+  });
+
 export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDepositPreview').implement({
   description: 'What a deposit into an equity vault will be once its swaps have given what they are quoted at.',
   fields: (t) => ({
@@ -199,6 +239,27 @@ export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDeposi
       type: 'Decimal',
       deprecationReason: 'The same as `netApyPct`.',
       description: 'The same as `netApyPct`.',
+    }),
+    costs: t.field({
+      type: [DepositCostRef],
+      complexity: { field: 1, multiplier: 4 },
+      description: 'What it costs at once, by kind.',
+      resolve: ({ costs }) => [...costs],
+    }),
+    totalSwapCostPctOfEquity: t.expose('totalSwapCostPctOfEquity', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'All that its swaps lose, their referral fees included, percent of what is deposited with 2 places; `null` = it cannot be valued.',
+    }),
+    worstCase: t.expose('worstCase', {
+      type: DepositWorstCaseRef,
+      description: 'What is left when every swap gives its minimum only.',
+    }),
+    liquidation: t.expose('liquidation', {
+      type: DepositLiquidationRef,
+      nullable: true,
+      description: 'Where the stock leg could be liquidated; `null` = it owes nothing.',
     }),
     fees: t.expose('fees', { type: DepositFeesRef, description: 'What the swaps cost in referral fees.' }),
     slippage: t.expose('slippage', { type: 'Decimal', description: 'Slippage in force: a ratio, capped at 0.01.' }),

@@ -58,7 +58,7 @@ const COST_DESCRIPTIONS: Record<CostKind, string> = {
   YIELD_FEE: 'What the contract takes of the yield of a correlated market, at the rate of today.',
 };
 
-const CostKindRef = builder.enumType('CostKind', {
+export const CostKindRef = builder.enumType('CostKind', {
   description: 'What a cost is for.',
   values: Object.fromEntries(
     Object.entries(COST_DESCRIPTIONS).map(([kind, description]) => [kind, { value: kind, description }]),

@@ -22,6 +22,7 @@ describe('previewDeposit', () => {
     expect(preview).toMatchInlineSnapshot(`
       {
         "chainId": 4663,
+        "costs": [],
         "depositAmount": "20000",
         "depositToken": {
           "address": "0x5fc5360D0400a0Fd4f2af552ADD042D716F1d168",
@@ -32,6 +33,10 @@ describe('previewDeposit', () => {
           "estimatedFeeUsd": "101.52",
           "stockLegBps": 25,
           "yieldLegBps": 5,
+        },
+        "liquidation": {
+          "dropPct": "20.80",
+          "price": "475.199999952",
         },
         "netApyAfterPct": "11.30",
         "netApyBeforePct": "11.81",
@@ -57,6 +62,11 @@ describe('previewDeposit', () => {
           "symbol": "SPY",
         },
         "strategyId": "equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55",
+        "worstCase": {
+          "equity": "18647.45103",
+          "ltv": "50.00",
+          "yieldLtv": "91.41",
+        },
         "yieldLeg": {
           "amountFlashLoan": "93180.779549",
           "collateralIn": "9409.723713",

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, pct } from './common.ts';
 import { equityPositionSchema } from './position.ts';
-import { received, unsignedCall } from './transactions.ts';
+import { costList, liquidation, received, totalSwapCost, unsignedCall } from './transactions.ts';
 
 const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -59,6 +59,18 @@ export const depositPreview = z
       'LTV x (APY of the yield leg - borrow APY of the stock leg) once this deposit has borrowed and so raised both rates, signed.',
     ),
     netApyAfterPct: pct('The same as netApyPct.'),
+    costs: costList,
+    totalSwapCostPctOfEquity: totalSwapCost,
+    worstCase: z
+      .object({
+        equity: tokens('Net value of both legs.'),
+        ltv: pct('LTV of the stock leg.'),
+        yieldLtv: pct('LTV of the yield leg.'),
+      })
+      .describe('What is left when every swap gives its minimum only.'),
+    liquidation: liquidation
+      .optional()
+      .describe('Where the stock leg could be liquidated, deposit tokens per stock token; absent without a debt.'),
     fees: z
       .object({
         stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),

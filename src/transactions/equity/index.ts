@@ -13,7 +13,7 @@ import { previewNote } from './words.ts';
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
 export type { WalletReading } from './exit.ts';
-export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms } from './types.ts';
+export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms, ShownCost } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
 /** Which vault, and on which chain when it is named. */

@@ -9,6 +9,7 @@ import type { StrategyId } from '../../shared/ids.ts';
 import type { BeforeAfter } from '../preview/rates.ts';
 import { worstOutput } from '../quoting/planned.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
+import { depositCosts } from './costs.ts';
 import type { VaultPrices } from './sizing.ts';
 import { stockCapPct } from './stock-ltv.ts';
 import type { CombinedStock, DepositFees, DepositPreview, DepositTerms } from './types.ts';
@@ -100,6 +101,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
         ? { estimatedFeeUsd: toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2) }
         : {}),
     },
+    ...depositCosts(input, loanUsd),
     slippage: slippage.toFixed(),
   };
 }

@@ -2,6 +2,7 @@ import type { SwapSource } from '../../catalog/schema.ts';
 import type { EquityVault } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { CostKind } from '../preview/costs.ts';
 import type { PlannedSwap } from '../types.ts';
 
 /** Which part of a vault a number is about. */
@@ -47,11 +48,32 @@ export interface CombinedStock {
   readonly priceDropToLiquidationPct: string;
 }
 
+/** One cost of a deposit, ready to show. */
+export interface ShownCost {
+  readonly kind: CostKind;
+  readonly token: Address;
+  readonly symbol: string;
+  readonly amount: string;
+  readonly usd?: string;
+  readonly pctOfEquity?: string;
+}
+
+/** What a deposit costs at once and what is left in the worst fill; amounts in whole deposit tokens. */
+export interface DepositCosts {
+  readonly costs: readonly ShownCost[];
+  /** All that the three swaps lose, percent of what is deposited. */
+  readonly totalSwapCostPctOfEquity?: string;
+  /** When every swap gives its minimum only: net value of both legs, LTV of the stock leg and of the yield leg. */
+  readonly worstCase: { readonly equity: string; readonly ltv: string; readonly yieldLtv: string };
+  /** Of the stock leg: deposit tokens per stock, and how far the stock may fall until then. */
+  readonly liquidation?: { readonly price: string; readonly dropPct: string };
+}
+
 /**
  * What a deposit will be once its swaps have given what they are quoted at. Strings are ready to show: percentages have 2
  * places, amounts are whole tokens. `undefined` = not known, because the loan token's USD price is not.
  */
-export interface DepositPreview {
+export interface DepositPreview extends DepositCosts {
   readonly chainId: ChainId;
   readonly strategyId: StrategyId;
   readonly depositToken: { readonly address: Address; readonly symbol: string; readonly decimals: number };

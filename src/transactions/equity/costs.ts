@@ -1,0 +1,55 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { type Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
+import { costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { liquidationOf } from '../preview/economics.ts';
+import { ltvPctOf } from '../preview/ltv.ts';
+import { worstOutput } from '../quoting/planned.ts';
+import type { VaultPrices } from './sizing.ts';
+import type { DepositCosts, DepositTerms } from './types.ts';
+
+/** Say what a deposit costs at once, what is left of it in the worst fill, and where its stock leg is liquidated. */
+export function depositCosts(
+  terms: Omit<DepositTerms, 'preview' | 'router'> & { readonly prices: VaultPrices },
+  loanUsd: Decimal | undefined,
+): DepositCosts {
+  const { vault, amountIn, swaps, prices, stockBorrow, amountFlashLoan } = terms;
+  const { depositToken, stockMarket } = vault;
+  const judged: readonly JudgedSwap[] = [
+    { kind: 'STOCK_SWAP', swap: swaps.stock, outPrice: prices.stock },
+    { kind: 'ENTRY_SWAP', swap: swaps.zap, outPrice: prices.yield },
+    { kind: 'LEVERAGE_SWAP', swap: swaps.leverage, outPrice: prices.yield },
+  ];
+  const basis = costBasis({ swaps: judged, loan: depositToken, equity: amountIn });
+  const usdOf = (token: string) => (token === depositToken.address ? loanUsd : undefined);
+  const worst = {
+    stock: { collateral: worstOutput(swaps.stock), debt: stockBorrow },
+    yield: { collateral: worstOutput(swaps.zap) + worstOutput(swaps.leverage), debt: amountFlashLoan },
+  };
+  const worth =
+    collateralValueInLoan(worst.stock.collateral, prices.stock) -
+    worst.stock.debt +
+    collateralValueInLoan(worst.yield.collateral, prices.yield) -
+    worst.yield.debt;
+  const expected = { collateral: swaps.stock.expectedOut, debt: stockBorrow };
+  const liquidation = liquidationOf(stockMarket, expected, prices.stock);
+  const total = basis.totalSwapCostPctOfEquity;
+  return {
+    costs: pricedCosts(basis, usdOf, depositToken.address).map(({ kind, token, symbol, amount, usd, pctOfEquity }) => ({
+      kind,
+      token,
+      symbol,
+      amount: amount.decimalPlaces(depositToken.decimals).toFixed(),
+      ...(usd ? { usd: toFixedHalfUp(usd, 2) } : {}),
+      ...(pctOfEquity ? { pctOfEquity: formatPct(pctOfEquity) } : {}),
+    })),
+    ...(total ? { totalSwapCostPctOfEquity: formatPct(total) } : {}),
+    worstCase: {
+      equity: formatUnitsPlain(worth, depositToken.decimals),
+      ltv: formatPct(ltvPctOf(worst.stock, prices.stock) ?? HUNDRED),
+      yieldLtv: formatPct(ltvPctOf(worst.yield, prices.yield) ?? HUNDRED),
+    },
+    ...(liquidation
+      ? { liquidation: { price: liquidation.price.precision(12).toFixed(), dropPct: formatPct(liquidation.dropPct) } }
+      : {}),
+  };
+}
