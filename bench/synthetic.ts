@@ -26,6 +26,7 @@ export const BUDGETS: FreshnessBudgets = {
   oracle: 900,
   oracleFeed: 90_000,
   borrowHistory: 3_600,
+  dailyHistory: 172_800,
   collateralApy: {
     yieldmarket: 1_800,
     aggregator: SLOW,

@@ -12,6 +12,7 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
     oracle: env.BUDGET_ORACLE_SEC,
     oracleFeed: env.BUDGET_ORACLE_FEED_SEC,
     borrowHistory: env.BUDGET_BORROW_HISTORY_SEC,
+    dailyHistory: env.BUDGET_DAILY_APY_SEC,
     collateralApy: {
       yieldmarket: env.BUDGET_YIELDMARKET_SEC,
       aggregator: env.BUDGET_DAILY_APY_SEC,

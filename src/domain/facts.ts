@@ -233,6 +233,8 @@ export interface FreshnessBudgets {
   /** Of the feeds behind an oracle whose heartbeat nobody curated. */
   readonly oracleFeed: number;
   readonly borrowHistory: number;
+  /** Of histories by their newest point, where that is a day's. */
+  readonly dailyHistory: number;
   readonly collateralApy: Readonly<Record<CollateralApySource, number>>;
   readonly incentives: number;
   readonly incentiveHistory: number;

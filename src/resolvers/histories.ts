@@ -40,13 +40,19 @@ export interface History {
   readonly gap: Gap | null;
 }
 
+/** Whether nothing can be added to a history: the token has matured. It does not age. */
+export function isComplete({ kind, market }: Pick<History, 'kind' | 'market'>, ctx: AppContext): boolean {
+  const { maturity } = market.collateral;
+  return kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx);
+}
+
 /** Whether a history is missing that could be there: it is as stale as can be. */
 export function isUnknown({ stamp, gap }: Pick<History, 'stamp' | 'gap'>): boolean {
   return stamp === null && gap?.reason !== 'NOT_APPLICABLE' && gap?.reason !== 'NONE';
 }
 
 export interface HistoryList {
-  /** Of the history that is oldest; `null` when nothing was ever recorded. */
+  /** Of the history that is oldest, of those that go on; `null` when nothing was ever recorded. */
   readonly oldest: Stamp | null;
   /** Whether one of them is missing that could be there. */
   readonly hasUnknown: boolean;
@@ -81,7 +87,7 @@ export async function listHistories(
   const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
   const range = rangeOf(args, ctx, wanted.length);
   const items = await Promise.all(wanted.map((market) => loadHistory(kind, market, range, args, ctx)));
-  const stamps = items.flatMap(({ stamp }) => (stamp ? [stamp] : []));
+  const stamps = items.flatMap((item) => (item.stamp && !isComplete(item, ctx) ? [item.stamp] : []));
   return { oldest: oldestStamp(stamps), hasUnknown: items.some(isUnknown), items };
 }
 
@@ -115,8 +121,7 @@ function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, 
   if (kind === 'collateralApy' && market.collateral.apySource === 'none') {
     return gap('points', 'NOT_APPLICABLE', 'The collateral earns nothing by itself.');
   }
-  const { maturity } = market.collateral;
-  if (kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx)) {
+  if (isComplete({ kind, market }, ctx)) {
     return gap('points', 'NOT_APPLICABLE', 'The token has matured.');
   }
   const { groups } = ctx.loaders.facts(market.chainId);

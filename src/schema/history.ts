@@ -1,5 +1,12 @@
 import { isStaleIn } from '../resolvers/age.ts';
-import { type History, type HistoryList, isUnknown, listHistories, readHistory } from '../resolvers/histories.ts';
+import {
+  type History,
+  type HistoryList,
+  isComplete,
+  isUnknown,
+  listHistories,
+  readHistory,
+} from '../resolvers/histories.ts';
 import { builder } from './builder.ts';
 import { RatePointRef } from './rate-point.ts';
 import { GapRef, StampRef } from './stamp.ts';
@@ -35,8 +42,9 @@ const HistoryRef = builder.objectRef<History>('RateHistory').implement({
     }),
     stale: t.boolean({
       description:
-        'Whether that is past its budget, or nothing is known that could be. False where there can be none: `gap` says so.',
-      resolve: (history, _args, ctx) => isUnknown(history) || (history.stamp !== null && isStaleIn(history.stamp, ctx)),
+        'Whether that is past its budget, or nothing is known that could be. False where there can be none: `gap` says so; and of a token that has matured.',
+      resolve: (history, _args, ctx) =>
+        isUnknown(history) || (history.stamp !== null && !isComplete(history, ctx) && isStaleIn(history.stamp, ctx)),
     }),
     freshness: t.expose('stamp', { type: StampRef, nullable: true, description: 'Age of the newest point known.' }),
     from: t.field({

@@ -2,9 +2,9 @@ import type { Catalog } from '../catalog/types.ts';
 import { incentiveRecord } from '../domain/apy/campaigns.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
 import type { HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
-import { HUNDRED } from '../shared/decimal.ts';
+import { HUNDRED, ZERO } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
-import { pointsOf, type RatePoint } from '../shared/rate-history.ts';
+import { lastMsOf, pointsOf, type RatePoint } from '../shared/rate-history.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 import type { RecordedRates } from './recorded-rates.ts';
 
@@ -19,7 +19,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Read recorded histories. Borrow APY: our own hourly samples, and for days without any the daily points of the snapshot,
- * which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish.
+ * which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish. A history is as old as
+ * its newest point, whenever it was fetched.
  */
 export function createHistories({ catalog, snapshot, recorded, budgets }: HistoriesDeps): HistorySource {
   const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
@@ -30,25 +31,37 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     return {
       points: within(history === undefined ? [{ atMs: fact.asOfMs, ratePct: apyPct }] : pointsOf(history), range),
       sources: [fact.source],
-      stamp: { asOfMs: fact.asOfMs, staleAfterSec: budgets.collateralApy[token.apySource] },
+      stamp: {
+        asOfMs: (history && lastMsOf(history)) ?? fact.asOfMs,
+        staleAfterSec: history === undefined ? budgets.collateralApy[token.apySource] : budgets.dailyHistory,
+      },
     };
   };
 
   const incentiveApr = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
-    const fact = snapshot.facts(chainId).groups.incentiveHistory.items.get(id);
+    const { incentiveHistory, incentives } = snapshot.facts(chainId).groups;
+    const fact = incentiveHistory.items.get(id);
     if (!fact) return null;
+    const live = incentives.items.get(id);
+    const seenMs = Math.max(fact.asOfMs, live?.asOfMs ?? 0);
     const { steps, unknown } = incentiveRecord(fact.value, 'borrow');
     // An end that is only announced is not recorded yet, and a step where some campaign is not known would say too little.
     const known = steps.filter(
-      ({ atMs }) => atMs <= fact.asOfMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
+      ({ atMs }) => atMs <= seenMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
     );
+    // A step holds until the next one: it is as new as the listing that confirms it, else as old as it is.
+    const paid = live?.value.borrow.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO);
+    const confirmedMs = live && paid?.eq(known.at(-1)?.aprPct ?? ZERO) ? live.asOfMs : null;
     return {
       points: within(
         known.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct })),
         range,
       ),
       sources: [fact.source],
-      stamp: { asOfMs: fact.asOfMs, staleAfterSec: budgets.incentiveHistory },
+      stamp:
+        confirmedMs === null
+          ? { asOfMs: known.at(-1)?.atMs ?? fact.asOfMs, staleAfterSec: budgets.dailyHistory }
+          : { asOfMs: Math.min(confirmedMs, fact.asOfMs), staleAfterSec: budgets.incentiveHistory },
     };
   };
 
@@ -58,7 +71,7 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     range: HistoryRange,
   ): Promise<ReadonlyMap<MarketId, HistorySeries>> => {
     const recordings = await recorded.read(chainId, ids, range);
-    const { borrowHistory, lendingState } = snapshot.facts(chainId).groups;
+    const { borrowHistory } = snapshot.facts(chainId).groups;
     const series = new Map<MarketId, HistorySeries>();
     for (const id of ids) {
       const recording = recordings.get(id);
@@ -68,25 +81,22 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
       }));
       const fact = borrowHistory.items.get(id);
       const ownDays = new Set(own.map(({ atMs }) => dayOf(atMs)));
-      const filled = (fact ? pointsOf(fact.value.points) : []).filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
-      const points = within(
-        [...filled, ...own].sort((a, b) => a.atMs - b.atMs),
-        range,
-      );
-      const newest = lendingState.items.get(id);
-      if (points.length === 0 && !newest) continue;
+      const daily = fact ? pointsOf(fact.value.points) : [];
+      const filled = daily.filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
+      const hourlyMs = own.at(-1)?.atMs ?? 0;
+      const dailyMs = (fact && lastMsOf(fact.value.points)) ?? 0;
+      if (hourlyMs === 0 && dailyMs === 0) continue;
       series.set(id, {
-        points,
+        points: within(
+          [...filled, ...own].sort((a, b) => a.atMs - b.atMs),
+          range,
+        ),
         sources: [
           ...new Set([...(filled.length > 0 && fact ? [fact.source] : []), ...(own.length > 0 ? ['chain'] : [])]),
         ],
         stamp: {
-          // Of a series that was read before, nothing is known since.
-          asOfMs: Math.min(
-            recording?.rememberedAtMs ?? Number.POSITIVE_INFINITY,
-            newest?.asOfMs ?? points.at(-1)?.atMs ?? 0,
-          ),
-          staleAfterSec: budgets.borrowHistory,
+          asOfMs: Math.max(hourlyMs, dailyMs),
+          staleAfterSec: hourlyMs > dailyMs ? budgets.borrowHistory : budgets.dailyHistory,
         },
       });
     }

@@ -1,7 +1,7 @@
 import type { Token } from '../catalog/types.ts';
 import type { UsdPrice } from '../domain/facts.ts';
 import { chunks, gather, toBatch } from './batch.ts';
-import type { Reading } from './readings.ts';
+import { PRICE_USD, type Reading, readDecimal, readObservedMs } from './readings.ts';
 import type { Batch } from './types.ts';
 
 /** Keeps the URL under 4 kB with the longest ids. */
@@ -24,11 +24,23 @@ export async function askPrices(
   );
   const unknown = tokens.filter(({ coingeckoId }) => coingeckoId === undefined);
   return {
-    values: batch.values,
+    ...batch,
     failures: new Map([...batch.failures, ...unknown.map(({ address }) => [address, 'not_configured'] as const)]),
   };
 
   function tokensOf(ids: readonly string[]): readonly Token[] {
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
+}
+
+/**
+ * Read a price and when the provider saw it, unix seconds. Without a time, or with one that is none, it counts as of the time
+ * of asking; one of the future fails as implausible.
+ */
+export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): Reading<UsdPrice> {
+  const price = readDecimal(usd, PRICE_USD);
+  if (!price.ok) return price;
+  const seen = readObservedMs(seenSec, 'sec', nowMs);
+  if (!seen.ok && seen.reason === 'implausible') return seen;
+  return { ok: true, value: { usd: price.value }, ...(seen.ok ? { measuredMs: seen.value } : {}) };
 }

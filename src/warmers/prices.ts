@@ -17,7 +17,8 @@ export interface PricesDeps {
 /**
  * Create the warmer of token prices: the first provider for all, the second for what the first failed on. Each price
  * carries the source it came from; a token that neither has an id for is not configured, and nobody is asked about it. A price
- * that is off its peg, or far from what was known, is asked of the second as well; what they agree on is published.
+ * that is off its peg, or far from what was known, is asked of the second as well; what they agree on is published. So is one
+ * that its provider saw long ago: a price is as old as that, whenever it is asked.
  */
 export function createPricesWarmer(
   deps: PricesDeps,
@@ -40,7 +41,8 @@ export function createPricesWarmer(
         signal,
         ask: () => {
           const facts = deps.snapshot.facts(chainId);
-          return askInTurn(ports, tokens, (token, told) => referencesOf(chain, facts, token, told), signal);
+          const references = (token: Token, told: Batch<UsdPrice>) => referencesOf(chain, facts, token, told);
+          return askInTurn(ports, tokens, references, deps.clock.now(), signal);
         },
       }),
   };
@@ -71,9 +73,14 @@ interface Asked extends Batch<UsdPrice> {
   readonly error?: unknown;
 }
 
+/** A price that its provider saw longer ago is asked of the second as well, and the newer one counts. */
+const OLD_MS = 10 * 60_000;
+
 /** Where a price has come from and whether it may be published. */
 interface Choice {
   readonly price: UsdPrice;
+  /** When it was seen, ms; as far as it is told. */
+  readonly seenMs: number | undefined;
   readonly source: PricePort;
   readonly isSuspect: boolean;
 }
@@ -82,6 +89,7 @@ async function askInTurn(
   [first, second]: readonly [PricePort, PricePort],
   tokens: readonly Token[],
   references: (token: Token, told: Batch<UsdPrice>) => PriceReferences,
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<Answer<UsdPrice>> {
   const primary = await ask(first, tokens, signal);
@@ -90,38 +98,45 @@ async function askInTurn(
     // Without anything to compare it with a price is worth a second question.
     return (lastGood ?? oracle) === undefined || isSuspectPrice(usd, { pegged, lastGood, oracle });
   };
+  const isOld = ({ address }: Token): boolean => nowMs - (primary.measuredMs?.get(address) ?? nowMs) > OLD_MS;
   const open = tokens.filter((token) => {
     const price = primary.values.get(token.address);
-    return price === undefined || isDoubtful(token, price);
+    return price === undefined || isOld(token) || isDoubtful(token, price);
   });
   if (open.length === 0) return primary;
   const fallback = await ask(second, open, signal);
   if (primary.error !== undefined && fallback.error !== undefined) throw primary.error;
   const choose = (token: Token): Choice | null => {
-    const told = primary.values.get(token.address);
-    const other = fallback.values.get(token.address);
     const known = references(token, primary);
-    if (told && other && agree(told.usd, other.usd)) return { price: told, source: first, isSuspect: false };
-    const candidates = [told && { price: told, source: first }, other && { price: other, source: second }].flatMap(
-      (candidate) => (candidate ? [{ ...candidate, isSuspect: isSuspectPrice(candidate.price.usd, known) }] : []),
-    );
-    const [preferred] = candidates;
-    if (!preferred) return null;
+    const from = (source: PricePort, asked: Asked): Choice[] => {
+      const price = asked.values.get(token.address);
+      if (price === undefined) return [];
+      const seenMs = asked.measuredMs?.get(token.address);
+      return [{ price, seenMs, source, isSuspect: isSuspectPrice(price.usd, known) }];
+    };
+    const candidates = [...from(first, primary), ...from(second, fallback)];
+    if (isOld(token)) candidates.sort((a, b) => (b.seenMs ?? nowMs) - (a.seenMs ?? nowMs));
+    const [told, other] = candidates;
+    if (told && other && agree(told.price.usd, other.price.usd)) return { ...told, isSuspect: false };
+    if (!told) return null;
     const isUnknown = (known.lastGood ?? known.oracle) === undefined && !known.pegged;
     // Two sources that contradict each other, and nothing to tell which of them is right.
-    if (isUnknown && candidates.length > 1) return { ...preferred, isSuspect: true };
-    return candidates.find(({ isSuspect }) => !isSuspect) ?? preferred;
+    if (isUnknown && other) return { ...told, isSuspect: true };
+    return candidates.find(({ isSuspect }) => !isSuspect) ?? told;
   };
   const chosen = new Map(open.map((token) => [token.address as string, choose(token)] as const));
   const values = new Map(primary.values);
+  const measuredMs = new Map(primary.measuredMs);
   const doubted = new Map<string, Decimal>();
   const failures = new Map<string, FailureReason>();
   for (const [address, choice] of chosen) {
     if (choice === null) failures.set(address, whyUnpriced(address, primary, fallback));
     else values.set(address, choice.price);
+    measuredMs.delete(address);
+    if (choice?.seenMs !== undefined) measuredMs.set(address, choice.seenMs);
     if (choice?.isSuspect) doubted.set(address, choice.price.usd);
   }
-  return { values, failures, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
+  return { values, failures, measuredMs, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
 }
 
 async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<Asked> {

@@ -50,6 +50,7 @@ export const BUDGETS: FreshnessBudgets = {
   oracle: 900,
   oracleFeed: 90_000,
   borrowHistory: 3_600,
+  dailyHistory: 172_800,
   collateralApy: sources,
   incentives: 3_600,
   incentiveHistory: 3_600,

@@ -103,3 +103,28 @@ describe('a row of the future in a chart', () => {
     expect(differences(before.leaves, after.leaves).filter((line) => !line.includes('.asOf: '))).toEqual([]);
   });
 });
+
+describe('prices that their providers do not renew any more', () => {
+  test('age, however often they are asked, and are of now again with the first new one', async () => {
+    await service.refresh('lending-state:1', 'prices');
+    const before = await service.get('/v1/prices');
+    expect(before.body.stale).toBe(false);
+    const frozen = { kind: 'frozen' } as const;
+    service.world.upstreams.faults.set('coingecko', frozen);
+    service.world.upstreams.faults.set('defillama-coins', frozen);
+    service.clock.advance(20 * 60_000);
+    await chain().increaseTime(20 * 60);
+    await service.refresh('lending-state:1', 'prices');
+    const during = await service.get('/v1/prices');
+    expect([during.status, during.body.stale, during.body.asOf]).toEqual([200, true, before.body.asOf]);
+    const strategies = await service.get('/v1/strategies');
+    expect(strategies.body.strategies[0].inputFreshness.prices.staleForSec).toBeGreaterThan(0);
+
+    service.world.upstreams.faults.clear();
+    service.clock.advance(60_000);
+    await service.refresh('prices');
+    const after = await service.get('/v1/prices');
+    expect(after.body.stale).toBe(false);
+    expect(Date.parse(after.body.asOf)).toBeGreaterThan(Date.parse(before.body.asOf));
+  });
+});

@@ -93,9 +93,10 @@ describe('listStrategies', () => {
     );
   });
 
-  it('error: NotReadyError for a chain that is not measured, the other one answers', () => {
+  it('error: NotReadyError for a chain that is not measured; of all chains it is left out', () => {
     const half = halfContext();
-    expect(() => listStrategies({ first: 1 }, half)).toThrow(NotReadyError);
+    expect(() => listStrategies({ first: 1, filter: { chainIds: [4663] } }, half)).toThrow(NotReadyError);
+    expect(listStrategies({ first: 1 }, half).leftOut.map(({ chainId }) => chainId)).toEqual([4663]);
     expect(listStrategies({ first: 1, filter: { chainIds: [1] } }, half).edges).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { RateSample, SampleRepository } from '../../src/database/samples.ts';
+import type { ChainFacts, CollateralApy } from '../../src/domain/facts.ts';
 import { createHistories } from '../../src/services/histories.ts';
 import { createRecordedRates } from '../../src/services/recorded-rates.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -49,6 +50,7 @@ async function read(sampledAtMs: readonly number[]) {
   const histories = createHistories({ catalog, snapshot, recorded, budgets: BUDGETS });
   const series = (await histories.read('borrowApy', 1, [id], range)).get(id);
   return {
+    stamp: series?.stamp,
     sources: series?.sources,
     days: series?.points.map(({ atMs, ratePct }) => [(atMs - TODAY) / DAY, ratePct.toNumber()]),
   };
@@ -70,6 +72,83 @@ describe('borrow APY', () => {
   test('behavior: either alone is the history', async () => {
     expect((await read([])).days).toEqual(filled(-10, -1));
     const everyDay = Array.from({ length: 10 }, (_, i) => TODAY - (10 - i) * DAY);
-    expect(await read(everyDay)).toEqual({ days: filled(-10, -1).map(([day]) => [day, 42]), sources: ['chain'] });
+    expect(await read(everyDay)).toMatchObject({ days: filled(-10, -1).map(([day]) => [day, 42]), sources: ['chain'] });
+  });
+});
+
+/*
+ * A history is as old as its newest point, not as new as its fetch.
+ */
+describe('age', () => {
+  const HOURLY = BUDGETS.borrowHistory;
+  const DAILY = BUDGETS.dailyHistory;
+
+  test('behavior: borrow APY is as old as our own newest sample, else as the newest day', async () => {
+    expect((await read([NOW_MS - 5 * DAY, NOW_MS - HOUR])).stamp).toEqual({
+      asOfMs: NOW_MS - HOUR,
+      staleAfterSec: HOURLY,
+    });
+    expect((await read([])).stamp).toEqual({ asOfMs: TODAY - DAY, staleAfterSec: DAILY });
+    // Samples of the asked range only were read: what the snapshot knows of later days counts as well.
+    expect((await read([TODAY - 8 * DAY])).stamp).toEqual({ asOfMs: TODAY - DAY, staleAfterSec: DAILY });
+  });
+
+  const rateOf = (kind: 'collateralApy' | 'incentiveApr', known: ChainFacts) => {
+    const recorded = { read: async () => new Map() };
+    const histories = createHistories({ catalog, snapshot: { facts: () => known }, recorded, budgets: BUDGETS });
+    return histories.read(kind, 1, [id], range).then((series) => series.get(id));
+  };
+  const collateral = chain.markets[0]?.collateral;
+
+  test('behavior: a collateral history without its last 40 days is 40 days old, though it was fetched now', async () => {
+    const apyPct = new Decimal(5);
+    const frozen = packHistory([
+      { atMs: TODAY - 41 * DAY, ratePct: new Decimal(4) },
+      { atMs: TODAY - 40 * DAY, ratePct: apyPct },
+    ]);
+    const fetched = (value: CollateralApy) =>
+      withItem(completeFacts(chain), 'collateralApy', collateral?.address ?? '', { value, asOfMs: NOW_MS });
+    const old = await rateOf('collateralApy', fetched({ apyPct, history: frozen }));
+    expect(old?.stamp).toEqual({ asOfMs: TODAY - 40 * DAY, staleAfterSec: DAILY });
+    const alone = await rateOf('collateralApy', fetched({ apyPct }));
+    expect(alone?.stamp.asOfMs).toBe(NOW_MS);
+    expect(alone?.points).toEqual([{ atMs: NOW_MS, ratePct: apyPct }]);
+  });
+
+  const campaign = {
+    id: 'c',
+    symbol: 'ABC',
+    startsAtMs: TODAY - 60 * DAY,
+    endsAtMs: TODAY + 60 * DAY,
+  };
+  const paying = (nowPct: number, steps: readonly (readonly [number, number])[]) => {
+    const packed = packHistory(steps.map(([day, pct]) => ({ atMs: TODAY + day * DAY, ratePct: new Decimal(pct) })));
+    const live = { value: { borrow: [{ ...campaign, aprPct: new Decimal(nowPct) }], collateral: [] }, asOfMs: NOW_MS };
+    return withItem(withItem(completeFacts(chain), 'incentives', id, live), 'incentiveHistory', id, {
+      value: { campaigns: [{ ...campaign, side: 'borrow', steps: packed }] },
+      asOfMs: NOW_MS,
+    });
+  };
+
+  test('behavior: a step that the listing confirms holds until now', async () => {
+    const series = await rateOf(
+      'incentiveApr',
+      paying(2, [
+        [-60, 1],
+        [-40, 2],
+      ]),
+    );
+    expect(series?.stamp).toEqual({ asOfMs: NOW_MS, staleAfterSec: BUDGETS.incentiveHistory });
+  });
+
+  test('behavior: a step that the listing contradicts is as old as it is', async () => {
+    const series = await rateOf(
+      'incentiveApr',
+      paying(3, [
+        [-60, 1],
+        [-40, 2],
+      ]),
+    );
+    expect(series?.stamp).toEqual({ asOfMs: TODAY - 40 * DAY, staleAfterSec: DAILY });
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
+import { createDefillamaCoins } from '../../src/upstreams/defillama-coins/client.ts';
 import { createGeckoterminal } from '../../src/upstreams/geckoterminal/client.ts';
 import { mapDeepestPool } from '../../src/upstreams/geckoterminal/map.ts';
 import { type FakeProvider, type SeenRequest, startFakeProvider } from './support/server.ts';
@@ -11,6 +12,7 @@ import {
   fixture,
   type Json,
   must,
+  NOW_MS,
   robinhood,
   type TestDeps,
   testDeps,
@@ -34,7 +36,9 @@ describe('usdPrices', () => {
     const twin = { ...token('USDC'), address: token('USDT').address };
     const { values } = await createCoingecko(deps).prices.usdPrices([token('USDC'), twin]);
     expect([...values.values()].map(({ usd }) => usd.toFixed())).toEqual(['0.9999', '0.9999']);
-    expect(provider.requests.map(({ query }) => query)).toEqual([{ vs_currencies: 'usd', ids: 'usd-coin' }]);
+    expect(provider.requests.map(({ query }) => query)).toEqual([
+      { vs_currencies: 'usd', include_last_updated_at: 'true', ids: 'usd-coin' },
+    ]);
   });
 
   it('behavior: many ids take several requests, and one that fails costs its own tokens only', async () => {
@@ -70,6 +74,35 @@ describe('usdPrices', () => {
     };
     await createCoingecko({ ...testDeps(baseUrl), fetch: recording }).prices.usdPrices([token('USDC')]);
     expect(sent?.get(header)).toBe(API_KEY);
+  });
+});
+
+describe('when a price was seen', () => {
+  const usdc = token('USDC');
+  const SEEN_SEC = NOW_MS / 1_000 - 7_200;
+  const AHEAD_SEC = NOW_MS / 1_000 + 86_400;
+
+  it.each([
+    ['two hours ago', SEEN_SEC, SEEN_SEC * 1_000],
+    ['not told', undefined, undefined],
+    ['not readable', 'yesterday', undefined],
+    ['seconds ahead', NOW_MS / 1_000 + 30, NOW_MS],
+  ])('behavior: %s', async (_what, told, expected) => {
+    const time = told === undefined ? {} : { last_updated_at: told };
+    provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, ...time } } });
+    const { values, measuredMs } = await createCoingecko(deps).prices.usdPrices([usdc]);
+    expect([values.size, measuredMs?.get(usdc.address)]).toEqual([1, expected]);
+    const stamp = told === undefined ? {} : { timestamp: told };
+    const coins = { 'coingecko:usd-coin': { price: 1, confidence: 0.99, ...stamp } };
+    provider.respond({ 'GET /prices/current/coingecko:usd-coin': { coins } });
+    const second = await createDefillamaCoins(deps).usdPrices([usdc]);
+    expect([second.values.size, second.measuredMs?.get(usdc.address)]).toEqual([1, expected]);
+  });
+
+  it('error: implausible when that is a day ahead', async () => {
+    provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, last_updated_at: AHEAD_SEC } } });
+    const { values, failures } = await createCoingecko(deps).prices.usdPrices([usdc]);
+    expect([values.size, failures.get(usdc.address)]).toEqual([0, 'implausible']);
   });
 });
 

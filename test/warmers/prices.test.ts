@@ -122,4 +122,34 @@ describe('prices', () => {
       expect((await tell(world(), '1.5', '1'))[0]).toBe('1');
     });
   });
+
+  describe('a price that its provider saw long ago', () => {
+    const usdc = token('USDC').address;
+    const MINUTE = 60_000;
+    const seen = (usd: string, agoMin: number) => async (tokens: readonly { readonly address: string }[]) => {
+      const keys = tokens.map(({ address }) => address);
+      const measuredMs = new Map(keys.map((key) => [key, NOW_MS - agoMin * MINUTE]));
+      return { ...all(keys, () => ({ usd: pct(usd) })), measuredMs };
+    };
+    const priced = async (first: readonly [string, number], second: readonly [string, number] | null) => {
+      const w = world();
+      w.ports.prices = [
+        { name: 'coingecko', usdPrices: seen(...first) },
+        { name: 'defillama', usdPrices: second === null ? fails('timeout') : seen(...second) },
+      ];
+      await w.run('prices:1');
+      const fact = w.facts().groups.price.items.get(usdc);
+      return [fact?.source, fact && (NOW_MS - fact.asOfMs) / MINUTE];
+    };
+
+    test('is as old as that, however often it is asked', async () => {
+      expect(await priced(['1', 300], null)).toEqual(['coingecko', 300]);
+    });
+
+    test('is replaced by a newer one of the second provider, and by no older one', async () => {
+      expect(await priced(['1', 300], ['1', 2])).toEqual(['defillama', 2]);
+      expect(await priced(['1', 300], ['1', 400])).toEqual(['coingecko', 300]);
+      expect(await priced(['1', 3], ['1', 0])).toEqual(['coingecko', 3]);
+    });
+  });
 });

@@ -10,6 +10,7 @@ const MAX_DAYS = 365;
 /** How far a price swings around its trend, by category; what is not listed hardly does. */
 const SWING: Readonly<Record<string, number>> = { ETH: 0.12, BTC: 0.1, Other: 0.15, stocks: 0.06 };
 const CALM_SWING = 0.001;
+const SEEN_SEC_AGO = 12;
 
 export interface PricedCoin {
   readonly id: string;
@@ -57,20 +58,27 @@ async function simplePrice(query: URLSearchParams, world: World): Promise<SimRes
   const ids = list(query.get('ids'));
   const currencies = list(query.get('vs_currencies'));
   if (ids.length === 0 || currencies.length === 0) return error(422, 'Missing parameter ids or vs_currencies');
+  const seen = query.get('include_last_updated_at') === 'true' ? [['last_updated_at', seenSec(world)]] : [];
   const coins = await pricedCoins(world, ids);
   return ok(
     Object.fromEntries(
       [...coins.values()].map(({ id, usd }) => [
         id,
-        Object.fromEntries(
-          currencies.flatMap((currency) => {
+        Object.fromEntries([
+          ...currencies.flatMap((currency) => {
             const rate = CURRENCIES[currency];
             return rate === undefined ? [] : [[currency, usd * rate]];
           }),
-        ),
+          ...seen,
+        ]),
       ]),
     ),
   );
+}
+
+/** Prices are some seconds old when they are told. */
+function seenSec(world: World): number {
+  return Math.floor(world.clock.now() / 1_000) - SEEN_SEC_AGO;
 }
 
 async function marketChart(id: string, query: URLSearchParams, world: World): Promise<SimResponse> {

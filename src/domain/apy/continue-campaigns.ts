@@ -7,12 +7,19 @@ export interface ListedCampaign
   readonly side: CampaignSide;
 }
 
-/** Put what a provider records after what was known before its first step; without a word from it nothing is taken away. */
+/**
+ * Put what a provider records in the place of what was known of the same time; where it says nothing, before its first step or
+ * after its last, nothing is taken away.
+ */
 export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
   if (fresh === undefined || known === undefined || fresh === '')
     return fresh === '' ? (known ?? fresh) : (fresh ?? known);
-  const first = pointsOf(fresh)[0]?.atMs ?? 0;
-  return packHistory([...pointsOf(known).filter(({ atMs }) => atMs < first), ...pointsOf(fresh)]);
+  const told = pointsOf(fresh);
+  const firstMs = told[0]?.atMs ?? 0;
+  const lastMs = told.at(-1)?.atMs ?? 0;
+  const before = pointsOf(known).filter(({ atMs }) => atMs < firstMs);
+  const after = pointsOf(known).filter(({ atMs }) => atMs > lastMs);
+  return packHistory([...before, ...told, ...after]);
 }
 
 /** Add our own observation of a running campaign: a step where its APR is another than the last one known. */

@@ -39,10 +39,10 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
         askPrices(tokens, async (ids, asked) => {
           const body = await http.request({
             path: '/simple/price',
-            query: { vs_currencies: 'usd', ids: ids.join(',') },
+            query: { vs_currencies: 'usd', include_last_updated_at: 'true', ids: ids.join(',') },
             signal: options?.signal,
           });
-          return mapPrices(asked, http.parse(simplePriceSchema, body));
+          return mapPrices(asked, http.parse(simplePriceSchema, body), deps.clock.now());
         }),
     },
     charts: {

@@ -1,16 +1,18 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
-import { PRICE_USD, type Reading, readDecimal, readObservedMs } from '../readings.ts';
+import { readPrice } from '../prices.ts';
+import { type Reading, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
 
 export function mapPrices(
   tokens: readonly Token[],
   answer: SimplePrice,
+  nowMs: number,
 ): readonly (readonly [string, Reading<UsdPrice>])[] {
   return tokens.map((token) => {
-    const price = readDecimal(answer[token.coingeckoId ?? '']?.usd, PRICE_USD);
-    return [token.address, price.ok ? { ok: true, value: { usd: price.value } } : price];
+    const coin = answer[token.coingeckoId ?? ''];
+    return [token.address, readPrice(coin?.usd, coin?.last_updated_at, nowMs)];
   });
 }
 

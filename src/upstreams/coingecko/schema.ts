@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { raw } from '../raw.ts';
 
-/** `GET /simple/price?vs_currencies=usd`. */
-export const simplePriceSchema = z.record(z.string(), z.object({ usd: raw }).catch({ usd: Number.NaN }));
+/** `GET /simple/price?vs_currencies=usd&include_last_updated_at=true`: prices in USD, their times in seconds. */
+export const simplePriceSchema = z.record(
+  z.string(),
+  z.object({ usd: raw, last_updated_at: raw }).catch({ usd: Number.NaN }),
+);
 export type SimplePrice = z.infer<typeof simplePriceSchema>;
 
 const points = z.array(z.unknown());

@@ -16,7 +16,7 @@ export function createDefillamaCoins(deps: AdapterDeps): PricePort {
           params: { coins: ids.map(coinKey).join(',') },
           signal: options?.signal,
         });
-        return mapPrices(asked, http.parse(pricesSchema, body));
+        return mapPrices(asked, http.parse(pricesSchema, body), deps.clock.now());
       }),
   };
 }

@@ -1,20 +1,24 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import { PRICE_USD, type Range, type Reading, readDecimal } from '../readings.ts';
+import { readPrice } from '../prices.ts';
+import { type Range, type Reading, readDecimal } from '../readings.ts';
 import type { Prices } from './schema.ts';
 
 /** Below this the provider itself doubts the price. */
 const CONFIDENT: Range = { min: new Decimal('0.7'), minIncluded: true, max: new Decimal(1) };
 
-export function mapPrices(tokens: readonly Token[], answer: Prices): readonly (readonly [string, Reading<UsdPrice>])[] {
+export function mapPrices(
+  tokens: readonly Token[],
+  answer: Prices,
+  nowMs: number,
+): readonly (readonly [string, Reading<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer.coins[coinKey(token.coingeckoId ?? '')];
-    const price = readDecimal(coin?.price, PRICE_USD);
+    const price = readPrice(coin?.price, coin?.timestamp, nowMs);
     if (!price.ok) return [token.address, price];
     const confidence = readDecimal(coin?.confidence, CONFIDENT);
-    if (!confidence.ok) return [token.address, confidence];
-    return [token.address, { ok: true, value: { usd: price.value } }];
+    return [token.address, confidence.ok ? price : confidence];
   });
 }
 
