@@ -66,6 +66,8 @@ interface Row {
   /** Names of the groups that it feeds, as `freshness` lists them. */
   readonly groups: RegExp;
   readonly reads: readonly string[];
+  /** Warmers of what the provider's answers are measured against: those facts age while the cases move the clock. */
+  readonly measuredAgainst?: readonly string[];
   /** Providers that stand in and have to be down as well. */
   readonly alsoDown?: Provider;
   /** Faults that mean something else to this provider, and what. */
@@ -133,6 +135,7 @@ const ROWS: readonly Row[] = [
     groups: /^4663 exitLiquidity$/,
     reads: ['/v1/strategies?chainId=4663', '/v1/app/markets'],
     means: { 'status 404': 'no route' },
+    measuredAgainst: ['prices'],
   },
   {
     provider: 'morpho',
@@ -173,6 +176,7 @@ async function start(row: Row): Promise<Observation> {
   service.world.upstreams.faults.clear();
   service.clock.advance(STEP_MS);
   await catchUp();
+  for (const warmer of row.measuredAgainst ?? []) await service.refresh(warmer);
   // Only chain 1 has vaults to bring liquidity from; nothing else may be empty.
   const isFresh = ([name, { status }]: readonly [string, GroupRow]) =>
     status === 'FRESH' || name === '4663 sharedLiquidity';
