@@ -42,6 +42,8 @@ export const BUDGETS: FreshnessBudgets = {
   sharedLiquidity: 3_600,
   stableIndex: SLOW,
   tvl: 900,
+  deployment: 900,
+  marketSupport: 900,
   opsPortfolios: 60,
 };
 

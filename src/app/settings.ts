@@ -28,6 +28,8 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
     sharedLiquidity: env.BUDGET_ORACLE_SEC,
     stableIndex: slow,
     tvl: env.BUDGET_TVL_SEC,
+    deployment: env.BUDGET_DEPLOYMENT_SEC,
+    marketSupport: env.BUDGET_DEPLOYMENT_SEC,
     opsPortfolios: env.BUDGET_OPS_PORTFOLIOS_SEC,
   };
 }
@@ -46,6 +48,7 @@ export function cadencesOf({ env }: Config): Cadences {
     sharedLiquidity: env.REFRESH_PRICES_SEC,
     borrowHistory: env.REFRESH_BORROW_HISTORY_SEC,
     tvl: env.REFRESH_TVL_SEC,
+    deployment: env.REFRESH_DEPLOYMENT_SEC,
   };
 }
 

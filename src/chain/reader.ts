@@ -1,10 +1,13 @@
+import { numberToHex } from 'viem';
 import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
 import type { ChainClient } from './client.ts';
+import { toChainReadError } from './errors.ts';
 import { createExecutor } from './execute.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
+import { type DeploymentReadings, foldDeploymentFacts, planDeploymentFacts } from './plans/deployment.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
@@ -14,6 +17,10 @@ export interface RateReading {
   readonly block: BlockRef;
   /** Growth factor per second in ray. */
   readonly rates: Readings<Address, bigint>;
+}
+
+export interface DeploymentReading extends DeploymentReadings {
+  readonly block: BlockRef;
 }
 
 /** What warmers read from one chain. */
@@ -27,6 +34,8 @@ export interface ChainReader {
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
   /** Read the savings rates of tokens that publish one. 2 requests. @throws ChainReadError */
   readOnchainRates(tokens: readonly Token[], options?: ReadOptions): Promise<RateReading>;
+  /** Read what the deployed contract says of itself and of its markets, at one block. 2 requests. @throws ChainReadError */
+  readDeployment(chain: Chain, options?: ReadOptions): Promise<DeploymentReading>;
 }
 
 export interface ChainReaderDeps {
@@ -45,8 +54,27 @@ export function createChainReader(deps: ChainReaderDeps): ChainReader {
   const { chainId, contracts } = chain;
   const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, clock, slicing });
   const readMarkets = createMarketReading(deps);
+  const hasCodeAt = async (address: Address, block: bigint, { signal }: ReadOptions = {}): Promise<boolean> => {
+    try {
+      const code = await client.request(
+        { method: 'eth_getCode', params: [address, numberToHex(block)] },
+        signal ? { signal } : {},
+      );
+      return code !== undefined && code !== '0x';
+    } catch (error) {
+      throw toChainReadError(error, signal);
+    }
+  };
   return {
     chainId,
+    readDeployment: async (deployed, options) => {
+      const at = await executor.latestBlock(options);
+      const [{ block, results }, hasCode] = await Promise.all([
+        executor.execute(planDeploymentFacts(deployed), at, options),
+        hasCodeAt(deployed.contracts.flashLeverage, at, options),
+      ]);
+      return { block, ...foldDeploymentFacts(deployed, results, hasCode) };
+    },
     readLendingState: async (markets, options) => readMarkets(markets, await executor.latestBlock(options), options),
     readOnchainRates: async (tokens, options) => {
       const rated = tokens.filter(isRated);

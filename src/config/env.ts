@@ -117,6 +117,9 @@ export const envSchema = z.object({
   REFRESH_INCENTIVES_SEC: seconds.default(1800).describe('Refresh cadence of incentive campaigns.'),
   REFRESH_PRICES_SEC: seconds.default(300).describe('Refresh cadence of token prices.'),
   REFRESH_EXIT_LIQUIDITY_SEC: seconds.default(43_200).describe('Refresh cadence of the exit-liquidity sweep.'),
+  REFRESH_DEPLOYMENT_SEC: seconds
+    .default(300)
+    .describe('Refresh cadence of what the deployed contract says: buffer, fees, pause, markets, venues.'),
   REFRESH_TVL_SEC: seconds.default(300).describe('Refresh cadence of protocol TVL.'),
 
   BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
@@ -139,6 +142,7 @@ export const envSchema = z.object({
   BUDGET_INCENTIVES_SEC: seconds.default(3600).describe('Freshness budget of incentive campaigns.'),
   BUDGET_PRICES_SEC: seconds.default(900).describe('Freshness budget of token prices.'),
   BUDGET_EXIT_LIQUIDITY_SEC: seconds.default(86_400).describe('Freshness budget of the exit-liquidity sweep.'),
+  BUDGET_DEPLOYMENT_SEC: seconds.default(900).describe('Freshness budget of what the deployed contract says.'),
   BUDGET_TVL_SEC: seconds.default(900).describe('Freshness budget of protocol TVL.'),
   BUDGET_OPS_PORTFOLIOS_SEC: seconds.default(60).describe('Freshness budget of the ops portfolios.'),
   READY_CEILING_SEC: seconds

@@ -123,6 +123,36 @@ export interface BorrowHistory {
   readonly points: RateHistory;
 }
 
+/** What the deployed contract says of itself. Absent = it lacks that view, or said what cannot be. Shares are in WAD. */
+export interface ContractDeployment {
+  /** Whether there is a contract at the address at all. */
+  readonly hasCode?: boolean | undefined;
+  /** Between the liquidation LTV and the highest LTV that it accepts. */
+  readonly liquidationBuffer?: bigint | undefined;
+  /** Of the yield, on correlated markets. */
+  readonly yieldFee?: bigint | undefined;
+  /** Of what is paid in, on uncorrelated markets. */
+  readonly depositFee?: bigint | undefined;
+  /** Receives the fees. */
+  readonly treasury?: Address | undefined;
+  readonly isPaused?: boolean | undefined;
+  /** Whether swaps may go through the routers of the catalog's venues; those of which it told. */
+  readonly swapRouters: readonly AllowedAddress[];
+  /** Whether the catalog's own routers may act for users; those of which it told. */
+  readonly operators: readonly AllowedAddress[];
+}
+
+export interface AllowedAddress {
+  readonly address: Address;
+  readonly isAllowed: boolean;
+}
+
+/** What the deployed contract says of one market. Absent = it lacks that view. */
+export interface MarketSupport {
+  readonly isSupported?: boolean | undefined;
+  readonly isCorrelated?: boolean | undefined;
+}
+
 /** Key of each group's items. Addresses are checksummed, market ids lower case. */
 export interface FactGroups {
   /** By market id. */
@@ -147,7 +177,12 @@ export interface FactGroups {
   readonly stableIndex: StableIndexPool;
   /** One item under `TVL_KEY`, measured at the block of the positions; its own `asOfMs` is that of its oldest input. */
   readonly tvl: ChainTvl;
+  /** One item under `DEPLOYMENT_KEY`. */
+  readonly deployment: ContractDeployment;
+  /** By market id. */
+  readonly marketSupport: MarketSupport;
 }
+export const DEPLOYMENT_KEY = 'contract';
 export const TVL_KEY = 'total';
 export type FactGroup = keyof FactGroups;
 export const FACT_GROUPS = [
@@ -162,6 +197,8 @@ export const FACT_GROUPS = [
   'borrowHistory',
   'stableIndex',
   'tvl',
+  'deployment',
+  'marketSupport',
 ] as const satisfies readonly FactGroup[];
 
 /** Why the latest refresh of an item gave nothing. One word each, safe to show; never the upstream's own text. */
@@ -243,6 +280,8 @@ export interface FreshnessBudgets {
   readonly sharedLiquidity: number;
   readonly stableIndex: number;
   readonly tvl: number;
+  readonly deployment: number;
+  readonly marketSupport: number;
   readonly opsPortfolios: number;
 }
 
@@ -269,6 +308,8 @@ export function emptyChainFacts(chainId: ChainId): ChainFacts {
       borrowHistory: emptyGroup(),
       stableIndex: emptyGroup(),
       tvl: emptyGroup(),
+      deployment: emptyGroup(),
+      marketSupport: emptyGroup(),
     },
   };
 }

@@ -17,6 +17,8 @@ const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
   borrowHistory: 'Borrow APY over time, by market.',
   stableIndex: 'Pools of the stablecoin yield index, by pool.',
   tvl: 'Protocol TVL, one item.',
+  deployment: 'What the deployed contract says of itself, one item.',
+  marketSupport: 'What the deployed contract says of a market, by market.',
 };
 
 const FactGroupRef = builder.enumType('FactGroup', {
@@ -61,7 +63,7 @@ const FailingItemRef = builder.objectRef<FailingItem>('FailingItem').implement({
   description: 'One item whose latest refresh failed.',
   fields: (t) => ({
     key: t.exposeString('key', {
-      description: 'Market id, token or oracle address, or pool id, depending on the group.',
+      description: 'Market id, token or oracle address, pool id, or `contract`, depending on the group.',
     }),
     symbol: t.exposeString('symbol', {
       nullable: true,

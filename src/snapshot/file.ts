@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
+import { type ChainFacts, emptyGroup, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -148,7 +148,10 @@ function parse(text: string): readonly ChainFacts[] {
     if (typeof chainId !== 'number' || typeof version !== 'number' || typeof publishedMs !== 'number') {
       throw new CodecError('The snapshot file holds a malformed chain.');
     }
-    const states = Object.fromEntries(FACT_GROUPS.map((group) => [group, asGroup(group, groups[group])]));
+    // A group that is not there is one that the version which wrote the file did not have.
+    const states = Object.fromEntries(
+      FACT_GROUPS.map((group) => [group, groups[group] === undefined ? emptyGroup() : asGroup(group, groups[group])]),
+    );
     return { chainId, version, publishedMs, groups: states as unknown as ChainFacts['groups'] };
   });
 }

@@ -9,6 +9,7 @@ const BY_MARKET: readonly FactGroup[] = [
   'incentiveHistory',
   'sharedLiquidity',
   'borrowHistory',
+  'marketSupport',
 ];
 const BY_TOKEN: readonly FactGroup[] = ['collateralApy', 'price', 'exitLiquidity'];
 

@@ -6,6 +6,7 @@ import type { Logger } from '../shared/logger.ts';
 import type { Upstreams } from '../upstreams/index.ts';
 import { createBorrowHistoryWarmer } from './borrow-history.ts';
 import { createOnchainApyWarmer, createProviderApyWarmer, tokensWithSource } from './collateral-apy.ts';
+import { createDeploymentWarmer } from './deployment.ts';
 import { createExitLiquidityWarmer } from './exit-liquidity.ts';
 import { createIncentiveHistoryWarmer } from './incentive-history.ts';
 import { createIncentivesWarmer } from './incentives.ts';
@@ -72,6 +73,7 @@ export function createWarmers(deps: WarmersDeps): readonly Warmer[] {
     const used = providers.filter(([port]) => tokensWithSource(chain, port.name).length > 0);
     return [
       createLendingStateWarmer(deps, chain, reader, cadences.lendingState),
+      createDeploymentWarmer(deps, chain, reader, cadences.deployment),
       ...used.map(([port, everySec]) => createProviderApyWarmer(deps, chain, port, everySec)),
       ...(tokensWithSource(chain, 'onchain').length > 0
         ? [createOnchainApyWarmer(deps, chain, reader, cadences.onchainApy)]

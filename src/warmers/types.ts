@@ -41,6 +41,7 @@ export interface Cadences {
   readonly sharedLiquidity: number;
   readonly borrowHistory: number;
   readonly tvl: number;
+  readonly deployment: number;
 }
 
 const MINUTE = 60;
@@ -58,6 +59,7 @@ export const DEFAULT_CADENCES: Cadences = {
   sharedLiquidity: 5 * MINUTE,
   borrowHistory: 30 * MINUTE,
   tvl: 5 * MINUTE,
+  deployment: 5 * MINUTE,
 };
 
 /** What a refresh of a market's state measured, for our own history. Rates are fractions, amounts loan base units. */

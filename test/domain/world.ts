@@ -5,6 +5,8 @@ import type { ComposeParams } from '../../src/domain/compose.ts';
 import type { OracleFeed } from '../../src/domain/facts.ts';
 import {
   type ChainFacts,
+  type ContractDeployment,
+  DEPLOYMENT_KEY,
   emptyChainFacts,
   type Fact,
   type FactGroup,
@@ -59,7 +61,20 @@ export const BUDGETS: FreshnessBudgets = {
   sharedLiquidity: 3_600,
   stableIndex: 43_200,
   tvl: 900,
+  deployment: 900,
+  marketSupport: 900,
   opsPortfolios: 60,
+};
+
+/** What the local worlds' contract says of itself. */
+export const CONTRACT: ContractDeployment = {
+  hasCode: true,
+  liquidationBuffer: 25n * 10n ** 14n,
+  yieldFee: 5n * 10n ** 16n,
+  depositFee: 0n,
+  isPaused: false,
+  swapRouters: [],
+  operators: [],
 };
 
 export const PARAMS: ComposeParams = {
@@ -85,7 +100,9 @@ export function daily(days: number, pct: (daysAgo: number) => string): RatePoint
 export function completeFacts(chain: Chain, version = 1): ChainFacts {
   const facts = emptyChainFacts(chain.chainId);
   const groups = facts.groups as unknown as { [G in FactGroup]: { items: Map<string, Fact<FactGroups[G]>> } };
+  groups.deployment.items.set(DEPLOYMENT_KEY, fact(CONTRACT));
   for (const market of chain.markets) {
+    groups.marketSupport.items.set(market.id, fact({ isSupported: true, isCorrelated: market.correlated }));
     const { loan, collateral } = market;
     const unit = 10n ** BigInt(loan.decimals);
     groups.lendingState.items.set(

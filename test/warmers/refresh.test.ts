@@ -39,6 +39,11 @@ const FAULTS = [
   ['prices:1', ['price'], (w) => w.ports.prices.map((port) => Object.assign(port, { usdPrices: fails('timeout') }))],
   ['exit-liquidity:1', ['exitLiquidity'], (w) => Object.assign(w.ports.routes, { route: fails('timeout') })],
   [
+    'deployment:1',
+    ['deployment', 'marketSupport'],
+    (w) => Object.assign(w.readers.get(1) ?? {}, { readDeployment: fails('timeout') }),
+  ],
+  [
     'shared-liquidity:1',
     ['sharedLiquidity'],
     (w) => Object.assign(w.ports.indexer, { sharedLiquidity: fails('timeout') }),

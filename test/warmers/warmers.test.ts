@@ -8,6 +8,7 @@ describe('createWarmers', () => {
     expect(w.warmers.map(({ name, everySec, phase }) => `${phase} ${name} ${everySec}`)).toMatchInlineSnapshot(`
       [
         "0 lending-state:1 120",
+        "1 deployment:1 300",
         "1 collateral-apy-yieldmarket:1 1800",
         "1 collateral-apy-aggregator:1 43200",
         "1 collateral-apy-incentivemarket:1 43200",
@@ -20,6 +21,7 @@ describe('createWarmers', () => {
         "2 borrow-history:1 1800",
         "2 tvl:1 300",
         "0 lending-state:4663 120",
+        "1 deployment:4663 300",
         "1 collateral-apy-aggregator:4663 43200",
         "1 collateral-apy-onchain:4663 600",
         "1 incentives:4663 1800",

@@ -1,7 +1,8 @@
 import { type Chain, createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
-import type { ChainReader, LendingReading } from '../../src/chain/reader.ts';
+import type { ChainReader, DeploymentReading, LendingReading } from '../../src/chain/reader.ts';
 import {
   type ChainFacts,
+  DEPLOYMENT_KEY,
   FACT_GROUPS,
   type FactGroup,
   type FailureReason,
@@ -151,6 +152,17 @@ export function world(): World {
       {
         chainId: chain.chainId,
         readLendingState: async () => readingAt(chain, 100n, time.clock.now()),
+        readDeployment: async () => ({
+          block: { number: 100n, timestamp: BigInt(Math.floor(time.clock.now() / 1_000)) },
+          deployment: {
+            values: new Map([[DEPLOYMENT_KEY, { hasCode: true, swapRouters: [], operators: [] }]]),
+            failures: new Map(),
+          },
+          marketSupport: all(
+            chain.markets.map(({ id }) => id),
+            () => ({ isSupported: true }),
+          ) as DeploymentReading['marketSupport'],
+        }),
         readOnchainRates: async (tokens) => ({
           block: { number: 100n, timestamp: BigInt(Math.floor(time.clock.now() / 1_000)) },
           rates: { values: new Map(tokens.map(({ address }) => [address, 10n ** 27n])), failures: new Map() },
