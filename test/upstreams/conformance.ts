@@ -1,11 +1,20 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { shiftTimes } from '../../devnet/upstreams/times.ts';
 import type { FailureReason } from '../../src/domain/facts.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import type { AdapterDeps } from '../../src/upstreams/http.ts';
 import type { Batch } from '../../src/upstreams/types.ts';
-import { BODY_MARK, type FakeProvider, type Fault, type Routes, startFakeProvider } from './support/server.ts';
-import { API_KEY, plain, type TestDeps, testDeps } from './support/world.ts';
+import {
+  BODY_MARK,
+  type FakeProvider,
+  type Fault,
+  type Reply,
+  type Routes,
+  type SeenRequest,
+  startFakeProvider,
+} from './support/server.ts';
+import { API_KEY, NOW_MS, plain, type TestDeps, testDeps } from './support/world.ts';
 
 /** What an adapter should make of a strange answer. `same`: keys whose values must be exactly the good answer's. */
 export type Expectation =
@@ -37,9 +46,18 @@ export interface AdapterCase {
   readonly overloadTries?: number;
   /** The answer to every request is 404. */
   readonly absent: Expectation;
+  /** What in its answers says when something was observed; `null` = nothing does. */
+  readonly dated: Dated | null;
   readonly variants: Readonly<
     Record<'missingField' | 'empty' | 'partial' | 'duplicate' | 'nan' | 'negative' | 'absurd', Variant>
   >;
+}
+
+export interface Dated {
+  /** The fields that hold those times; rows of numbers begin with theirs. */
+  readonly fields: readonly string[];
+  /** What is made of a row two years ahead, or of one time that is so; default: it is dropped, and all the rest used. */
+  readonly future?: Expectation;
 }
 
 /** A port that answers with one thing instead of a batch. */
@@ -163,6 +181,24 @@ export function describeAdapter(spec: AdapterCase): void {
       });
     }
 
+    const { dated } = spec;
+    if (dated !== null) {
+      it('behavior: future: a row that claims to be two years ahead is dropped, and its neighbours are used', async () => {
+        const answer = await ask();
+        const good = valuesOf(answer);
+        provider.respond(changed(spec.routes, (body) => shiftTimes(body, 'future', dated.fields)));
+        if (dated.future) await check(ask, dated.future, good);
+        else expect(plain(await ask())).toEqual(plain(answer));
+      });
+
+      it('behavior: frozen: what was observed 40 days earlier is told as that old', async () => {
+        const newestMs = newestIn(await ask());
+        provider.respond(changed(spec.routes, (body) => earlier(body, dated.fields)));
+        const frozen = await ask();
+        expect(newestIn(frozen)).toBe(newestMs - FROZEN_MS);
+      });
+    }
+
     it('behavior: an abort is the caller’s, not a failure of the provider', async () => {
       provider.fault('hang');
       const controller = new AbortController();
@@ -182,6 +218,42 @@ export function describeAdapter(spec: AdapterCase): void {
       expect(provider.requests).toEqual([]);
     });
   });
+}
+
+const FROZEN_MS = 40 * 86_400_000;
+
+/** Answer with changed bodies. */
+function changed(routes: Routes, change: (body: unknown) => unknown): Routes {
+  return Object.fromEntries(
+    Object.entries(routes).map(([key, answer]) => [
+      key,
+      typeof answer === 'function' ? (request: SeenRequest) => change((answer as Reply)(request)) : change(answer),
+    ]),
+  );
+}
+
+/** The same rows, each observed 40 days earlier. */
+function earlier(body: unknown, fields: readonly string[]): unknown {
+  if (Array.isArray(body)) {
+    const isRow = body.length > 1 && body.every((part) => typeof part === 'number');
+    return isRow ? [before(body[0]), ...body.slice(1)] : body.map((item) => earlier(item, fields));
+  }
+  if (body === null || typeof body !== 'object') return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key, fields.includes(key) ? before(value) : earlier(value, fields)]),
+  );
+}
+
+function before(time: unknown): unknown {
+  if (typeof time === 'number') return time - (time < 1e11 ? FROZEN_MS / 1_000 : FROZEN_MS);
+  return typeof time === 'string' ? new Date(Date.parse(time) - FROZEN_MS).toISOString() : time;
+}
+
+/** The newest time in an answer, ms: what looks like one of the last four months, in seconds or milliseconds. */
+function newestIn(answer: unknown): number {
+  const numbers = JSON.stringify(plain(answer)).match(/(?<![\d.])\d{10}(\d{3})?(?![\d.])/g) ?? [];
+  const times = numbers.map((text) => Number(text) * (text.length === 10 ? 1_000 : 1));
+  return Math.max(...times.filter((atMs) => atMs <= NOW_MS && atMs > NOW_MS - 3 * FROZEN_MS));
 }
 
 type Good = Readonly<Record<string, unknown>>;

@@ -18,6 +18,7 @@ export const pendleApys: AdapterCase = {
   create: (deps) => (signal) => createPendle(deps).apys.apys(ethereum, [ptA, ptB], signal && { signal }),
   routes: marketsWith(markets),
   absent: { throws: 'rejected' },
+  dated: null,
   variants: {
     missingField: {
       routes: marketsWith(change(markets, impliedApy, undefined)),
@@ -77,6 +78,7 @@ export const defillamaYields: AdapterCase = {
   create: (deps) => (signal) => createDefillamaYields(deps).apys(ethereum, [siUsd, wstEth], signal && { signal }),
   routes: charts(chart),
   absent: { same: [], failures: { [siUsd.address]: 'missing', [wstEth.address]: 'missing' } },
+  dated: { fields: ['timestamp'] },
   variants: {
     missingField: { routes: charts(change(chart, latestApy, undefined)), expect: onlyWstEth('missing') },
     empty: { routes: charts({ status: 'success', data: [] }), expect: onlyWstEth('missing') },
@@ -125,6 +127,7 @@ export const stablewatch: AdapterCase = {
   create: (deps) => (signal) => createStablewatch(deps).pools(({ asset }) => asset !== 'sUSDS', signal && { signal }),
   routes: index(pools),
   absent: { throws: 'rejected' },
+  dated: { fields: ['timestamp'] },
   variants: {
     missingField: { routes: index(change(pools, avg7d, undefined)), expect: withoutSUsde('missing') },
     empty: { routes: index({ success: true, data: [] }), expect: { throws: 'missing' } },
@@ -168,6 +171,7 @@ export const royco: AdapterCase = {
   create: (deps) => (signal) => createRoyco(deps).apys(ethereum, [srRoy, other], signal && { signal }),
   routes: vaults(info),
   absent: { same: [], failures: { [srRoy.address]: 'missing', [other.address]: 'missing' } },
+  dated: { fields: ['blockTimestamp'] },
   variants: {
     missingField: { routes: vaults(change(info, ['apy7d'], undefined)), expect: onlyOther('missing') },
     empty: { routes: vaults({}), expect: onlyOther('missing') },

@@ -28,6 +28,7 @@ export const merklLive: AdapterCase = {
   create: (deps) => (signal) => createMerkl(deps).live(ethereum, [marketA, marketB, marketC], signal && { signal }),
   routes: campaigns(borrow),
   absent: { throws: 'rejected' },
+  dated: null,
   variants: {
     missingField: { routes: campaigns(change(borrow, [0, 'apr'], undefined)), expect: withoutA('missing') },
     // One market has no campaign in the good answer either: with nothing at all, every market has a measured "none".
@@ -74,6 +75,7 @@ export const merklHistory: AdapterCase = {
   create: (deps) => (signal) => createMerkl(deps).history(['a1', 'b1'], signal && { signal }),
   routes: metricsWith(metrics),
   absent: { same: [], failures: { a1: 'missing', b1: 'missing' } },
+  dated: { fields: ['timestamp'] },
   variants: {
     missingField: { routes: metricsWith({ tvlRecords: [] }), expect: { same: ['b1'], failures: { a1: 'malformed' } } },
     empty: { routes: metricsWith({ aprRecords: [] }), expect: { same: ['b1'], failures: { a1: 'missing' } } },
@@ -122,6 +124,7 @@ export const morphoShared: AdapterCase = {
     createMorphoApi(deps).sharedLiquidity(ethereum, [marketA, marketB], signal && { signal }),
   routes: sharedOf(shared),
   absent: { throws: 'rejected' },
+  dated: null,
   variants: {
     missingField: {
       routes: sharedOf(change(shared, [0, 'vault', 'publicAllocatorConfig'], null)),
@@ -154,6 +157,7 @@ export const morphoHistory: AdapterCase = {
   create: (deps) => (signal) => createMorphoApi(deps).borrowHistory(ethereum, [marketA, marketB], signal && { signal }),
   routes: historyOf(history),
   absent: { throws: 'rejected' },
+  dated: { fields: ['x'] },
   variants: {
     missingField: { routes: historyOf({}), expect: onlyB('missing') },
     empty: { routes: historyOf({ borrowApy: [] }), expect: onlyB('missing') },

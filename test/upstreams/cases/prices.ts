@@ -15,6 +15,11 @@ const withoutUsdc = (reason: 'missing' | 'implausible') => ({
   failures: { [usdc.address]: reason, ...notConfigured },
 });
 
+const noneOf = (reason: 'missing' | 'implausible') => ({
+  ...Object.fromEntries([usdc, usdt, weth].map(({ address }) => [address, reason])),
+  ...notConfigured,
+});
+
 const simple = fixture('coingecko-price');
 const simpleWith = (json: Json) => ({ 'GET /simple/price': json });
 
@@ -25,6 +30,10 @@ export const coingeckoPrices: AdapterCase = {
   create: (deps) => (signal) => createCoingecko(deps).prices.usdPrices(tokens, signal && { signal }),
   routes: simpleWith(simple),
   absent: { throws: 'rejected' },
+  dated: {
+    fields: ['last_updated_at'],
+    future: { same: [], failures: noneOf('implausible') },
+  },
   variants: {
     missingField: {
       routes: simpleWith(change(simple, ['usd-coin', 'usd'], undefined)),
@@ -34,10 +43,7 @@ export const coingeckoPrices: AdapterCase = {
       routes: simpleWith({}),
       expect: {
         same: [],
-        failures: {
-          ...Object.fromEntries([usdc, usdt, weth].map((t) => [t.address, 'missing' as const])),
-          ...notConfigured,
-        },
+        failures: noneOf('missing'),
       },
     },
     partial: { routes: simpleWith(change(simple, ['usd-coin'], undefined)), expect: withoutUsdc('missing') },
@@ -65,6 +71,10 @@ export const defillamaCoins: AdapterCase = {
   create: (deps) => (signal) => createDefillamaCoins(deps).usdPrices(tokens, signal && { signal }),
   routes: coinsWith(coins),
   absent: { throws: 'rejected' },
+  dated: {
+    fields: ['timestamp'],
+    future: { same: [], failures: noneOf('implausible') },
+  },
   variants: {
     missingField: {
       routes: coinsWith(change(coins, [...usdCoin, 'confidence'], undefined)),
@@ -74,10 +84,7 @@ export const defillamaCoins: AdapterCase = {
       routes: coinsWith({ coins: {} }),
       expect: {
         same: [],
-        failures: {
-          ...Object.fromEntries([usdc, usdt, weth].map((t) => [t.address, 'missing' as const])),
-          ...notConfigured,
-        },
+        failures: noneOf('missing'),
       },
     },
     partial: { routes: coinsWith(change(coins, usdCoin, undefined)), expect: withoutUsdc('missing') },
@@ -112,6 +119,7 @@ export const coingeckoChart: AdapterCase = {
   create: (deps) => (signal) => one(createCoingecko(deps).charts.chart('weth', 1, 'usd', signal && { signal })),
   routes: chartWith(chart),
   absent: { value: null },
+  dated: { fields: [] },
   variants: {
     missingField: { routes: chartWith(change(chart, ['prices'], undefined)), expect: { throws: 'malformed' } },
     empty: { routes: chartWith(change(chart, ['prices'], [])), expect: { throws: 'missing' } },
@@ -157,6 +165,7 @@ export const geckoterminalPool: AdapterCase = {
     one(createGeckoterminal(deps).deepestPool(ethereum, weth.address, signal && { signal })),
   routes: poolsWith(pools),
   absent: { value: null },
+  dated: null,
   variants: {
     missingField: { routes: poolsWith(change(pools, reserve, undefined)), expect: second },
     empty: { routes: poolsWith({ data: [] }), expect: { value: null } },
@@ -201,6 +210,7 @@ export const geckoterminalCandles: AdapterCase = {
     ),
   routes: candlesWith(ohlcv),
   absent: { throws: 'missing' },
+  dated: { fields: [], future: { value: plain({ candles: goodCandles, dropped: 1 }) } },
   variants: {
     missingField: { routes: candlesWith({ data: { attributes: {} } }), expect: { throws: 'malformed' } },
     empty: { routes: candlesWith(change(ohlcv, list, [])), expect: { value: { candles: [], dropped: 0 } } },

@@ -41,6 +41,7 @@ export const kyberRoute: AdapterCase = {
   create: (deps) => (signal) => one(createKyberswap(deps).routes.route(swapRequest, signal && { signal })),
   routes: routes(route),
   absent: { value: null },
+  dated: null,
   variants: {
     missingField: { routes: routes(change(route, amountOut, undefined)), expect: { throws: 'missing' } },
     empty: { routes: routes({ code: 0, data: null }), expect: { throws: 'missing' } },
@@ -64,6 +65,7 @@ export const kyberQuote: AdapterCase = {
   create: (deps) => (signal) => one(createKyberswap(deps).quotes.quote(swapRequest, signal && { signal })),
   routes: kyber(build),
   absent: { value: null },
+  dated: null,
   variants: {
     missingField: { routes: kyber(change(build, ['data', 'data'], undefined)), expect: { throws: 'malformed' } },
     empty: { routes: kyber(build, { code: 4008, message: 'route not found' }), expect: { value: null } },
@@ -88,6 +90,7 @@ export const openoceanQuote: AdapterCase = {
   create: (deps) => (signal) => one(createOpenocean(deps).quote(swapRequest, signal && { signal })),
   routes: ocean(swap),
   absent: { value: null },
+  dated: null,
   variants: {
     missingField: { routes: ocean(change(swap, ['data', 'to'], undefined)), expect: { throws: 'missing' } },
     empty: { routes: ocean({ code: 200 }), expect: { throws: 'missing' } },
@@ -110,6 +113,7 @@ export const pendleQuote: AdapterCase = {
   create: (deps) => (signal) => one(createPendle(deps).quotes.quote(ptRequest, signal && { signal })),
   routes: pendle(convert),
   absent: { value: null },
+  dated: null,
   variants: {
     missingField: { routes: pendle(change(convert, ['routes', 0, 'tx'], undefined)), expect: { throws: 'malformed' } },
     empty: { routes: pendle(change(convert, ['routes'], [])), expect: { value: null } },
