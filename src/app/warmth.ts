@@ -50,7 +50,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
     redisUrl === undefined
       ? createFileSnapshot({ path, clock, timers, logger, keep })
       : createRedisSnapshot({ url: redisUrl, chainIds: catalog.chainIds, clock, logger, keep });
-  const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, logger });
+  const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, clock, logger });
   const chainReaders = new Map(
     catalog.chains.flatMap((chain) => {
       const client = deps.chains.get(chain.chainId);

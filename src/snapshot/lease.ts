@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import { MAX_AHEAD_MS } from '../shared/observed.ts';
 import { connectRedis, firstTry } from './redis-connection.ts';
 
 /** The right to do one job, until it runs out, is released, or is found lost. */
@@ -22,6 +24,8 @@ export interface LeasePort {
   readonly ttlMs: number;
   /** Take the lease of a job, or learn when it may be free. Never throws. */
   acquire(job: string): Promise<Asked>;
+  /** Whether our clock is so far from the shared one that no lease is ours: what we measure would be refused, or refuse others. */
+  isClockOff(): boolean;
   close(): Promise<void>;
 }
 
@@ -30,12 +34,14 @@ export function createMemoryLease(ttlMs = 60_000): LeasePort {
   return {
     ttlMs,
     acquire: async () => ({ lease: { renew: async () => true, release: async () => {} }, freeInMs: null }),
+    isClockOff: () => false,
     close: async () => {},
   };
 }
 
 export interface RedisLeaseDeps {
   readonly url: string;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly prefix?: string;
   readonly ttlMs?: number;
@@ -49,15 +55,40 @@ export const LEASE_MS = 15_000;
 /** A lease is over before that, so that there is time to notice and to take it. */
 export const LEASE_TTL_MS = 0.9 * LEASE_MS;
 
-/** -1 = taken, else what is left of the holder's time, which may be 0. */
-const ACQUIRE = `if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return -1 end return redis.call('PTTL', KEYS[1])`;
-const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
+/** How far our clock (ARGV[2]) is ahead of the one of Redis, ms; `off`: too far for a lease. In one step with what depends on it. */
+const SKEW = `local t = redis.call('TIME')
+local skew = math.floor(ARGV[2] - t[1] * 1000 - t[2] / 1000)
+local off = skew > ${MAX_AHEAD_MS} or skew < -${MAX_AHEAD_MS}`;
+/** Tells the skew, and -1 = taken, -2 = the clock is off, else what is left of the holder's time, which may be 0. */
+const ACQUIRE = `${SKEW}
+if off then return {skew, -2} end
+if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3], 'NX') then return {skew, -1} end
+return {skew, redis.call('PTTL', KEYS[1])}`;
+/** Tells the skew, and 1 = renewed. With a clock that is off it is given back, so that another process goes on. */
+const RENEW = `${SKEW}
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {skew, 0} end
+if off then redis.call('DEL', KEYS[1]) return {skew, 0} end
+return {skew, redis.call('PEXPIRE', KEYS[1], ARGV[3])}`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** Create leases shared through Redis: a token that only its holder can renew or give back. Without Redis none is granted. */
-export function createRedisLease({ url, logger, prefix = 'spiral', ttlMs = LEASE_TTL_MS }: RedisLeaseDeps): LeasePort {
+/**
+ * Create leases shared through Redis: a token that only its holder can renew or give back. Without Redis none is granted; nor
+ * to a process whose clock is more than two minutes from the one of Redis, which gives back what it holds.
+ */
+export function createRedisLease(deps: RedisLeaseDeps): LeasePort {
+  const { url, clock, logger, prefix = 'spiral', ttlMs = LEASE_TTL_MS } = deps;
   const redis = connectRedis({ url, logger, name: 'lease' });
   const tried = firstTry(redis);
+  let clockOff = false;
+  const run = async (script: string, key: string, token: string): Promise<number> => {
+    const answer = await redis.eval(script, 1, key, token, clock.now(), ttlMs);
+    const [skewMs = 0, told = 0] = (answer as readonly unknown[]).map(Number);
+    const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
+    if (isOff && !clockOff) logger.error({ skewMs }, 'clock is off: the jobs are left to other processes');
+    if (clockOff && !isOff) logger.info({ skewMs }, 'clock agrees again: jobs are taken');
+    clockOff = isOff;
+    return told;
+  };
   return {
     ttlMs,
     acquire: async (job) => {
@@ -65,16 +96,17 @@ export function createRedisLease({ url, logger, prefix = 'spiral', ttlMs = LEASE
       const token = randomUUID();
       // What is asked before there was a connection would be told nothing.
       await tried;
-      const left = await redis.eval(ACQUIRE, 1, key, token, ttlMs).then(Number, () => null);
-      if (left !== -1) return { lease: null, freeInMs: left };
+      const told = await run(ACQUIRE, key, token).catch(() => null);
+      if (told !== -1) return { lease: null, freeInMs: told === -2 ? null : told };
       const lease: Lease = {
-        renew: async () => (await redis.eval(RENEW, 1, key, token, ttlMs)) === 1,
+        renew: async () => (await run(RENEW, key, token)) === 1,
         release: async () => {
           await redis.eval(RELEASE, 1, key, token).catch(() => {});
         },
       };
       return { lease, freeInMs: null };
     },
+    isClockOff: () => clockOff,
     close: async () => {
       redis.disconnect();
     },

@@ -36,8 +36,8 @@ export interface WarmerRunner {
    * @throws AppError not_ready when another process holds its lease
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
-  /** Which jobs this process runs now, and which it stands by for. */
-  jobs(): { readonly held: readonly string[]; readonly standby: readonly string[] };
+  /** Which jobs this process runs now, and which it stands by for; with a clock that is off it runs none. */
+  jobs(): { readonly held: readonly string[]; readonly standby: readonly string[]; readonly clockOff?: true };
   /** Abort what runs, wait for it to end, and give the leases back. */
   stop(): Promise<void>;
 }
@@ -128,6 +128,12 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     else schedule(entry, Math.min(lease.ttlMs * STANDBY_SHARE, (freeInMs ?? Number.POSITIVE_INFINITY) + AFTER_END_MS));
   };
 
+  const whyNot = (freeInMs: number | null): string => {
+    if (stopping) return 'this process is stopping';
+    if (lease.isClockOff()) return 'the clock of this process is more than two minutes from the one of Redis';
+    return freeInMs === null ? 'it cannot be told who holds its lease' : 'another process holds its lease';
+  };
+
   return {
     start: async () => {
       for (const phase of [0, 1, 2]) {
@@ -148,9 +154,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
         asked.map(async (entry) => {
           const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
           if (!ours) {
-            const taken =
-              freeInMs === null ? 'it cannot be told who holds its lease' : 'another process holds its lease';
-            const why = stopping ? 'this process is stopping' : taken;
+            const why = whyNot(freeInMs);
             throw new AppError('not_ready', `"${entry.warmer.name}" cannot run here: ${why}.`, { retryAfterSec: 2 });
           }
           return run(entry, 'all');
@@ -160,7 +164,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     jobs: () => {
       const names = (ours: boolean) =>
         entries.filter(({ holder }) => holder.isOurs() === ours).map(({ warmer }) => warmer.name);
-      return { held: names(true), standby: names(false) };
+      return { held: names(true), standby: names(false), ...(lease.isClockOff() ? { clockOff: true } : {}) };
     },
     stop: async () => {
       stopping = true;

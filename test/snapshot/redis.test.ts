@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
+import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { silentLogger } from '../../src/shared/logger.ts';
+import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { createMemoryLease, createRedisLease, type LeasePort } from '../../src/snapshot/lease.ts';
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
 import { connectRedis } from '../../src/snapshot/redis-connection.ts';
@@ -11,6 +12,7 @@ import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { describeStore } from './conformance.ts';
 import { keepAll, price, publication } from './facts.ts';
+import { rememberingLogger } from './logs.ts';
 import { startRedis, type TestRedis, whyNoRedis } from './redis-server.ts';
 
 const skipped = whyNoRedis();
@@ -268,10 +270,16 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   });
 
   describe('createRedisLease', () => {
-    const lease = (where: string, ttlMs?: number): LeasePort =>
+    const lease = (
+      where: string,
+      ttlMs?: number,
+      clock: Clock = systemClock,
+      logger: Logger = silentLogger,
+    ): LeasePort =>
       createRedisLease({
         url: server.url,
-        logger: silentLogger,
+        clock,
+        logger,
         prefix: where,
         ...(ttlMs === undefined ? {} : { ttlMs }),
       });
@@ -308,6 +316,37 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await Promise.all([a.close(), b.close()]);
     });
 
+    test.each([
+      ['ahead', 180_000],
+      ['behind', -180_000],
+    ])(
+      'behavior: a holder whose clock is three minutes %s gives back, and takes none until it agrees',
+      async (_, offMs) => {
+        const where = randomUUID();
+        let skewMs = 0;
+        const logger = rememberingLogger();
+        const off = lease(where, undefined, { now: () => Date.now() + skewMs }, logger);
+        const other = lease(where);
+        const held = await acquired(off, 'job');
+        skewMs = offMs;
+        expect(await held.renew()).toBe(false);
+        expect(off.isClockOff()).toBe(true);
+        expect(await off.acquire('another job')).toEqual({ lease: null, freeInMs: null });
+        // Given back, not run out: the other has it at once.
+        const { lease: next } = await other.acquire('job');
+        expect([next === null, other.isClockOff()]).toEqual([false, false]);
+        skewMs = 60_000;
+        expect((await off.acquire('another job')).lease).not.toBeNull();
+        expect((await off.acquire('job')).freeInMs).toBeGreaterThan(0);
+        expect(off.isClockOff()).toBe(false);
+        expect(logger.messages.filter((message) => message.startsWith('clock'))).toEqual([
+          'clock is off: the jobs are left to other processes',
+          'clock agrees again: jobs are taken',
+        ]);
+        await Promise.all([off.close(), other.close()]);
+      },
+    );
+
     test('behavior: a holder that died is replaced when its time is over', async () => {
       const where = randomUUID();
       const [dead, next] = [lease(where, 50), lease(where)];
@@ -329,7 +368,7 @@ describe('createMemoryLease', () => {
 });
 
 test('error: without Redis no lease is granted', async () => {
-  const port = createRedisLease({ url: NEVER_REACHED, logger: silentLogger });
+  const port = createRedisLease({ url: NEVER_REACHED, clock: systemClock, logger: silentLogger });
   expect(await port.acquire('job')).toEqual({ lease: null, freeInMs: null });
   await port.close();
 });

@@ -221,6 +221,7 @@ describe('leases', () => {
     const state = { away: false };
     const port = (): LeasePort => ({
       ttlMs: 9 * SECOND,
+      isClockOff: () => false,
       acquire: async (job) => {
         const holder = holders.get(job);
         if (state.away) return { lease: null, freeInMs: null };
@@ -286,6 +287,7 @@ describe('leases', () => {
     let grant = () => {};
     const port: LeasePort = {
       ttlMs: 9 * SECOND,
+      isClockOff: () => false,
       acquire: () =>
         new Promise((resolve) => {
           const release = async () => void told.push('given back');
@@ -303,6 +305,21 @@ describe('leases', () => {
     grant();
     await Promise.all([started, stopped]);
     expect([told, prices.modes]).toEqual([['given back', 'stopped'], []]);
+  });
+
+  test('behavior: a process whose clock is off runs nothing, and says so', async () => {
+    const port: LeasePort = {
+      ttlMs: 9 * SECOND,
+      acquire: async () => ({ lease: null, freeInMs: null }),
+      isClockOff: () => true,
+      close: async () => {},
+    };
+    const { runner, events } = running([warmer('prices:1')], port);
+    await runner.start();
+    expect(events).toEqual([]);
+    expect(runner.jobs()).toEqual({ held: [], standby: ['prices:1'], clockOff: true });
+    await expect(runner.refresh('prices:1')).rejects.toThrow('the clock of this process is more than two minutes');
+    await runner.stop();
   });
 
   test('behavior: a run whose lease was taken is aborted', async () => {
