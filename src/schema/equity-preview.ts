@@ -1,7 +1,16 @@
+import { priceAgeState } from '../domain/market/price-age.ts';
 import { strategyOf } from '../resolvers/positions.ts';
 import type { CombinedStock, DepositPreview, ShownCost } from '../transactions/equity/index.ts';
 import { builder } from './builder.ts';
 import { CostKindRef } from './position-preview.ts';
+import {
+  ORACLE_PRICE_AS_OF,
+  OraclePriceAgeRef,
+  PREVIEW_PRICE_AGE,
+  PREVIEW_PRICE_AS_OF,
+  PREVIEW_READ_AT,
+  ReadAtRef,
+} from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { SwapSourceRef } from './transaction.ts';
 
@@ -154,6 +163,17 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
       type: 'Decimal',
       description: 'Share of their value that both swaps of the leg lose together, percent; negative = gains.',
     }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: PREVIEW_PRICE_AS_OF,
+      resolve: (leg) => leg.oraclePriceAsOfMs ?? null,
+    }),
+    oraclePriceAge: t.field({
+      type: OraclePriceAgeRef,
+      description: PREVIEW_PRICE_AGE,
+      resolve: (leg) => priceAgeState(leg.oraclePriceAsOfMs),
+    }),
   }),
 });
 
@@ -260,6 +280,23 @@ export const DepositPreviewRef = builder.objectRef<DepositPreview>('EquityDeposi
       type: DepositLiquidationRef,
       nullable: true,
       description: 'Where the stock leg could be liquidated; `null` = it owes nothing.',
+    }),
+    readAt: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description: PREVIEW_READ_AT,
+      resolve: (preview) => preview.readAt ?? null,
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}, of the stock; \`null\` = see \`oraclePriceAge\`.`,
+      resolve: (preview) => preview.oraclePriceAsOfMs ?? null,
+    }),
+    oraclePriceAge: t.field({
+      type: OraclePriceAgeRef,
+      description: PREVIEW_PRICE_AGE,
+      resolve: (preview) => priceAgeState(preview.oraclePriceAsOfMs),
     }),
     fees: t.expose('fees', { type: DepositFeesRef, description: 'What the swaps cost in referral fees.' }),
     slippage: t.expose('slippage', { type: 'Decimal', description: 'Slippage in force: a ratio, capped at 0.01.' }),

@@ -1,3 +1,4 @@
+import { priceAgeState } from '../domain/market/price-age.ts';
 import { shownCalls } from '../resolvers/calls.ts';
 import { depositEquity, exitEquity, previewEquity } from '../resolvers/equity.ts';
 import {
@@ -13,6 +14,7 @@ import { DepositEquityInputRef, EquityPreviewInputRef, ExitEquityInputRef } from
 import { EquityPositionRef } from './equity-position.ts';
 import { DepositPreviewRef } from './equity-preview.ts';
 import { detailsOf, RefusalRef } from './refusals.ts';
+import { ORACLE_PRICE_AS_OF, OraclePriceAgeRef, PREVIEW_PRICE_AGE, PREVIEW_READ_AT, ReadAtRef } from './stamp.ts';
 import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
 
 const EQUITY_ACTIONS = ['equity_deposit', 'equity_exit'] as const;
@@ -145,6 +147,23 @@ const ExitRef = builder.objectRef<BuiltExit>('EquityExit').implement({
       description:
         'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, `null` = it could not be simulated.',
       resolve: ({ received }) => (received ? [...received] : null),
+    }),
+    readAt: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description: PREVIEW_READ_AT,
+      resolve: ({ priced }) => priced.readAt ?? null,
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}, of the stock; \`null\` = see \`oraclePriceAge\`.`,
+      resolve: ({ priced }) => priced.oraclePriceAsOfMs ?? null,
+    }),
+    oraclePriceAge: t.field({
+      type: OraclePriceAgeRef,
+      description: PREVIEW_PRICE_AGE,
+      resolve: ({ priced }) => priceAgeState(priced.oraclePriceAsOfMs),
     }),
     closes: t.intList({
       description: 'Ids of the yield loops that it closes, in order; nothing else is closed.',

@@ -1,3 +1,4 @@
+import { priceAgeState } from '../domain/market/price-age.ts';
 import { shownCalls } from '../resolvers/calls.ts';
 import {
   basisOfPlan,
@@ -15,11 +16,12 @@ import {
 } from '../resolvers/leverage.ts';
 import { formatPct, formatUnitsPlain } from '../shared/decimal.ts';
 import { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
-import type { Path, Plan, PlanAction } from '../transactions/index.ts';
+import { type Path, type Plan, type PlanAction, pricedAt } from '../transactions/index.ts';
 import { builder } from './builder.ts';
 import { builtField } from './built-field.ts';
 import { ManageInputRef, OpenInputRef, PreviewInputRef } from './leverage-inputs.ts';
 import { CostRef, LiquidationRef, PositionPreviewRef, RateChangeRef, WorstCaseRef } from './position-preview.ts';
+import { OraclePriceAgeRef, PREVIEW_PRICE_AGE, PREVIEW_PRICE_AS_OF, PREVIEW_READ_AT, ReadAtRef } from './stamp.ts';
 import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
 
 const PATH_DESCRIPTIONS: Record<Path, string> = {
@@ -220,6 +222,23 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
       description:
         'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, `null` = it could not be simulated.',
       resolve: ({ received }) => (received ? [...received] : null),
+    }),
+    readAt: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description: PREVIEW_READ_AT,
+      resolve: ({ live }) => pricedAt(live).readAt ?? null,
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: PREVIEW_PRICE_AS_OF,
+      resolve: ({ live }) => pricedAt(live).oraclePriceAsOfMs ?? null,
+    }),
+    oraclePriceAge: t.field({
+      type: OraclePriceAgeRef,
+      description: PREVIEW_PRICE_AGE,
+      resolve: ({ live }) => priceAgeState(pricedAt(live).oraclePriceAsOfMs),
     }),
     simulatedGas: t.expose('gasUsed', {
       type: 'BigInteger',

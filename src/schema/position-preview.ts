@@ -1,3 +1,4 @@
+import { priceAgeState } from '../domain/market/price-age.ts';
 import {
   borrowApyOf,
   collateralAmount,
@@ -19,8 +20,10 @@ import {
   type CostKind,
   type Liquidation,
   leverageOf,
+  pricedAt,
 } from '../transactions/index.ts';
 import { builder } from './builder.ts';
+import { OraclePriceAgeRef, PREVIEW_PRICE_AGE, PREVIEW_PRICE_AS_OF, PREVIEW_READ_AT, ReadAtRef } from './stamp.ts';
 import { SwapSourceRef } from './transaction.ts';
 
 export const RateChangeRef = builder.objectRef<BeforeAfter>('RateChange').implement({
@@ -265,6 +268,23 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
       type: WorstCaseRef,
       description: 'What is left when every swap gives its minimum only.',
       resolve: (position) => worstCaseOf(position),
+    }),
+    readAt: t.field({
+      type: ReadAtRef,
+      nullable: true,
+      description: PREVIEW_READ_AT,
+      resolve: ({ live }) => pricedAt(live).readAt ?? null,
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: PREVIEW_PRICE_AS_OF,
+      resolve: ({ live }) => pricedAt(live).oraclePriceAsOfMs ?? null,
+    }),
+    oraclePriceAge: t.field({
+      type: OraclePriceAgeRef,
+      description: PREVIEW_PRICE_AGE,
+      resolve: ({ live }) => priceAgeState(pricedAt(live).oraclePriceAsOfMs),
     }),
     exitNow: t.field({
       type: ExitRef,

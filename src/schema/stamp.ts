@@ -1,4 +1,5 @@
 import type { Gap, Stamp } from '../domain/freshness/types.ts';
+import type { PriceAgeState } from '../domain/market/price-age.ts';
 import type { ReadAt } from '../domain/position/types.ts';
 import { ageOf, isStaleIn, staleForSecIn } from '../resolvers/age.ts';
 import { builder } from './builder.ts';
@@ -42,6 +43,24 @@ export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
 });
 
 export const ORACLE_PRICE_AS_OF = "When the feeds behind the oracle's price were updated, the oldest of them";
+
+const PRICE_AGE_DESCRIPTIONS: Record<PriceAgeState, string> = {
+  KNOWN: 'Every feed behind the price told a date that can be believed.',
+  NOT_APPLICABLE: 'No feed is behind it: it is computed on chain, and as old as the block.',
+  UNKNOWN: 'The oracle does not name its feeds, or one of them tells no date that can be believed.',
+};
+
+export const OraclePriceAgeRef = builder.enumType('OraclePriceAge', {
+  description: "Whether it is known how old an oracle's price is.",
+  values: Object.fromEntries(
+    Object.entries(PRICE_AGE_DESCRIPTIONS).map(([state, description]) => [state, { value: state, description }]),
+  ) as { [S in PriceAgeState]: { value: S; description: string } },
+});
+
+export const PREVIEW_READ_AT =
+  'Block at which the prices and the debt behind it were read; `null` = the node did not tell which.';
+export const PREVIEW_PRICE_AS_OF = `${ORACLE_PRICE_AS_OF}; \`null\` = see \`oraclePriceAge\`.`;
+export const PREVIEW_PRICE_AGE = 'Whether `oraclePriceAsOf` is known.';
 
 export const GapReasonRef = builder.enumType('GapReason', {
   description:

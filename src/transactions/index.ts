@@ -30,6 +30,7 @@ export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
 export { worstOutput } from './quoting/planned.ts';
 export { createVenueStatistics, type VenueCounts, type VenueStatistics } from './quoting/statistics.ts';
+export { type PricedAt, pricedAt } from './requirements/market-state.ts';
 export type { ProxyOwner } from './requirements/signer.ts';
 export * from './types.ts';
 export { slippageNote, swapNote } from './words.ts';

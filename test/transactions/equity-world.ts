@@ -95,7 +95,10 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
   // As if the deposit raised both rates by a tenth of a point.
   const raised = ({ borrowApyPct: before }: ComposedMarket) => ({ before, after: before.plus('0.1') });
   const borrowApyPct = { stock: raised(markets.stock), yield: raised(markets.yieldMarket) };
-  return { ...decided, preview: previewDeposit({ ...decided, ...markets, prices, borrowApyPct }) };
+  return {
+    ...decided,
+    preview: previewDeposit({ ...decided, ...markets, prices, borrowApyPct, priced: { stock: {}, yield: {} } }),
+  };
 }
 
 /** Oracle prices in whole tokens, scaled as the protocol has them. */

@@ -36,7 +36,7 @@ const held = place.chain(({ chain, market }) =>
         YEAR_AGO,
         0n,
       ] as const;
-      const live = foldMarket(market, [totals, 1_000_000_000n, price, supply, undefined], YEAR_AGO);
+      const live = foldMarket(market, [totals, 1_000_000_000n, price, supply, undefined], { timestamp: YEAR_AGO });
       const borrowShares = live.sdk.toBorrowShares(wanted, 'Down');
       const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares), basis };
       const rate = fees ? 10n ** 16n : 0n;

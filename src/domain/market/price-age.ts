@@ -69,6 +69,15 @@ export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | 
   return oldest === null ? null : Number(oldest) * 1_000;
 }
 
+/** Which of the three an age is. */
+export type PriceAgeState = 'KNOWN' | 'NOT_APPLICABLE' | 'UNKNOWN';
+
+/** Name what the answer of `priceAsOfMs` is. */
+export function priceAgeState(asOfMs: number | null | undefined): PriceAgeState {
+  if (asOfMs === undefined) return 'UNKNOWN';
+  return asOfMs === null ? 'NOT_APPLICABLE' : 'KNOWN';
+}
+
 export const NO_FEEDS = "No feed is behind the oracle's price: it is computed on chain, and as old as the block.";
 export const UNKNOWN_PRICE_AGE =
   'The oracle does not name the feeds behind its price, or one of them tells no date that can be believed.';

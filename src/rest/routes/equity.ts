@@ -141,6 +141,8 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         if (isRefusal(batch)) throw refusalError(batch);
         return projectBatch(batch, {
           ...(batch.received ? { received: batch.received } : {}),
+          ...(batch.readAt ? { readAt: batch.readAt } : {}),
+          ...(batch.oraclePriceAge === 'UNKNOWN' ? {} : { oraclePriceAsOf: batch.oraclePriceAsOf }),
           position: projectEquityPosition(batch.position),
         });
       },
@@ -153,7 +155,13 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
 
 /** Shape a preview as the contract has it: what needs an unknown USD price is left out. */
 function projectPreview(preview: DepositPreviewFieldsFragment): unknown {
-  return dropAbsent(depositPreview, { ...preview, slippage: Number(preview.slippage) }, () => false);
+  const ageless = [
+    ...(preview.oraclePriceAge === 'NOT_APPLICABLE' ? ['oraclePriceAsOf'] : []),
+    ...(preview.yieldLeg.oraclePriceAge === 'NOT_APPLICABLE' ? ['yieldLeg.oraclePriceAsOf'] : []),
+  ];
+  return dropAbsent(depositPreview, { ...preview, slippage: Number(preview.slippage) }, (path) =>
+    ageless.includes(path),
+  );
 }
 
 /** Shape a batch: no value where there is none. */

@@ -75,7 +75,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         return dropAbsent(
           leverageSimulation,
           { ...rest, positionPreview: position, slippage: Number(slippage) },
-          () => true,
+          (path) => !path.endsWith('oraclePriceAsOf') || position.oraclePriceAge === 'NOT_APPLICABLE',
         );
       },
       response: leverageSimulation,
@@ -160,7 +160,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 function projectPlan(plan: PlanFieldsFragment): unknown {
   const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
   const { costs, totalSwapCostPctOfEquity, worstCase, amountFlashLoan, minTokenOut, received, ...rest } = meta;
-  const { expiresAt, signingUrl, instructions } = rest;
+  const { readAt, oraclePriceAsOf, oraclePriceAge, expiresAt, signingUrl, instructions } = rest;
   const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
   const body = {
     chainId,
@@ -177,13 +177,19 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
       amountFlashLoan,
       minTokenOut,
       received,
+      readAt,
+      oraclePriceAsOf,
       slippage: Number(slippage),
       expiresAt,
       signingUrl,
       instructions,
     },
   };
-  return dropAbsent(transactionBundle, body, () => false);
+  return dropAbsent(
+    transactionBundle,
+    body,
+    (path) => path.endsWith('oraclePriceAsOf') && oraclePriceAge === 'NOT_APPLICABLE',
+  );
 }
 
 /** A builder answers with data or with an error; nothing at all is a fault of ours. */

@@ -25,6 +25,12 @@ export const readAt = z
     blockTime: dateTime('Time of the block.'),
   })
   .describe('The block at which holdings, debt and prices were read; an older price is named by `freshness`.');
+/** The block behind a preview or a plan; absent where the node did not tell it. */
+export const pricedAt = readAt
+  .optional()
+  .describe(
+    'The block at which the prices and the debt behind it were read; absent where the node did not tell which.',
+  );
 /** Null = the price needs no feed; absent = not known. */
 export const oraclePriceAsOf = dateTime(
   "When the feeds behind the oracle's price were updated, the oldest of them; null = it needs none, absent = not known.",

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, pct } from './common.ts';
+import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAt } from './common.ts';
 import { equityPositionSchema } from './position.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall } from './transactions.ts';
 
@@ -53,6 +53,7 @@ export const depositPreview = z
         leverageApyAfterPct: pct('The same as leverageApyPct.'),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
         priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
+        oraclePriceAsOf,
       })
       .describe('The yield leg.'),
     netApyPct: pct(
@@ -71,6 +72,10 @@ export const depositPreview = z
     liquidation: liquidation
       .optional()
       .describe('Where the stock leg could be liquidated, deposit tokens per stock token; absent without a debt.'),
+    readAt: pricedAt,
+    oraclePriceAsOf: oraclePriceAsOf.describe(
+      "When the feeds behind the stock's oracle price were updated, the oldest of them; null = it needs none, absent = not known.",
+    ),
     fees: z
       .object({
         stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),
@@ -112,6 +117,12 @@ export const equityBatch = z
         preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
         position: equityPositionSchema.optional().describe('Exits: the vault that is unwound, as it stands.'),
         received,
+        readAt: pricedAt.describe(
+          'Exits: the block at which the prices and debts that the sales are judged by were read; absent where the node did not tell which.',
+        ),
+        oraclePriceAsOf: oraclePriceAsOf.describe(
+          "Exits: when the feeds behind the stock's oracle price were updated, the oldest of them; null = it needs none, absent = not known.",
+        ),
         slippage: z.number().describe('The slippage that counts, a ratio.'),
         expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.'),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),

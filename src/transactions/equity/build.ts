@@ -7,6 +7,7 @@ import { SimulationMismatchError } from '../errors.ts';
 import type { EffectiveSlippage } from '../input.ts';
 import { withVenues } from '../quoting/attempts.ts';
 import { slippageIssues } from '../quoting/slippage.ts';
+import type { PricedAt } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import { foldWallet, planWallet } from '../requirements/wallet.ts';
@@ -53,6 +54,8 @@ export interface BuiltExit extends BuiltBatch {
   readonly terms: ExitTerms;
   /** The vault that is left, as it stands. */
   readonly position: EquityPosition;
+  /** Where the debts and the stock's price that the sales are judged by were read. */
+  readonly priced: PricedAt;
   /** What the wallet had more in the end; absent when it could not be simulated. */
   readonly received?: readonly TokenAmount[];
 }
@@ -135,7 +138,7 @@ async function exitOnce(
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, undefined, [])];
-  const { terms, position, slippage, issues, answers } = await planExit(deps, found, request, wallet, reads);
+  const { terms, position, priced, slippage, issues, answers } = await planExit(deps, found, request, wallet, reads);
   const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
   const isAuthorized = required(answer);
   const ids = terms.loops.map(({ positionId }) => positionId);
@@ -154,7 +157,7 @@ async function exitOnce(
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });
-  return { ...batch, terms, position, ...(outcome ? { received: [receivedBy(found, outcome)] } : {}) };
+  return { ...batch, terms, position, priced, ...(outcome ? { received: [receivedBy(found, outcome)] } : {}) };
 }
 
 function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmount {

@@ -34,7 +34,7 @@ import { requirePriceAge } from '../quoting/price-age.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
 import { planContract, requireOpenMarket } from '../requirements/contract-state.ts';
-import { debtOf, foldMarket, type LiveMarket, planMarket } from '../requirements/market-state.ts';
+import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
@@ -206,8 +206,9 @@ export async function planDeposit(
     stock: borrowApyChange(live.stock, stockBorrow),
     yield: borrowApyChange(live.yieldMarket, amountFlashLoan),
   };
+  const priced = { stock: pricedAt(live.stock), yield: pricedAt(live.yieldMarket) };
   const previewOf = (given: DepositSwaps) =>
-    previewDeposit({ ...decided, swaps: given, prices, ...composed, held: live.held, borrowApyPct });
+    previewDeposit({ ...decided, swaps: given, prices, ...composed, held: live.held, borrowApyPct, priced });
   const terms = { ...decided, preview: previewOf(swaps) };
   return { terms, stockBefore: live.held, prices, previewOf, slippage: held, issues, answers: live.answers };
 }
@@ -224,7 +225,7 @@ async function readVault(
 ): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; held?: PositionState; answers: readonly unknown[] }> {
   const { morphoBlue } = chain.contracts;
   const { reader } = deps.node(chain.chainId);
-  const { timestamp, answers } = await reader.read([
+  const { block, answers } = await reader.read([
     ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
     ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
     ...planContract(chain, vault.yieldMarket),
@@ -238,12 +239,12 @@ async function readVault(
   }
   const nowMs = deps.clock.now();
   requireOpenMarket(vault.yieldMarket, [isPaused, isSupported], EXIT_PATH);
-  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], block, nowMs);
   const [, borrowShares, collateral] = required(position);
   return {
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
-    yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], timestamp, nowMs),
+    yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs),
     answers: rest.slice(0, further.length),
   };
 }

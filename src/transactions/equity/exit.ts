@@ -17,7 +17,7 @@ import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { priceAgeIssues } from '../quoting/price-age.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
 import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
-import { debtOf, foldMarket, planMarket } from '../requirements/market-state.ts';
+import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { Issue, PlannedSwap } from '../types.ts';
 import { shownAmount } from '../words.ts';
@@ -45,6 +45,8 @@ export interface PlannedExit {
   readonly terms: ExitTerms;
   /** The vault that is left. */
   readonly position: EquityPosition;
+  /** Where the debts and the stock's price that the sales are judged by were read. */
+  readonly priced: PricedAt;
   readonly slippage: EffectiveSlippage;
   /** What has to be said of the prices that judge it. */
   readonly issues: readonly Issue[];
@@ -87,7 +89,7 @@ export async function planExit(
     asked: request.yieldPositionIds,
   });
   if (loops.length > 0) fresh(vault.yieldMarket);
-  const { timestamp, answers } = await deps
+  const { block, answers } = await deps
     .node(chain.chainId)
     .reader.read([
       ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
@@ -99,8 +101,8 @@ export async function planExit(
   // The stock leg alone is left through the router, which does not ask.
   if (loops.length > 0) requireUnpaused([isPaused, isSupported]);
   const nowMs = deps.clock.now();
-  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], timestamp, nowMs);
-  const yieldMarket = foldMarket(vault.yieldMarket, [f, g, h, i, j], timestamp, nowMs);
+  const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], block, nowMs);
+  const yieldMarket = foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs);
   const stockDebt = debtOf(stock, borrowShares);
   requireCovered(
     liquidityNeeds(
@@ -178,6 +180,7 @@ export async function planExit(
       slippage: held.value,
     },
     position,
+    priced: pricedAt(stock),
     issues: [
       ...priceAgeIssues(deps, chain, vault.stockMarket, stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, yieldMarket) : []),

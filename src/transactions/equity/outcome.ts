@@ -92,7 +92,7 @@ export function foldBatchOutcome(
   const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
   const [row, ...rest] = answers.slice(calls.length + 1);
   const markets = planMarket(chain, vault.stockMarket).length;
-  const stockMarket = foldMarket(vault.stockMarket, rest.slice(0, markets) as unknown as MarketAnswers, timestamp);
+  const stockMarket = foldMarket(vault.stockMarket, rest.slice(0, markets) as unknown as MarketAnswers, { timestamp });
   const [, borrowShares, collateral] = required(row as PositionRow | undefined);
   const [positions, ...yieldAnswers] = rest.slice(markets);
   return {
@@ -103,7 +103,7 @@ export function foldBatchOutcome(
   };
 
   function openedLoop(yieldMarketAnswers: readonly unknown[]): PositionState {
-    const live = foldMarket(vault.yieldMarket, yieldMarketAnswers as unknown as MarketAnswers, timestamp);
+    const live = foldMarket(vault.yieldMarket, yieldMarketAnswers as unknown as MarketAnswers, { timestamp });
     const opened = openedPosition(chain, vault.yieldMarket, positions as PositionArray | undefined, logs.flat());
     return { collateral: opened.collateral, debt: debtOf(live, opened.borrowShares) };
   }

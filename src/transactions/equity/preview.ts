@@ -8,6 +8,7 @@ import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp
 import type { StrategyId } from '../../shared/ids.ts';
 import type { BeforeAfter } from '../preview/rates.ts';
 import { worstOutput } from '../quoting/planned.ts';
+import type { PricedAt } from '../requirements/market-state.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
 import { depositCosts } from './costs.ts';
 import type { VaultPrices } from './sizing.ts';
@@ -22,6 +23,8 @@ export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {
   readonly held?: PositionState | undefined;
   /** Borrow APY of both markets now and once this deposit has borrowed, percent. */
   readonly borrowApyPct: { readonly stock: BeforeAfter; readonly yield: BeforeAfter };
+  /** Where debts and prices of both markets were read. */
+  readonly priced: { readonly stock: PricedAt; readonly yield: PricedAt };
 }
 
 /**
@@ -90,6 +93,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       leverageApyAfterPct: formatPct(leg.after),
       swapSource: swaps.leverage.quote.source,
       priceImpactPct: formatPct(legImpactPct(input)),
+      ...priceAsOf(input.priced.yield),
     },
     netApyPct: formatPct(net.after),
     netApyBeforePct: formatPct(net.before),
@@ -103,7 +107,12 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
     },
     ...depositCosts(input, loanUsd),
     slippage: slippage.toFixed(),
+    ...input.priced.stock,
   };
+}
+
+function priceAsOf({ oraclePriceAsOfMs }: PricedAt): Pick<PricedAt, 'oraclePriceAsOfMs'> {
+  return oraclePriceAsOfMs === undefined ? {} : { oraclePriceAsOfMs };
 }
 
 /** The stock leg that stands before, and what the deposit adds to it once its swap has given what it is quoted at. */

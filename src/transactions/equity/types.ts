@@ -3,6 +3,7 @@ import type { EquityVault } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { CostKind } from '../preview/costs.ts';
+import type { PricedAt } from '../requirements/market-state.ts';
 import type { PlannedSwap } from '../types.ts';
 
 /** Which part of a vault a number is about. */
@@ -73,7 +74,7 @@ export interface DepositCosts {
  * What a deposit will be once its swaps have given what they are quoted at. Strings are ready to show: percentages have 2
  * places, amounts are whole tokens. `undefined` = not known, because the loan token's USD price is not.
  */
-export interface DepositPreview extends DepositCosts {
+export interface DepositPreview extends DepositCosts, PricedAt {
   readonly chainId: ChainId;
   readonly strategyId: StrategyId;
   readonly depositToken: { readonly address: Address; readonly symbol: string; readonly decimals: number };
@@ -122,6 +123,8 @@ export interface DepositPreview extends DepositCosts {
     readonly leverageApyAfterPct: string;
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
+    /** Of its own oracle, ms; `null` = it needs no feed, absent = not known. */
+    readonly oraclePriceAsOfMs?: number | null;
   };
   /** Once this deposit has borrowed and so raised both rates; `…BeforePct` is at the rates of now. */
   readonly netApyPct: string;

@@ -197,14 +197,14 @@ async function readOpenState(
     ...planAllocator(chain, market, known),
     ...planContract(chain, market),
   ];
-  const { answers, timestamp } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
+  const { answers, block } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
   const walletEnd = marketEnd + walletPlan.length;
   const sourcesEnd = plan.length - CONTRACT_READS;
   const all: readonly unknown[] = answers;
   if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
   requireOpenMarket(market, all.slice(sourcesEnd, plan.length) as unknown as ContractAnswers);
   return {
-    live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs),
+    live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs),
     deployment: foldDeployment(market, all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers),
     sources: foldAllocator(known, all.slice(walletEnd, sourcesEnd)),
     wallet:

@@ -5,7 +5,10 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/errors.ts';
+import type { SeenBlock } from '../../chain/seen-block.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
+import { priceAsOfMs } from '../../domain/market/price-age.ts';
+import type { ReadAt } from '../../domain/position/types.ts';
 import type { MarketParams } from '../types.ts';
 import { datedFeeds, type FeedDates, planFeedDates } from './price-feeds.ts';
 import { type Read, readOf, required } from './reads.ts';
@@ -51,12 +54,30 @@ export interface LiveMarket {
   readonly idle: bigint;
   /** The feeds behind the oracle with their dates at the block; empty = it needs none; absent = it does not name them. */
   readonly feeds?: readonly OracleFeed[];
-  /** Time of the block of all of it, ms. */
-  readonly readAt: { readonly blockTimeMs: number };
+  /** The block of all of it; without a number where the node did not tell it. */
+  readonly readAt: Pick<ReadAt, 'blockTimeMs'> & Partial<ReadAt>;
+}
+
+/** What is shown of the prices and debts that something rests on. */
+export interface PricedAt {
+  /** The block at which they were read; absent where the node did not tell its number. */
+  readonly readAt?: ReadAt;
+  /** When the oracle's price was made, ms; `null` = it needs no feed, absent = not known. */
+  readonly oraclePriceAsOfMs?: number | null;
+}
+
+/** Tell at which block a market was read, and how old its oracle's price is. */
+export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMarket): PricedAt {
+  const oraclePriceAsOfMs = priceAsOfMs(feeds);
+  return {
+    ...(blockNumber === undefined ? {} : { readAt: { blockNumber, blockTimeMs } }),
+    ...(oraclePriceAsOfMs === undefined ? {} : { oraclePriceAsOfMs }),
+  };
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bigint, nowMs = 0): LiveMarket {
+export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
+  const { timestamp, number } = block;
   const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
   if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
@@ -79,7 +100,7 @@ export function foldMarket(market: Market, answers: MarketAnswers, timestamp: bi
     liquidity: sdk.liquidity,
     idle: required(idle),
     ...(feeds ? { feeds } : {}),
-    readAt: { blockTimeMs: Number(timestamp) * 1_000 },
+    readAt: { blockTimeMs: Number(timestamp) * 1_000, ...(number === undefined ? {} : { blockNumber: number }) },
   };
 }
 

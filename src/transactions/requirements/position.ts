@@ -107,7 +107,7 @@ export async function readManaged(
   const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
   const marketPlan = planMarket(chain, market, input.feeds);
   const deploymentPlan = planDeployment(chain, market);
-  const { answers, timestamp } = await reader.read([
+  const { answers, block } = await reader.read([
     planPosition(chain, user, id),
     readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
     ...planContract(chain, market),
@@ -127,7 +127,7 @@ export async function readManaged(
       pointer: `/v1/partner/positions/${user}?chainId=${chain.chainId}`,
     });
   }
-  const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, timestamp, nowMs);
+  const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs);
   const marketEnd = marketPlan.length + deploymentPlan.length;
   const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
   return {

@@ -10,6 +10,7 @@ import { multicall3Abi } from '../../abi/multicall3.ts';
 import { requireBlockTime } from '../../chain/block-time.ts';
 import type { ChainClient } from '../../chain/client.ts';
 import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import { blockSeen, type SeenBlock } from '../../chain/seen-block.ts';
 import type { Call } from '../../chain/types.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
@@ -42,7 +43,7 @@ export interface LatestReader {
   /** Read everything at the newest block, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
-  ): Promise<{ readonly timestamp: bigint; readonly answers: Answers<P> }>;
+  ): Promise<{ readonly block: SeenBlock; readonly answers: Answers<P> }>;
   /**
    * Read the same at the newest block and at the newest final one, in one request. What both say can be remembered: no
    * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
@@ -78,7 +79,10 @@ export function createLatestReader(client: ChainClient, multicall3: Address, clo
     return { timestamp, answers: answers as Answers<P> };
   };
   return {
-    read: (plan) => readAt(plan, 'latest'),
+    async read(plan) {
+      const [{ timestamp, answers }, newest] = await Promise.all([readAt(plan, 'latest'), newestBlock(client)]);
+      return { block: blockSeen(timestamp, newest), answers };
+    },
     async readSettled(plan) {
       const [{ answers }, final] = await Promise.all([
         readAt(plan, 'latest'),
@@ -90,6 +94,11 @@ export function createLatestReader(client: ChainClient, multicall3: Address, clo
       return { answers, ...(final ? { final: final.answers } : {}) };
     },
   };
+}
+
+/** Ask for the newest block itself, in the same HTTP request; a node that does not answer leaves its number unknown. */
+function newestBlock(client: ChainClient): Promise<unknown> {
+  return client.request({ method: 'eth_getBlockByNumber', params: ['latest', false] }).catch(() => undefined);
 }
 
 /** Insist on an answer without which nothing can be built. @throws ChainReadError */

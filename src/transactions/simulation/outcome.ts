@@ -63,7 +63,7 @@ export function foldOutcome(plan: OutcomePlan, simulation: Extract<Simulation, {
   const [loanBefore, collateralBefore, loan, collateral] = answers
     .slice(0, 4)
     .map((answer) => required(answer as bigint | undefined));
-  const live = foldMarket(market, answers.slice(5) as unknown as MarketAnswers, timestamp);
+  const live = foldMarket(market, answers.slice(5) as unknown as MarketAnswers, { timestamp });
   const position = held
     ? { id: held.id, ...heldPosition(answers[4] as PositionRow | undefined) }
     : openedPosition(chain, market, answers[4] as PositionArray | undefined, logs.flat());
