@@ -201,22 +201,6 @@ describe('sources', () => {
     }
   });
 
-  test('error: an oracle that does not answer any more, though market state is fresh', async () => {
-    const oracle = verbs.vault('SPY').stockMarket.oracle;
-    await verbs.local.client.setCode({ address: oracle, bytecode: '0xfe' });
-    service.clock.advance(901_000);
-    await verbs.local.increaseTime(901);
-    await service.refresh(`lending-state:${CHAIN_ID}`);
-    try {
-      expect(await refused({}, 503, 'stale_data')).toMatchObject({ group: 'oracle', staleAfterSec: 900 });
-      const wallet = seededWallet('shareholder').account.address;
-      const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
-      expect(expectEnvelope(exit, 503, 'stale_data').details).toMatchObject({ group: 'oracle' });
-    } finally {
-      service.clock.advance(-901_000);
-    }
-  });
-
   test('error: the venue is down', async () => {
     service.world.upstreams.faults.set('kyberswap', { kind: 'status', status: 500 });
     await refused({}, 503, 'upstream_unavailable');
