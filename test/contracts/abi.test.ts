@@ -47,7 +47,9 @@ describe.each(Object.entries(deployed))('%s', (name, { complete, ...lists }) => 
 
   test('the local contract has what is deployed', () => {
     const compiled = signaturesOf(artifactOf(artifacts, name).abi);
-    expect(all.filter((signature) => !compiled.includes(signature))).toEqual([]);
+    // The lending protocol declares its events in a library, so that they are not in its own ABI.
+    const own = name === 'Morpho' ? all.filter((signature) => !lists.events.includes(signature)) : all;
+    expect(own.filter((signature) => !compiled.includes(signature))).toEqual([]);
   });
 
   test.runIf(complete)('src/abi and the local contract have exactly that, and call it the same', () => {

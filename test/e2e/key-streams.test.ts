@@ -98,6 +98,7 @@ describe('a stream that was opened with a key', () => {
     // What was due by the clock may be running: a refresh would join it.
     await service.refresh('lending-state:1', 'incentives:1');
     // Interest of five minutes changes the positions, a failing source the freshness.
+    service.clock.advance(300_000);
     await service.world.chains.on(1).increaseTime(300);
     service.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });
     await service.refresh('lending-state:1', 'incentives:1');
