@@ -1,11 +1,13 @@
+import { encodeAbiParameters, keccak256, numberToHex, pad } from 'viem';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TREASURY, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market, Token } from '../../src/catalog/index.ts';
 import { depositFeeOf } from '../../src/domain/leverage/fees.ts';
-import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
-import { marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
+import { DEPOSIT_QUERY, equityVerbs, passing } from '../support/equity.ts';
+import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
+import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 const CORRELATED = 'sUSDe/PYUSD 91.5';
 const UNCORRELATED = 'WBTC/USDC 86';
@@ -22,7 +24,7 @@ const user = account.address;
 /** Fees at their maximum and ten times the usual buffer. */
 beforeAll(async () => {
   const deployment = { depositFee: DEPOSIT_FEE, yieldFee: YIELD_FEE, liquidationBuffer: 25n * 10n ** 15n };
-  service = await startService({ sleep: noSleep, deployment });
+  service = await startService({ sleep: passing(() => service), deployment });
   partner = partnerOn(service, 1, account);
 }, 120_000);
 afterAll(() => service?.stop());
@@ -136,3 +138,116 @@ it('error: what the buffer of the contract does not allow is refused, with its l
   const allowed = await service.post('/v1/partner/leverage/simulate', { ...body, desiredLtv: '88.25' }, PARTNER);
   expect(allowed.status, allowed.text).toBe(200);
 });
+
+it('behavior: at low leverage the fee is no shortfall of the simulation, whatever is paid with', async () => {
+  const market = marketOf(1, UNCORRELATED);
+  for (const [pay, amount] of [
+    [market.collateral, '0.5'],
+    [tokenOf(1, 'USDC'), '20000'],
+    [tokenOf(1, 'ETH'), '2'],
+  ] as const) {
+    const { id, bundle } = await open(market, pay, amount, '5');
+    await partner.send(bundle);
+    const { ltvPct } = await partner.position(market, id);
+    expect(ltvPct.minus(bundle.meta.positionPreview.effectiveLtv).abs().toNumber()).toBeLessThan(0.02);
+  }
+});
+
+it('behavior: the ways to a lower leverage count the deposit fee', async () => {
+  const market = marketOf(1, UNCORRELATED);
+  for (const way of ['repay', 'add_collateral']) {
+    const { id, bundle } = await open(market, market.collateral, '0.5', '60');
+    await partner.send(bundle);
+    const body = { chainId: 1, userAddress: user, id, action: 'increase_leverage', desiredLtv: '40' };
+    const refused = await service.post('/v1/partner/manage/build', body, PARTNER);
+    expect(refused.status).toBe(400);
+    const { alternatives } = refused.body.error.details;
+    const { amount } = alternatives.find(({ action }: Json) => action === way);
+    const payToken = (way === 'repay' ? market.loan : market.collateral).address;
+    await partner.send(await manage(id, way, { amount, payToken }));
+    const { ltvPct } = await partner.position(market, id);
+    expect(ltvPct.minus(40).abs().toNumber(), `${way}: ${ltvPct}`).toBeLessThan(0.01);
+  }
+});
+
+/** Refused at a bound, the usual one by default, with the number that would do; built with it, and not with less. */
+async function expectBound(path: string, body: Json, bound = 2): Promise<Json> {
+  const asked = bound === 2 ? body : { ...body, maxSwapLossPct: bound };
+  const refused = await service.post(path, asked, PARTNER);
+  expect(refused.status, refused.text).toBe(400);
+  const { maxTotalLossPct, maxSwapLossPct } = refused.body.error.details.limit;
+  expect(maxTotalLossPct).toBe(String(bound));
+  expect(Number(maxSwapLossPct)).toBeGreaterThan(bound);
+  const less = await service.post(path, { ...body, maxSwapLossPct: Number(maxSwapLossPct) - 0.05 }, PARTNER);
+  expect(less.status).toBe(400);
+  const built = await service.post(path, { ...body, maxSwapLossPct: Number(maxSwapLossPct) }, PARTNER);
+  expect(built.status, built.text).toBe(200);
+  return built.body;
+}
+
+it('behavior: the deposit fee counts in what an opening may cost', async () => {
+  const market = marketOf(1, UNCORRELATED);
+  const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, userAddress: user };
+  const id = await partner.nextId();
+  const bundle = await expectBound('/v1/partner/leverage/build', { ...body, amount: '0.5', desiredLtv: '82' }, 1);
+  const fee = bundle.meta.costs.find(({ kind }: Json) => kind === 'DEPOSIT_FEE');
+  expect(Number(fee.pctOfEquity)).toBe(1);
+  expect(Number(bundle.meta.totalSwapCostPctOfEquity)).toBeLessThan(0.5);
+  await partner.send(bundle);
+  expect((await partner.position(market, id)).open).toBe(true);
+});
+
+it('behavior: the fee for moving liquidity counts in what an opening may cost', async () => {
+  const market = marketOf(1, 'wsrUSD/USDC 94.5');
+  await drain(service, market, '10');
+  await service.refresh('lending-state:1');
+  const body = { chainId: 1, strategyId: market.id, payToken: market.collateral.address, userAddress: user };
+  const id = await partner.nextId();
+  const bundle = await expectBound('/v1/partner/leverage/build', { ...body, amount: '40', leverage: 2 });
+  const fee = bundle.meta.costs.find(({ kind }: Json) => kind === 'REALLOCATION_FEE');
+  expect(Number(fee.pctOfEquity)).toBeGreaterThan(2);
+  await partner.send(bundle);
+  expect((await partner.position(market, id)).open).toBe(true);
+});
+
+it('behavior: the deposit fee of a yield market counts in a vault deposit, and its preview holds', async () => {
+  const spy = localCatalog.chain(4663)?.equityVaults.find(({ stock }) => stock.symbol === 'SPY');
+  if (!spy) throw new Error('no SPY vault');
+  await makeUncorrelated(4663, spy.yieldMarket);
+  const vaults = equityVerbs(service);
+  const input = { strategyId: spy.id, amount: '3000', stockLtvPct: '50', userAddress: user };
+  const refused = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: '0.5' });
+  expect(refused.limits, JSON.stringify(refused)).toContainEqual({ name: 'maxTotalLossPct', value: '0.5' });
+  const { value } = refused.limits.find(({ name }: Json) => name === 'maxSwapLossPct');
+  const body = { chainId: 4663, strategyId: spy.id, amount: '3000', stockLtvPct: '50' };
+  const simulated = await vaults.post('/v1/partner/equity/simulate', { ...body, maxSwapLossPct: Number(value) });
+  expect(simulated.status, simulated.text).toBe(200);
+  const { costs, totalSwapCostPctOfEquity } = simulated.body.preview ?? simulated.body;
+  const fee = costs.find(({ kind }: Json) => kind === 'DEPOSIT_FEE');
+  // A hundredth of what is borrowed on half of the deposit.
+  expect(Number(fee.pctOfEquity)).toBeCloseTo(0.5, 1);
+  expect(Number(value)).toBeCloseTo(Number(totalSwapCostPctOfEquity) + Number(fee.pctOfEquity), 1);
+  const { calls, preview } = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: value });
+  await vaults.fund(user, spy, 3_000n * 10n ** BigInt(spy.depositToken.decimals));
+  const chain = partnerOn(service, 4663, account as NonNullable<typeof account>);
+  const id = await chain.nextId();
+  await vaults.sendAtomically(user, calls);
+  const { ltvPct } = await chain.position(spy.yieldMarket, id);
+  expect(ltvPct.minus(preview.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
+});
+
+/** Let the contract of a chain take its deposit fee from a market that the catalog knows as correlated. */
+async function makeUncorrelated(chainId: number, { id }: Market): Promise<void> {
+  const { client, chain } = service.world.chains.on(chainId);
+  const address = chain.contracts.flashLeverage;
+  const isCorrelated = () =>
+    client.readContract({ address, abi: flashLeverageAbi, functionName: 's_isCorrelated', args: [id] });
+  for (let slot = 0n; slot < 32n && (await isCorrelated()); slot++) {
+    const index = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [id, slot]));
+    const before = (await client.getStorageAt({ address, slot: index })) ?? '0x';
+    await client.setStorageAt({ address, index, value: pad('0x') });
+    if (await isCorrelated())
+      await client.setStorageAt({ address, index, value: pad(before === '0x' ? numberToHex(0) : before) });
+  }
+  expect(await isCorrelated()).toBe(false);
+}

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { limitsOf } from '../../src/domain/market/statics.ts';
 import { Decimal, HUNDRED } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import { sizeFlashLoan, sizeStockBorrow } from '../../src/transactions/equity/sizing.ts';
@@ -90,7 +91,7 @@ describe('sizeFlashLoan', () => {
   test('property: the loop ends at or below the safe LTV when the flash loan buys at the oracle', () => {
     fc.assert(
       fc.property(fc.bigInt(10n ** 12n, 10n ** 26n), fc.bigInt(10n ** 23n, 10n ** 25n), (collateral, price) => {
-        const loan = sizeFlashLoan(vault, collateral, price);
+        const loan = sizeFlashLoan(limitsOf(vault.yieldMarket), collateral, price);
         const value = new Decimal(((collateral * price) / SCALE).toString()).plus(loan.toString());
         fc.pre(!value.isZero());
         expect(new Decimal(loan.toString()).times(HUNDRED).div(value).lte('90.5')).toBe(true);

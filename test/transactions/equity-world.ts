@@ -1,5 +1,6 @@
 import type { Chain, EquityVault, Token } from '../../src/catalog/types.ts';
 import { composeChain } from '../../src/domain/compose.ts';
+import { limitsOf } from '../../src/domain/market/statics.ts';
 import type { ComposedMarket } from '../../src/domain/market/types.ts';
 import type { HeldPosition } from '../../src/domain/position/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -78,7 +79,7 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
   const stockSwap = buy(stock, amountIn, prices.stock, '0x5701');
   const stockBorrow = sizeStockBorrow(stockSwap.minOut, prices.stock, stockLtvPct);
   const zap = buy(yieldMarket.collateral, stockBorrow, prices.yield, '0x2a90');
-  const amountFlashLoan = sizeFlashLoan(vault, zap.minOut, prices.yield);
+  const amountFlashLoan = sizeFlashLoan(limitsOf(vault.yieldMarket), zap.minOut, prices.yield);
   const leverage = buy(yieldMarket.collateral, amountFlashLoan, prices.yield, '0x1e7e');
   const decided = {
     vault,
@@ -87,6 +88,7 @@ export function planned({ vault, amountIn, stockLtvPct, slippage, prices, lossBp
     stockLtvPct,
     stockBorrow,
     amountFlashLoan,
+    depositFee: 0n,
     swaps: { stock: stockSwap, zap, leverage },
     fees: { stockLegBps: 25, yieldLegBps: 5 },
     slippage,

@@ -1,6 +1,7 @@
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { type Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { costBasis, depositFees, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
 import { liquidationOf } from '../preview/economics.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { worstOutput } from '../quoting/planned.ts';
@@ -12,18 +13,21 @@ export function depositCosts(
   terms: Omit<DepositTerms, 'preview' | 'router'> & { readonly prices: VaultPrices },
   loanUsd: Decimal | undefined,
 ): DepositCosts {
-  const { vault, amountIn, swaps, prices, stockBorrow, amountFlashLoan } = terms;
-  const { depositToken, stockMarket } = vault;
+  const { vault, amountIn, swaps, prices, stockBorrow, amountFlashLoan, depositFee } = terms;
+  const { depositToken, stockMarket, yieldMarket } = vault;
+  const feeOf = (collateral: bigint) => depositFeeOf(collateral, depositFee);
   const judged: readonly JudgedSwap[] = [
     { kind: 'STOCK_SWAP', swap: swaps.stock, outPrice: prices.stock },
     { kind: 'ENTRY_SWAP', swap: swaps.zap, outPrice: prices.yield },
     { kind: 'LEVERAGE_SWAP', swap: swaps.leverage, outPrice: prices.yield },
   ];
-  const basis = costBasis({ swaps: judged, loan: depositToken, equity: amountIn });
+  const fees = depositFees(feeOf(swaps.zap.expectedOut), yieldMarket, prices.yield);
+  const basis = costBasis({ swaps: judged, loan: depositToken, equity: amountIn, fees });
   const usdOf = (token: string) => (token === depositToken.address ? loanUsd : undefined);
+  const worstZap = worstOutput(swaps.zap);
   const worst = {
     stock: { collateral: worstOutput(swaps.stock), debt: stockBorrow },
-    yield: { collateral: worstOutput(swaps.zap) + worstOutput(swaps.leverage), debt: amountFlashLoan },
+    yield: { collateral: worstZap - feeOf(worstZap) + worstOutput(swaps.leverage), debt: amountFlashLoan },
   };
   const worth =
     collateralValueInLoan(worst.stock.collateral, prices.stock) -
@@ -38,7 +42,9 @@ export function depositCosts(
       kind,
       token,
       symbol,
-      amount: amount.decimalPlaces(depositToken.decimals).toFixed(),
+      amount: amount
+        .decimalPlaces(token === depositToken.address ? depositToken.decimals : yieldMarket.collateral.decimals)
+        .toFixed(),
       ...(usd ? { usd: toFixedHalfUp(usd, 2) } : {}),
       ...(pctOfEquity ? { pctOfEquity: formatPct(pctOfEquity) } : {}),
     })),

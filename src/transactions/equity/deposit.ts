@@ -1,7 +1,8 @@
 import { zeroAddress } from 'viem';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityVault } from '../../catalog/types.ts';
-import { limitsOf } from '../../domain/market/statics.ts';
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -34,6 +35,7 @@ import { requirePriceAge } from '../quoting/price-age.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
 import { planContract, requireOpenMarket } from '../requirements/contract-state.ts';
+import { type Deployment, foldDeployment, planDeployment } from '../requirements/deployment.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
@@ -110,7 +112,7 @@ export async function planDeposit(
     const least = (amount: bigint, price: bigint) => leastOutput(loanInCollateral(amount, price), slippage.value);
     const borrow = sizeStockBorrow(least(amountIn, prices.stock), prices.stock, stockLtvPct);
     const returned = { numerator: 10_000n - BigInt(fees.yieldLegBps), denominator: 10_000n };
-    const loan = sizeFlashLoan(vault, least(borrow, prices.yield), prices.yield, returned);
+    const loan = sizeFlashLoan(live.deployment.limits, least(borrow, prices.yield), prices.yield, returned);
     const needs = depositNeeds(vault, borrow, loan, liquidity);
     return { maxAmount: formatUnitsPlain(largestSwapped(amountIn, needs), depositToken.decimals) };
   };
@@ -147,15 +149,16 @@ export async function planDeposit(
 
   const loop = yieldMarket.collateral;
   const zap = await buy(loop, stockBorrow, prices.yield, fees.yieldLegBps, router);
-  const minCollateral = worstOutput(zap);
+  const { depositFee, limits } = live.deployment;
+  const minCollateral = worstOutput(zap) - depositFeeOf(worstOutput(zap), depositFee);
   const sized = await sizeLoan({
     collateral: minCollateral,
     debt: 0n,
     price: prices.yield,
-    targetLtvPct: limitsOf(yieldMarket).safeLtvPct,
+    targetLtvPct: limits.safeLtvPct,
     feeBps: fees.yieldLegBps,
     sizeAt: (returned) => {
-      const amount = sizeFlashLoan(vault, minCollateral, prices.yield, returned);
+      const amount = sizeFlashLoan(limits, minCollateral, prices.yield, returned);
       requirePositive(amount, vault, amountIn);
       requireCovered(depositNeeds(vault, stockBorrow, amount, liquidity), largest);
       return amount;
@@ -173,6 +176,7 @@ export async function planDeposit(
       { swap: zap, outPrice: prices.yield },
       { swap: loanSwap, outPrice: prices.yield },
     ],
+    fees: collateralValueInLoan(depositFeeOf(zap.expectedOut, depositFee), prices.yield),
     equity: amountIn,
     boundsTotal: true,
     maxSwapLossPct,
@@ -185,7 +189,7 @@ export async function planDeposit(
     collateral: minCollateral,
     debt: amountFlashLoan,
     price: prices.yield,
-    maxLtvPct: limitsOf(yieldMarket).maxLtvPct,
+    maxLtvPct: limits.maxLtvPct,
     requested,
   });
   const leverage = withMinimum(loanSwap, minLeveraged);
@@ -198,6 +202,7 @@ export async function planDeposit(
     stockLtvPct,
     stockBorrow,
     amountFlashLoan,
+    depositFee,
     swaps,
     fees: { stockLegBps: stockSwap.feeBps, yieldLegBps: leverage.feeBps },
     slippage: held.value,
@@ -222,18 +227,26 @@ async function readVault(
   { chain, vault }: FoundVault,
   user: Address | undefined,
   further: readonly Read<unknown>[],
-): Promise<{ stock: LiveMarket; yieldMarket: LiveMarket; held?: PositionState; answers: readonly unknown[] }> {
+): Promise<{
+  stock: LiveMarket;
+  yieldMarket: LiveMarket;
+  /** What the contract says of the yield market. */
+  deployment: Deployment;
+  held?: PositionState;
+  answers: readonly unknown[];
+}> {
   const { morphoBlue } = chain.contracts;
   const { reader } = deps.node(chain.chainId);
   const { block, answers } = await reader.read([
     ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
     ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
     ...planContract(chain, vault.yieldMarket),
+    ...planDeployment(chain, vault.yieldMarket),
     readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),
   ]);
-  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, position, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, k, l, m, n, position, ...rest] = answers;
   if (user !== undefined) {
     await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
   }
@@ -245,6 +258,7 @@ async function readVault(
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
     yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs),
+    deployment: foldDeployment(vault.yieldMarket, [k, l, m, n]),
     answers: rest.slice(0, further.length),
   };
 }

@@ -1,6 +1,7 @@
 import { erc20Abi } from '../../abi/erc20.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import type { Address } from '../../shared/ids.ts';
 import { debtOf, foldMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { readOf, required } from '../requirements/reads.ts';
@@ -111,7 +112,7 @@ export function foldBatchOutcome(
 
 /** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. */
 export function depositShortfall(
-  { vault, swaps, stockBorrow, amountFlashLoan, slippage }: DepositTerms,
+  { vault, swaps, stockBorrow, amountFlashLoan, depositFee, slippage }: DepositTerms,
   {
     stockBefore,
     prices,
@@ -120,6 +121,7 @@ export function depositShortfall(
 ): Shortfall | undefined {
   const before = stockBefore ?? { collateral: 0n, debt: 0n };
   const loan = vault.depositToken;
+  const zapped = swaps.zap.expectedOut - depositFeeOf(swaps.zap.expectedOut, depositFee);
   return (
     swapShortfall(fills, slippage) ??
     positionShortfall({
@@ -132,7 +134,7 @@ export function depositShortfall(
     }) ??
     (loop &&
       positionShortfall({
-        planned: { collateral: swaps.zap.expectedOut + swaps.leverage.expectedOut, debt: amountFlashLoan },
+        planned: { collateral: zapped + swaps.leverage.expectedOut, debt: amountFlashLoan },
         simulated: loop,
         price: prices.yield,
         loan,

@@ -1,4 +1,5 @@
 import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
+import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageApyPctAtLtv, shownLeverage } from '../../domain/leverage/leverage.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
@@ -141,8 +142,9 @@ export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decim
   return HUNDRED.minus(ltvPct.div(liquidationLtvPct).times(HUNDRED));
 }
 
-function yieldLtvPct({ swaps, amountFlashLoan, prices }: PreviewInput): Decimal {
-  const collateral = swaps.zap.expectedOut + swaps.leverage.expectedOut;
+function yieldLtvPct({ swaps, amountFlashLoan, prices, depositFee }: PreviewInput): Decimal {
+  const { zap, leverage } = swaps;
+  const collateral = zap.expectedOut - depositFeeOf(zap.expectedOut, depositFee) + leverage.expectedOut;
   return ltvOf(amountFlashLoan, collateralValueInLoan(collateral, prices.yield));
 }
 

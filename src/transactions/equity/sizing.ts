@@ -1,6 +1,5 @@
-import type { EquityVault } from '../../catalog/types.ts';
 import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
-import { limitsOf } from '../../domain/market/statics.ts';
+import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { Decimal } from '../../shared/decimal.ts';
 
 /** Oracle prices of both markets of a vault: loan base units per collateral base unit, scaled by 1e36. */
@@ -17,14 +16,14 @@ export function sizeStockBorrow(minStock: bigint, stockPrice: bigint, stockLtvPc
 
 /**
  * Size the yield leg's flash loan on the least collateral that the zap may give and on what its own swap returns, to the
- * yield market's safe LTV.
+ * yield market's safe LTV, as its contract has it.
  */
 export function sizeFlashLoan(
-  vault: EquityVault,
+  { safeLtvPct }: LtvLimits,
   minCollateral: bigint,
   yieldPrice: bigint,
   returned?: Returned,
 ): bigint {
   const value = collateralValueInLoan(minCollateral, yieldPrice);
-  return openFlashLoan(value, limitsOf(vault.yieldMarket).safeLtvPct, returned);
+  return openFlashLoan(value, safeLtvPct, returned);
 }

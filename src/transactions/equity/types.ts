@@ -34,6 +34,8 @@ export interface DepositTerms {
   readonly stockLtvPct: Decimal;
   readonly stockBorrow: bigint;
   readonly amountFlashLoan: bigint;
+  /** Share of the loop's collateral that the contract takes first, in WAD; 0 on a correlated yield market. */
+  readonly depositFee: bigint;
   readonly swaps: DepositSwaps;
   readonly fees: DepositFees;
   readonly slippage: Decimal;

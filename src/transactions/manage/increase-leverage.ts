@@ -34,7 +34,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
   const target = targetLtvPct(input, limits);
   const collateralValue = collateralValueInLoan(position.collateral, live.price);
   if (increaseFlashLoan({ collateralValue, debt: position.debt, targetLtvPct: target }) === 0n) {
-    throw nothingToIncrease(market, position, live.price, target);
+    throw nothingToIncrease(market, position, live.price, target, context.deployment.depositFee);
   }
   const sized = await sizeLoan({
     collateral: position.collateral,

@@ -1,4 +1,5 @@
 import type { Market } from '../../catalog/types.ts';
+import { beforeDepositFee } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
 import { type Alternative, NotEligibleError } from '../errors.ts';
@@ -10,26 +11,33 @@ const HUNDRED_PCT: Decimal = new Decimal(100);
 /**
  * List what brings a position down to a target LTV, with amounts at the oracle's price, rounded up: repaying, adding
  * collateral, or selling a part of the collateral and repaying with what that pays out. Empty when it is not above it.
+ * @param depositFee share in WAD that the contract takes of what is repaid or added
  */
 export function waysDown(
   market: Market,
   { collateral, debt }: PositionState,
   price: bigint,
   targetLtvPct: Decimal,
+  depositFee: bigint,
 ): readonly Alternative[] {
   const target = targetLtvPct.div(HUNDRED_PCT);
   const value = new Decimal(collateralValueInLoan(collateral, price).toString());
   const excess = new Decimal(debt.toString()).minus(target.times(value));
   if (!excess.gt(0)) return [];
-  const loan = (amount: Decimal) => ({ amount: shown(units(amount), market.loan), symbol: market.loan.symbol });
-  const asCollateral = (amount: Decimal) => ({
-    amount: shown(loanInCollateral(units(amount), price) + 1n, market.collateral),
+  const loan = (amount: Decimal) => ({
+    amount: shown(beforeDepositFee(units(amount), depositFee), market.loan),
+    symbol: market.loan.symbol,
+  });
+  const asCollateral = (amount: Decimal, fee = 0n) => ({
+    amount: shown(beforeDepositFee(loanInCollateral(units(amount), price) + 1n, fee), market.collateral),
     symbol: market.collateral.displaySymbol,
   });
-  const sold = excess.div(new Decimal(1).minus(target));
+  // As if all of what the sale pays out carried the fee when it is repaid: the contract repays a part of it without one.
+  const repaid = new Decimal(1).minus(new Decimal(depositFee.toString()).shiftedBy(-18)).minus(target);
+  const sold = repaid.gt(0) ? excess.div(repaid) : value;
   return [
     { action: 'repay', ...loan(excess) },
-    ...(target.gt(0) ? [{ action: 'add_collateral' as const, ...asCollateral(excess.div(target)) }] : []),
+    ...(target.gt(0) ? [{ action: 'add_collateral' as const, ...asCollateral(excess.div(target), depositFee) }] : []),
     ...(sold.lt(value) ? [{ action: 'close' as const, ...asCollateral(sold), thenRepay: true }] : []),
   ];
 }
@@ -40,9 +48,10 @@ export function nothingToIncrease(
   position: PositionState,
   price: bigint,
   targetLtvPct: Decimal,
+  depositFee: bigint,
 ): NotEligibleError {
   const now = ltvPctOf(position, price);
-  const alternatives = waysDown(market, position, price, targetLtvPct);
+  const alternatives = waysDown(market, position, price, targetLtvPct, depositFee);
   const ways = alternatives.map(
     ({ action, amount, symbol, thenRepay }) =>
       `${action} with amount ${amount} (${symbol})${thenRepay ? ' and then repay with what it pays out' : ''}`,

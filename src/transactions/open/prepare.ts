@@ -31,6 +31,7 @@ import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
 import type { Issue, OpenTerms } from '../types.ts';
+import { reallocationFeeInLoan, unpricedFee } from './reallocation-fee.ts';
 import {
   mostLoan,
   type OpenRequest,
@@ -143,7 +144,9 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
   const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources, most);
   const rates = ratesOf(composedMarket(deps, market), live, { moved });
-  const terms = openTerms({ request, price: live.price, entry, size, loanSwap: sized.quoted, reallocations, rates });
+  const reallocationFee = reallocationFeeInLoan(reallocations, chain, market, usdOf);
+  const swaps = { entry, loanSwap: sized.quoted };
+  const terms = openTerms({ request, price: live.price, ...swaps, size, reallocations, reallocationFee, rates });
   return {
     request,
     terms,
@@ -155,6 +158,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     issues: [
       ...ageIssues,
       ...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []),
+      ...(reallocationFee === undefined ? [unpricedFee(chain)] : []),
       ...slippageIssues(terms.slippage),
     ],
   };

@@ -138,15 +138,17 @@ export function openTerms(input: {
   /** The swap of the flash loan, as quoted. */
   readonly loanSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];
+  /** What they cost, loan base units; absent where nothing prices it. */
+  readonly reallocationFee?: bigint | undefined;
   readonly rates: MarketRates | undefined;
 }): OpenTerms {
-  const { request, price, entry, size, loanSwap, reallocations, rates } = input;
+  const { request, price, entry, size, loanSwap, reallocations, reallocationFee = 0n, rates } = input;
   const { chain, market, payToken, amountIn, limits, targetLtvPct, requested, maxSwapLossPct } = request;
   const { amountCollateral, netCollateral, amountFlashLoan } = size;
   const { expectedOut } = loanSwap;
   requireLossWithin({
     swaps: [...(entry ? [entry] : []), loanSwap].map((swap) => ({ swap, outPrice: price })),
-    fees: collateralValueInLoan(amountCollateral - netCollateral, price),
+    fees: collateralValueInLoan(amountCollateral - netCollateral, price) + reallocationFee,
     equity: collateralValueInLoan(entry ? (entry.reference ?? entry.expectedOut) : amountIn, price),
     boundsTotal: true,
     maxSwapLossPct,
