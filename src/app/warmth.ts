@@ -73,7 +73,10 @@ export function createWarmth(deps: WarmthDeps): Warmth {
         readCampaigns: recordedRates.readCampaigns,
         recordApys: recordedRates.recordApys,
         readApys: recordedRates.readApys,
-        readBorrowHistory: (chainId) => samples.readDaily(chainId, { fromMs: clock.now() - HISTORY_DAYS * DAY_MS }),
+        readBorrowHistory: (chainId) => {
+          const nowMs = clock.now();
+          return samples.readDaily(chainId, { fromMs: nowMs - HISTORY_DAYS * DAY_MS, toMs: nowMs });
+        },
       }),
       createHousekeepingWarmer(async () => {
         const [pruned, forgotten] = [await samples.prune(clock.now()), await recordedRates.prune(clock.now())];

@@ -1,7 +1,7 @@
 import type { Chain } from '../catalog/types.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
-import type { ChainId } from '../shared/ids.ts';
+import type { ChainId, MarketId } from '../shared/ids.ts';
 import { momentOf } from './age.ts';
 import type { AppContext } from './context.ts';
 
@@ -56,6 +56,35 @@ export interface LeftOutChain {
   readonly chainId: ChainId;
   /** Groups of facts that it waits for. */
   readonly waitingFor: readonly string[];
+}
+
+/** What a list of a chain goes without. */
+export interface MissingFacts {
+  readonly chainId: ChainId;
+  /** Groups of facts of which nothing, or not everything, was asked yet. */
+  readonly groups: readonly string[];
+  /** Strategies that are not in the list, because a fact that they need was never measured. */
+  readonly strategies: readonly {
+    readonly id: string;
+    readonly symbol: string;
+    readonly waitingFor: readonly string[];
+  }[];
+}
+
+/** Tell what lists of composed chains go without, of those that go without something. */
+export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): readonly MissingFacts[] {
+  const { catalog, health } = ctx.services;
+  return composed.flatMap(({ chainId, excluded }) => {
+    const { missing: groups } = health.readiness(chainId, momentOf(ctx));
+    const strategies = excluded
+      .filter(({ marketId }) => catalog.market(chainId, marketId as MarketId)?.kind !== 'stock')
+      .map(({ marketId, symbol, waitingFor }) => ({
+        id: marketId,
+        symbol,
+        waitingFor: [...new Set(waitingFor.map(({ group }) => group))],
+      }));
+    return groups.length + strategies.length === 0 ? [] : [{ chainId, groups, strategies }];
+  });
 }
 
 /**

@@ -5,7 +5,15 @@ import { oncePer } from '../domain/memo.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { NotFoundError, NotReadyError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
-import { type LeftOutChain, readComposed, readComposedOf, requireChain, selectChains } from './chains.ts';
+import {
+  type LeftOutChain,
+  type MissingFacts,
+  missingOf,
+  readComposed,
+  readComposedOf,
+  requireChain,
+  selectChains,
+} from './chains.ts';
 import type { AppContext } from './context.ts';
 import { type Page, type PageArgs, pageByRank } from './page.ts';
 import { oldestStamp } from './tokens.ts';
@@ -21,6 +29,8 @@ export interface ComposedPage<T> extends Page<T> {
   readonly asOfMs: number | null;
   /** Asked chains that it goes without. */
   readonly leftOut: readonly LeftOutChain[];
+  /** What the composed ones go without. */
+  readonly missing: readonly MissingFacts[];
 }
 
 /** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no asked chain is measured */
@@ -28,7 +38,12 @@ export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<Co
   const { composed, leftOut } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
   const markets = composed.flatMap((chain) => chain.markets);
   const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
-  return { ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize), asOfMs: oldestOf(composed), leftOut };
+  return {
+    ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize),
+    asOfMs: oldestOf(composed),
+    leftOut,
+    missing: missingOf(ctx, composed),
+  };
 }
 
 /** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */

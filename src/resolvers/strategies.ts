@@ -6,7 +6,7 @@ import type { EquityTerms, Strategy } from '../domain/strategy/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { NotFoundError } from '../shared/errors.ts';
 import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
-import { readComposed, readComposedOf, requireChain, selectChains } from './chains.ts';
+import { missingOf, readComposed, readComposedOf, requireChain, selectChains } from './chains.ts';
 import type { AppContext } from './context.ts';
 import { type ComposedPage, notComposed, oldestOf } from './markets.ts';
 import { type PageArgs, pageSize, toPage } from './page.ts';
@@ -44,7 +44,7 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
     ...(args.after == null ? {} : { after: args.after }),
   });
   const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
-  return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut };
+  return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut, missing: missingOf(ctx, composed) };
 }
 
 /** Find a strategy, listed or not. @throws BadRequestError, NotFoundError, NotReadyError when it is not measured yet */

@@ -6,7 +6,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ValidationPlugin from '@pothos/plugin-validation';
-import type { LeftOutChain } from '../resolvers/chains.ts';
+import type { LeftOutChain, MissingFacts } from '../resolvers/chains.ts';
 import type { AppContext } from '../resolvers/context.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
@@ -26,7 +26,12 @@ export interface SchemaShape {
     ops: boolean;
   };
   /** What every connection carries beside its page. */
-  Connection: { totalCount: number; asOfMs: number | null; leftOut?: readonly LeftOutChain[] };
+  Connection: {
+    totalCount: number;
+    asOfMs: number | null;
+    leftOut?: readonly LeftOutChain[];
+    missing?: readonly MissingFacts[];
+  };
   Scalars: {
     Address: { Input: Address; Output: string };
     BigInteger: { Input: bigint; Output: bigint };

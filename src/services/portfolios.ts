@@ -21,6 +21,7 @@ import type { Decimal } from '../shared/decimal.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
@@ -112,7 +113,10 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       await runInSlices(render(), deps.slicing ?? betweenEvents);
       return documents;
     },
-    history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
+    history: async (chainIds, fromMs) => {
+      const kept = await samples.since(chainIds, fromMs);
+      return kept.filter(({ atMs }) => !isFromFuture(atMs, clock.now()));
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
@@ -129,6 +130,8 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
       );
       const points = new Map<string, { readonly atMs: number; readonly ratePct: CollateralApy['apyPct'] }[]>();
       for (const { token, dayMs, apyPct } of days) {
+        // What a process with a wrong clock kept would push the days of now out of the history.
+        if (isFromFuture(dayMs, clock.now())) continue;
         const known = points.get(token) ?? [];
         points.set(token, known);
         known.push({ atMs: dayMs, ratePct: apyPct });

@@ -51,6 +51,9 @@ describe('findDrift', () => {
       register: { isOpen: true, depositedUsd: '100', returnedUsd: '0', closedAtMs: null },
     });
     expect(driftOf(portfolioOf(seen))[0]?.firstSeenMs).toBe(NOW_MS);
+    // Written by a process whose clock was ahead: nothing is known since tomorrow.
+    const ahead = portfolioOf({ ...seen, known: new Map([[key, NOW_MS + 86_400_000]]) });
+    expect(driftOf(ahead)[0]?.firstSeenMs).toBe(NOW_MS);
   });
 });
 

@@ -3,7 +3,7 @@ import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope } from './known.ts';
 
-/** The node of chain 4663 has been away since the start; chain 1 is well. */
+/** The node of chain 4663 has been away since the start, and one source of APYs; chain 1 is well but for that. */
 let service: TestService;
 let proxy: RpcProxy;
 beforeAll(async () => {
@@ -12,6 +12,7 @@ beforeAll(async () => {
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(4663).rpcUrl);
       proxy.set({ kind: 'down' });
+      world.upstreams.faults.set('royco', { kind: 'status', status: 500 });
       return { RPC_URL_4663: proxy.url };
     },
   });
@@ -41,6 +42,24 @@ test('so it is in the lists of GraphQL', async () => {
     '{ markets(first: 1) { leftOut { chainId waitingFor } } strategies(first: 1) { leftOut { chainId waitingFor } } }',
   );
   expect(body.data).toEqual({ markets: { leftOut: LEFT_OUT }, strategies: { leftOut: LEFT_OUT } });
+});
+
+test('a list that goes without a strategy says so, until its facts were measured once', async () => {
+  const market = service.world.chains
+    .on(1)
+    .chain.markets.find(({ collateral }) => collateral.apySource === 'incentivemarket');
+  const known = await service.get('/v1/strategies');
+  const waiting = { id: market?.id, symbol: expect.any(String), waitingFor: ['collateralApy'] };
+  expect(known.body.missing).toEqual({ groups: [], strategies: [waiting] });
+  const query = '{ strategies(filter: { chainIds: [1] }, first: 1) { missing { chainId strategies { id } } } }';
+  const { body } = await service.graphql(query);
+  expect(body.data.strategies.missing).toEqual([{ chainId: 1, strategies: [{ id: market?.id }] }]);
+
+  service.world.upstreams.faults.clear('royco');
+  await service.refresh('collateral-apy-incentivemarket');
+  const whole = await service.get('/v1/strategies');
+  expect(whole.body).not.toHaveProperty('missing');
+  expect((await service.graphql(query)).body.data.strategies.missing).toEqual([]);
 });
 
 test.each(['/v1/markets/borrow-apy-history', '/v1/collateral/apy-history'])(

@@ -15,7 +15,7 @@ const away = () => Promise.reject(new UpstreamUnavailableError('database', 'unre
 function recording(options: { readonly maxBytes?: number } = {}) {
   const time = fakeTime(NOW);
   const logger = rememberingLogger();
-  const state = { mode: 'ok' as 'ok' | 'away' | 'hangs', reads: 0, remembered: 0, apy: '0.05' };
+  const state = { mode: 'ok' as 'ok' | 'away' | 'hangs', reads: 0, remembered: 0, apy: '0.05', aheadMs: 0 };
   const rates = createRecordedRates({
     samples: {
       readHourly: (_chainId, ids, { fromMs, toMs = Number.POSITIVE_INFINITY }) => {
@@ -24,7 +24,7 @@ function recording(options: { readonly maxBytes?: number } = {}) {
         if (state.mode === 'hangs') return new Promise(() => {});
         const hours = Array.from({ length: 100 }, (_, i) => NOW - (100 - i) * HOUR);
         const found = hours
-          .filter((atMs) => atMs >= fromMs && atMs < toMs && atMs <= time.clock.now())
+          .filter((atMs) => atMs >= fromMs && atMs < toMs && atMs <= time.clock.now() + state.aheadMs)
           .map((atMs) => ({
             atMs,
             borrowApy: new Decimal(state.apy),
@@ -63,6 +63,14 @@ describe('read', () => {
     state.apy = '0.06';
     expect((await read(10))[0]?.apy).toBe('0.06');
     expect(state).toMatchObject({ reads: 2, remembered: 0 });
+  });
+
+  test('behavior: what a process with a clock ahead kept is left out', async () => {
+    const { read, state, time } = recording();
+    time.advance(-48 * HOUR);
+    const before = await read(100);
+    state.aheadMs = 24 * HOUR;
+    expect(await read(100, [A], NOW)).toEqual(before);
   });
 
   test('behavior: while it is away, what was read before is served, and when that was', async () => {

@@ -28,8 +28,10 @@ export function findDrift(input: DriftInput): Drift | null {
     marketId: shown.marketId,
     vaultId: input.vaultId,
     message: messageOf(kind, shown.status),
-    firstSeenMs:
+    firstSeenMs: Math.min(
       sightings.known.get(driftKey({ wallet: shown.wallet, positionIndex: shown.id, kind })) ?? sightings.nowMs,
+      sightings.nowMs,
+    ),
     chain: chainEvidence(input),
     register: row && {
       isOpen: row.isOpen,

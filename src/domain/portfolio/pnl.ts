@@ -1,5 +1,6 @@
 import type { Market } from '../../catalog/types.ts';
 import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { isFromFuture } from '../../shared/observed.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
@@ -127,6 +128,9 @@ function loopIncentives(
   if ('field' in rewards) return rewards;
   if (!rewards.pays) return ZERO;
   if (!row) return gap('', 'NOT_MEASURED', 'It is not registered, so nobody knows since when it earns.');
+  if (value && isFromFuture(row.createdAtMs, Number(timestamp) * 1_000)) {
+    return gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
+  }
   const toMs = value ? Number(timestamp) * 1_000 : row.closedAtMs;
   if (toMs === null) return gap('', 'NOT_MEASURED', 'The register does not say when it ended.');
   const basis = value

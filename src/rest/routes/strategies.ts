@@ -67,7 +67,14 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       variables: ({ params }) => ({ chainId: params.chainId }),
       project: (data: StrategiesQuery, { params }) => {
         const strategies = data.strategies.nodes.map(projectStrategy);
-        return { asOf: data.strategies.asOf, chainId: params.chainId, count: strategies.length, strategies };
+        const [missing] = data.strategies.missing;
+        return {
+          asOf: data.strategies.asOf,
+          chainId: params.chainId,
+          count: strategies.length,
+          strategies,
+          ...(missing === undefined ? {} : { missing }),
+        };
       },
       response: strategiesEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],
