@@ -1,3 +1,4 @@
+import { priceAsOfMs } from '../domain/market/price-age.ts';
 import type { ComposedMarket } from '../domain/market/types.ts';
 import { requireChain } from '../resolvers/chains.ts';
 import { findMarket, isVisible, listMarkets, strategiesOf } from '../resolvers/markets.ts';
@@ -16,7 +17,7 @@ import {
   RunningIncentiveRef,
   SharedSourceRef,
 } from './market-facts.ts';
-import { GapRef, StampRef } from './stamp.ts';
+import { GapRef, ORACLE_PRICE_AS_OF, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { ApySourceRef, TokenRef } from './token.ts';
 
@@ -86,6 +87,12 @@ MarketRef.implement({
         asOfMs: oracle.asOfMs,
         ...oracle.value,
       }),
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      resolve: ({ facts: { oracle } }) => priceAsOfMs(oracle.value.feeds) ?? null,
     }),
     state: t.field({
       type: LendingStateRef,

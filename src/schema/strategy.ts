@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 import { ChainRef } from './chain.ts';
 import { MarketRef } from './market.ts';
 import { OracleTypeRef } from './market-facts.ts';
-import { GapRef } from './stamp.ts';
+import { GapRef, ORACLE_PRICE_AS_OF } from './stamp.ts';
 import { StrategyFilterRef, StrategyKindRef, StrategyOrderRef } from './strategy-inputs.ts';
 import {
   AveragesRef,
@@ -150,6 +150,12 @@ StrategyRef.implement({
     }),
     ltvPct: t.expose('ltvPct', { type: LtvRef, description: 'Loan-to-value limits.' }),
     oracle: t.expose('oracle', { type: StrategyOracleRef, description: 'The price oracle.' }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}; of an equity vault those of the stock. \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
+    }),
     exitLiquidity: t.expose('exitLiquidity', {
       type: ExitLiquidityRef,
       description: 'What selling the collateral would cost.',

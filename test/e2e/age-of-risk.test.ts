@@ -104,6 +104,53 @@ describe('oraclePriceAsOf', () => {
   });
 });
 
+test('strategies and markets tell the age of the oracle price as positions do', async () => {
+  await service.refresh('lending-state:1', 'lending-state:4663');
+  const seen = new Set<string>();
+  for (const chainId of [1, 4663]) {
+    const { chain, client } = service.world.chains.on(chainId);
+    const rest = (await service.get(`/v1/strategies?chainId=${chainId}`)).body.strategies;
+    const app = (await service.get(`/v1/app/markets?chainId=${chainId}`)).body.markets;
+    const graphql = await service.graphql(
+      `{ strategies(filter: { chainIds: [${chainId}] }, first: 60) { nodes { id oraclePriceAsOf gaps { field reason } market { id oraclePriceAsOf gaps { field reason } } } } }`,
+      {},
+      PARTNER,
+    );
+    const nodes: Json[] = graphql.body.data.strategies.nodes;
+    for (const shown of rest) {
+      const node = nodes.find(({ id }) => id === shown.id);
+      const market = chain.markets.find(({ id }) => id === node?.market.id);
+      if (!market) throw new Error(`no market of ${shown.id}`);
+      const { kind, quoteHeartbeatSec } = { quoteHeartbeatSec: undefined, ...oracleSeed(market) };
+      seen.add(kind);
+      const inApp = app.find(({ id }: Json) => id === market.id);
+      if (kind === 'opaque') {
+        expect(shown).not.toHaveProperty('oraclePriceAsOf');
+        expect(inApp).not.toHaveProperty('oraclePriceAsOf');
+        continue;
+      }
+      const { base, quote } = feedsOf(market);
+      const { timestamp } = await client.getBlock();
+      const dates = await Promise.all(
+        (quoteHeartbeatSec === undefined ? [base] : [base, quote]).map(async (address) =>
+          kind === 'feed'
+            ? (await client.readContract({ address, abi: aggregatorAbi, functionName: 'latestRoundData' }))[3]
+            : timestamp,
+        ),
+      );
+      const reason = kind === 'rate' ? [{ field: 'oraclePriceAsOf', reason: 'NOT_APPLICABLE' }] : [];
+      const oldest = Math.min(...dates.map(Number)) * 1_000;
+      const asOf = kind === 'rate' ? null : new Date(oldest).toISOString();
+      for (const each of [node, node?.market]) {
+        expect(each.oraclePriceAsOf).toBe(asOf);
+        expect(each.gaps.filter(({ field }: Json) => field === 'oraclePriceAsOf')).toEqual(reason);
+      }
+      expect([shown.oraclePriceAsOf, inApp.oraclePriceAsOf]).toEqual([asOf, asOf]);
+    }
+  }
+  expect([...seen].sort()).toEqual(['feed', 'opaque', 'rate']);
+});
+
 test('a portfolio of the ops surface names the block of every position', async () => {
   const { address } = seededWallet('looper').account;
   const { body } = await service.get(`/v1/ops/portfolio/${address}?chainId=1`, OPS);

@@ -5,7 +5,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
-import { NO_FEEDS, priceAsOfMs, UNKNOWN_PRICE_AGE } from '../market/price-age.ts';
+import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
 import { headroomPct } from '../position/compose.ts';
 import {
@@ -109,8 +109,8 @@ export function composeEquityPosition(
 
 function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): { oraclePriceAsOfMs?: number | null } {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
-  if (asOfMs === undefined) gaps.push(gap('oraclePriceAsOf', 'NOT_MEASURED', UNKNOWN_PRICE_AGE));
-  if (asOfMs === null) gaps.push(gap('oraclePriceAsOf', 'NOT_APPLICABLE', NO_FEEDS));
+  const missing = priceAgeGap(asOfMs);
+  if (missing) gaps.push(missing);
   return asOfMs === undefined ? {} : { oraclePriceAsOfMs: asOfMs };
 }
 

@@ -11,6 +11,7 @@ import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
+import { priceAgeGap, priceAsOfMs } from './price-age.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
 import { limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
@@ -100,6 +101,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   addPrices(composed, context, gaps);
   composed.warnings = warningsOf(composed, context);
   if (composed.warnings.length > 0) composed.worst = worstOf(composed, context);
+  const undated = priceAgeGap(priceAsOfMs(composed.facts.oracle.value.feeds));
+  if (undated) gaps.push(undated);
   explainInputs(composed, context, gaps);
   gaps.push(...historyGaps);
   // A copy has no room left over, which for lists that grew is more than what is in them.

@@ -1,8 +1,9 @@
 import type { Address } from '../../shared/ids.ts';
 import { isFromFuture } from '../../shared/observed.ts';
 import type { OracleFeed } from '../facts.ts';
+import { gap } from '../freshness/gaps.ts';
 import { earliestStale, isStale, stampOf } from '../freshness/stamp.ts';
-import type { Stamp } from '../freshness/types.ts';
+import type { Gap, Stamp } from '../freshness/types.ts';
 
 /** When the price of an oracle was made, by the feeds behind it. */
 export type PriceAge =
@@ -78,9 +79,18 @@ export function priceAgeState(asOfMs: number | null | undefined): PriceAgeState 
   return asOfMs === null ? 'NOT_APPLICABLE' : 'KNOWN';
 }
 
-export const NO_FEEDS = "No feed is behind the oracle's price: it is computed on chain, and as old as the block.";
-export const UNKNOWN_PRICE_AGE =
+const NO_FEEDS = "No feed is behind the oracle's price: it is computed on chain, and as old as the block.";
+const UNKNOWN_PRICE_AGE =
   'The oracle does not name the feeds behind its price, or one of them tells no date that can be believed.';
+
+/** Why an `oraclePriceAsOf` is empty; `undefined` = it is not. */
+export function priceAgeGap(asOfMs: number | null | undefined): Gap | undefined {
+  if (asOfMs === undefined) return UNDATED_GAP;
+  return asOfMs === null ? NO_FEEDS_GAP : undefined;
+}
+
+const UNDATED_GAP = gap('oraclePriceAsOf', 'NOT_MEASURED', UNKNOWN_PRICE_AGE);
+const NO_FEEDS_GAP = gap('oraclePriceAsOf', 'NOT_APPLICABLE', NO_FEEDS);
 
 /** Whether a feed behind the price is past its heartbeat. */
 export function isOldPrice(age: PriceAge, nowMs: number): boolean {

@@ -5,7 +5,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { leverageApyPct, shownLeverage } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
-import { NO_FEEDS, priceAsOfMs, UNKNOWN_PRICE_AGE } from '../market/price-age.ts';
+import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
 import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
@@ -130,9 +130,9 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues
 
 function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
-  if (asOfMs === undefined) gaps.push(gap('oraclePriceAsOf', 'NOT_MEASURED', UNKNOWN_PRICE_AGE));
-  else shown.oraclePriceAsOfMs = asOfMs;
-  if (asOfMs === null) gaps.push(gap('oraclePriceAsOf', 'NOT_APPLICABLE', NO_FEEDS));
+  const missing = priceAgeGap(asOfMs);
+  if (missing) gaps.push(missing);
+  if (asOfMs !== undefined) shown.oraclePriceAsOfMs = asOfMs;
 }
 
 /** A position that ended holds nothing and owes nothing; ratios of nothing do not exist. */

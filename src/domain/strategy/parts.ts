@@ -4,6 +4,7 @@ import type { WindowMeans, WindowName } from '../apy/series.ts';
 import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { priceAsOfMs } from '../market/price-age.ts';
 import { ORACLE_SOURCE } from '../market/prices.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
@@ -99,6 +100,8 @@ export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket)
   if (quarterlyBorrowApyPct) strategy.quarterlyBorrowApyPct = formatPct(quarterlyBorrowApyPct);
   const { points } = market.market.collateral;
   if (points !== undefined) strategy.pointsIncentive = points;
+  const oraclePriceAsOfMs = priceAsOfMs(market.facts.oracle.value.feeds);
+  if (oraclePriceAsOfMs !== undefined) strategy.oraclePriceAsOfMs = oraclePriceAsOfMs;
 }
 
 /** Add the trailing averages that are covered by at least one window. */

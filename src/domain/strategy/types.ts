@@ -156,6 +156,8 @@ export interface Strategy {
   /** `safe` (GraphQL only) is the highest LTV that builders accept. */
   readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
   readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' };
+  /** When the oldest feed behind the oracle's price was updated, ms; `null` = it needs none, absent = not known. */
+  readonly oraclePriceAsOfMs?: number | null;
   readonly exitLiquidity: ExitLiquidity;
   /** Also true, with a gap of this field, while nothing has measured whether there is a route. */
   readonly noSwapRoute: boolean;

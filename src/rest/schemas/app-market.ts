@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, assumedGaps, dateTime, freshnessValue, marketIdString } from './common.ts';
+import { addressString, assumedGaps, dateTime, freshnessValue, marketIdString, oraclePriceAsOf } from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5): the client revives them before use. */
 export const bn = (description: string) =>
@@ -82,6 +82,7 @@ export const appMarketSchema = z
         asOf: dateTime('Time of that block.'),
       })
       .describe('What the collateral is worth in the loan token.'),
+    oraclePriceAsOf,
     state: z
       .object({
         totalSupplyAssets: bigint('As stored on chain, loan base units.'),

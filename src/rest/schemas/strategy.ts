@@ -7,6 +7,7 @@ import {
   decimalString,
   freshnessValue,
   marketIdString,
+  oraclePriceAsOf,
   pct,
   usd,
 } from './common.ts';
@@ -121,6 +122,7 @@ export const strategySchema = z
       })
       .optional()
       .describe('What the collateral is valued by.'),
+    oraclePriceAsOf,
     exitLiquidity: z
       .union([
         z.object({ measured: z.literal(false).describe('Not measured: unknown, neither zero nor safe.') }),
