@@ -3,6 +3,7 @@ import type { Chain } from '../src/catalog/types.ts';
 import type { ComposeParams } from '../src/domain/compose.ts';
 import {
   type ChainFacts,
+  DEPLOYMENT_KEY,
   emptyChainFacts,
   type Fact,
   type FactGroup,
@@ -80,6 +81,10 @@ export function syntheticFacts(chain: Chain): ChainFacts {
   const fact = <T>(value: T): Fact<T> => ({ value, asOfMs: NOW_MS - 60_000, source: 'bench' });
   const today = Math.floor(NOW_MS / DAY_MS) * DAY_MS;
   const days = Array.from({ length: HISTORY_DAYS }, (_, i) => today - (HISTORY_DAYS - 1 - i) * DAY_MS);
+  groups.deployment.items.set(
+    DEPLOYMENT_KEY,
+    fact({ liquidationBuffer: 25n * 10n ** 14n, swapRouters: [], operators: [] }),
+  );
   for (const [n, { id, oracle, loan, collateral }] of chain.markets.entries()) {
     const unit = 10n ** BigInt(loan.decimals);
     groups.lendingState.items.set(

@@ -1,16 +1,41 @@
 import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
-import type { ChainFacts } from '../../src/domain/facts.ts';
+import { type ChainFacts, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import { tokenPrice } from '../../src/domain/market/prices.ts';
 import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { NotEligibleError } from '../../src/transactions/errors.ts';
 import { requireSoundPrices } from '../../src/transactions/gate.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
-import { completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
+import { CONTRACT, completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
 describe('composeMarket', () => {
+  test('behavior: the buffer of the contract makes the limits, the documented one where it is not known, which is said', () => {
+    const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
+    const composed = (facts: ChainFacts) =>
+      composeChain(ethereum, facts, PARAMS).markets.find(({ market: { id } }) => id === market.id);
+    const facts = completeFacts(ethereum);
+    const wide = withItem(facts, 'deployment', DEPLOYMENT_KEY, {
+      value: { ...CONTRACT, liquidationBuffer: 25n * 10n ** 15n },
+    });
+    expect(composed(wide)?.maxLtvPct.toFixed()).toBe('89');
+    expect(composed(wide)?.safeLtvPct.toFixed()).toBe('88.25');
+    expect(strategyOf(wide, market.id)).toMatchObject({ ltvPct: { max: '89.00', safe: '88.25' }, maxLeverage: '9.1' });
+    expect(composed(wide)?.gaps.filter(({ field }) => field.endsWith('LtvPct'))).toEqual([]);
+    const limited = ['ltvPct.max', 'maxLeverage', 'ltvPct.safe'];
+    const silent = { ...CONTRACT, liquidationBuffer: undefined };
+    for (const [unknown, reason] of [
+      [withItem(facts, 'deployment', DEPLOYMENT_KEY, { failure: timeout }), 'SOURCE_FAILED'],
+      [withItem(facts, 'deployment', DEPLOYMENT_KEY, { value: silent }), 'NOT_MEASURED'],
+    ] as const) {
+      const strategy = strategyOf(unknown, market.id);
+      expect(strategy.ltvPct).toMatchObject({ max: '91.25', safe: '90.50' });
+      for (const field of limited) expect(gapOf(strategy, field)).toMatchObject({ reason });
+      expect(gapOf(strategy, 'ltvPct.max')?.message).toContain('0.25 points');
+    }
+  });
+
   test('behavior: accrual, utilization and borrow APY equal the SDK to the wei', () => {
     const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
     const blockTimestamp = BigInt(NOW_MS / 1_000);

@@ -55,7 +55,7 @@ export function composeEquityStrategy(
   yieldMarket: ComposedMarket,
   params: StrategyParams,
 ): Strategy {
-  const statics = staticsOf(vault.stockMarket);
+  const statics = staticsOf(stock);
   const capPct = stockLtvCapPct(stock.liquidationLtvPct);
   const targetPct = Decimal.min(vault.targetLtvPct, capPct);
   const legApy = yieldLegApyPct(yieldMarket);
@@ -161,7 +161,8 @@ function historicalNetApyPct(
 const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
 /** Of either market: what its incentives pay is in the net APY. */
 const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
-const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator'];
+/** A stock leg does not stand in the contract that keeps a buffer, the yield leg does. */
+const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct'];
 
 /**
  * The stock market's gaps hold for the vault, except those on fields that come from the yield leg: its trailing averages
@@ -174,6 +175,8 @@ function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarke
     if (INPUT_FIELDS.includes(missing.field) && !own.some(({ field }) => field === missing.field)) own.push(missing);
   }
   const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
+  const limit = yieldMarket.gaps.find(({ field }) => field === 'safeLtvPct');
+  if (limit) own.push({ ...limit, field: 'equityVault.yieldLegApyPct' });
   const known = new Set(own.map(({ field }) => field));
   return [
     ...own.flatMap(gapsOfStrategy),

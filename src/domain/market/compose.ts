@@ -3,17 +3,25 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
-import type { FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
+import {
+  type ContractDeployment,
+  DEPLOYMENT_KEY,
+  type FactGroup,
+  type GroupState,
+  type SharedLiquidity,
+} from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { earliestStale, NEVER_MS, stampOf } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
+import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
+import { oncePer } from '../memo.ts';
 import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
 import { priceAgeGap, priceAsOfMs } from './price-age.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
-import { limitsOf } from './statics.ts';
+import { bufferOf, limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
 import { warningsOf, worstOf } from './warnings.ts';
 
@@ -62,7 +70,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     gaps.push(missing, { ...missing, field: 'freshness.exitLiquidity' });
   }
   const collateralApyPct = collateralApy?.value.apyPct ?? ZERO;
-  const { liquidationLtvPct, maxLtvPct, safeLtvPct } = limitsOf(market);
+  const limits = limitsOf(market, bufferOf(context.facts));
   const historyGaps: Gap[] = [];
   const composed: Draft = {
     market,
@@ -80,10 +88,9 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     effectiveCollateralApyPct: collateralIncentive
       ? collateralApyPct.plus(collateralIncentive.aprPct)
       : collateralApyPct,
-    liquidationLtvPct,
-    maxLtvPct,
-    safeLtvPct,
-    history: composeHistory({ market, facts, collateralApySource: apySource }, context, historyGaps),
+    ...limits,
+    limits,
+    history: composeHistory({ market, facts, collateralApySource: apySource, limits }, context, historyGaps),
     stamps: {
       borrow: stampOf(lendingState, context.budgets.lendingState),
       oracle: stampOf(oracle, context.budgets.oracle),
@@ -104,6 +111,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   const undated = priceAgeGap(priceAsOfMs(composed.facts.oracle.value.feeds));
   if (undated) gaps.push(undated);
   explainInputs(composed, context, gaps);
+  explainLimits(context, gaps);
   gaps.push(...historyGaps);
   // A copy has no room left over, which for lists that grew is more than what is in them.
   composed.gaps = gaps.slice();
@@ -192,6 +200,21 @@ function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]
     gaps.push({ ...missing, field, message: `No incentive is counted. ${missing.message}` });
   }
 }
+
+/** Say that the limits stand on the documented buffer, because the contract did not tell its own. */
+function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
+  if (bufferOf(facts) !== undefined) return;
+  gaps.push(...assumedLimits(facts.groups.deployment));
+}
+
+/** Every market of a chain says the same. */
+const assumedLimits: (group: GroupState<ContractDeployment>) => readonly Gap[] = oncePer((group) => {
+  const missing = group.items.has(DEPLOYMENT_KEY)
+    ? gap('', 'NOT_MEASURED', 'The contract does not tell its own.')
+    : gapOfGroup('', group, DEPLOYMENT_KEY);
+  const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is taken. ${missing.message}`;
+  return ['maxLtvPct', 'safeLtvPct'].map((field) => ({ ...missing, field, message }));
+});
 
 function explainIncentive(
   field: 'borrowIncentive' | 'collateralIncentive',

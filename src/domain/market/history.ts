@@ -9,10 +9,9 @@ import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
 import type { CompositionContext } from './context.ts';
 import { incentivesGap, recordedIncentives } from './incentives.ts';
-import { limitsOf } from './statics.ts';
 import type { ComposedMarket, MarketHistory } from './types.ts';
 
-type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource'>;
+type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource' | 'limits'>;
 
 interface Averaged {
   readonly inputs: readonly unknown[];
@@ -37,6 +36,7 @@ export function composeHistory(input: Input, context: CompositionContext, gaps: 
     context.facts.groups.borrowHistory.failures.get(market.id),
     facts.borrowHistory ? null : context.facts.groups.borrowHistory.lastAttemptMs,
     input.collateralApySource,
+    input.limits,
     Math.min(facts.collateralApy?.asOfMs ?? 0, context.nowMs),
     Math.min(facts.borrowHistory?.asOfMs ?? 0, context.nowMs),
   ];
@@ -115,7 +115,7 @@ function carryMeans(
     collateralIncentive: incentiveRecord(history, 'collateral'),
     borrow,
     borrowIncentive: incentiveRecord(history, 'borrow'),
-    safeLeverage: new Decimal(shownLeverage(limitsOf(market).safeLtvPct)),
+    safeLeverage: new Decimal(shownLeverage(input.limits.safeLtvPct)),
     endMs: Math.min(borrowEndMs, facts.collateralApy?.asOfMs ?? borrowEndMs),
   });
 }

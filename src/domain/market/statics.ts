@@ -1,11 +1,27 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
+import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { type ChainFacts, DEPLOYMENT_KEY } from '../facts.ts';
 import { type LtvLimits, ltvLimits } from '../leverage/limits.ts';
 import { oncePer, oncePerValue } from '../memo.ts';
 
-/** Look up the LTV limits of a catalog market. The protocol allows a handful of liquidation LTVs, so markets share them. */
-export const limitsOf = ({ lltv }: Pick<Market, 'lltv'>): LtvLimits => limitsOfLltv(lltv);
-const limitsOfLltv: (lltv: bigint) => LtvLimits = oncePerValue((lltv: bigint) => ltvLimits(lltv));
+/**
+ * Look up the LTV limits of a catalog market under the contract's buffer in WAD; absent = not known, the documented default
+ * holds. The protocol allows a handful of liquidation LTVs and a contract has one buffer, so markets share them.
+ */
+export function limitsOf({ lltv }: Pick<Market, 'lltv'>, buffer?: bigint): LtvLimits {
+  return buffer === undefined ? limitsByDefault(lltv) : limitsWithin(buffer)(lltv);
+}
+const limitsByDefault: (lltv: bigint) => LtvLimits = oncePerValue((lltv: bigint) => ltvLimits(lltv));
+const limitsWithin: (buffer: bigint) => (lltv: bigint) => LtvLimits = oncePerValue((buffer: bigint) => {
+  const points = new Decimal(buffer.toString()).shiftedBy(-16);
+  return oncePerValue((lltv: bigint) => ltvLimits(lltv, points));
+});
+
+/** The buffer that the contract of a chain told, in WAD; `undefined` = not known. */
+export function bufferOf({ groups }: ChainFacts): bigint | undefined {
+  return groups.deployment.items.get(DEPLOYMENT_KEY)?.value.liquidationBuffer;
+}
 
 /**
  * Tell which tokens of a chain are stablecoins held at one dollar, whose price must lie in 0.9–1.1 to be believed:

@@ -18,6 +18,7 @@ import type {
   UsdPrice,
 } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { LtvLimits } from '../leverage/limits.ts';
 import type { Strategy } from '../strategy/types.ts';
 
 /** What a market pays on one side right now. */
@@ -95,6 +96,8 @@ export interface ComposedMarket {
   readonly liquidationLtvPct: Decimal;
   readonly maxLtvPct: Decimal;
   readonly safeLtvPct: Decimal;
+  /** The three together; markets with the same ones share them. */
+  readonly limits: LtvLimits;
   readonly supplyUsd?: Decimal;
   readonly liquidityUsd?: Decimal;
   readonly publicAllocatorLiquidityUsd?: Decimal;

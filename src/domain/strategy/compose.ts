@@ -38,7 +38,7 @@ const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral 
 /** Compose the strategy of a loop market: every field of the frozen contract, what is empty explained in `gaps`. */
 export function composeStrategy(composed: ComposedMarket, params: StrategyParams): Strategy {
   const { market } = composed;
-  const statics = staticsOf(market);
+  const statics = staticsOf(composed);
   const sweep = composed.facts.exitLiquidity;
   const gaps: Gap[] = statics.gaps.concat(composed.gaps.flatMap(gapsOfStrategy));
   const ladders = laddersOf(composed, statics);
@@ -106,11 +106,15 @@ export function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Stra
   return { ...(prices ? { prices } : {}), ...(incentives ? { incentives } : {}) };
 }
 
-/** What a market earns with its incentives is shown by a strategy as its leverage: a gap of the one is a gap of the other. */
+/** What a market earns with its incentives, and its limits, are shown by a strategy as its leverage: a gap of the one is a gap of the other. */
 export function gapsOfStrategy(missing: Gap): readonly Gap[] {
-  if (missing.field !== 'effectiveCollateralApyPct') return [missing];
-  return ['leverageLadder', 'defaultLeverage'].map((field) => ({ ...missing, field }));
+  return SHOWN_AS[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
 }
+const SHOWN_AS: Readonly<Record<string, readonly string[]>> = {
+  effectiveCollateralApyPct: ['leverageLadder', 'defaultLeverage'],
+  maxLtvPct: ['ltvPct.max', 'maxLeverage'],
+  safeLtvPct: ['ltvPct.safe'],
+};
 
 type Ladders = Pick<Strategy, 'leverageLadder' | 'defaultLeverage'>;
 

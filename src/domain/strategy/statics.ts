@@ -4,11 +4,11 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
 import type { LtvLimits } from '../leverage/limits.ts';
-import { limitsOf } from '../market/statics.ts';
+import type { ComposedMarket } from '../market/types.ts';
 import { oncePer, oncePerValue } from '../memo.ts';
 import type { Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
 
-/** The part of a strategy that follows from the catalog alone. */
+/** The part of a strategy that follows from the catalog and the LTV limits alone. */
 export interface MarketStatics {
   readonly collateral: StrategyCollateral;
   readonly loan: StrategyLoan;
@@ -21,19 +21,26 @@ export interface MarketStatics {
   readonly gaps: readonly Gap[];
 }
 
-/** Describe a catalog market as strategies show it. */
-export const staticsOf: (market: Market) => MarketStatics = oncePer(describe);
+/** Describe a catalog market as strategies show it; the same object again for as long as its limits are the same. */
+export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'limits'>): MarketStatics {
+  const before = latestStatics.get(market);
+  if (before?.limits === limits) return before.statics;
+  const statics = describe(market, limits);
+  latestStatics.set(market, { limits, statics });
+  return statics;
+}
+const latestStatics = new WeakMap<Market, { readonly limits: LtvLimits; readonly statics: MarketStatics }>();
 
 /** Describe a token in the short form of a loan token. */
 export function loanToken(token: Token): StrategyLoan {
   return { address: token.address, symbol: token.displaySymbol, decimals: token.decimals };
 }
 
-function describe(market: Market): MarketStatics {
+function describe(market: Market, limits: LtvLimits): MarketStatics {
   return {
     collateral: describeCollateral(market.collateral),
     loan: loanToken(market.loan),
-    ...shownLimits(limitsOf(market)),
+    ...shownLimits(limits),
     oracle: { address: market.oracle, ...(market.oracleType ? { type: market.oracleType } : {}) },
     gaps: staticGaps(market),
   };

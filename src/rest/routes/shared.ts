@@ -26,6 +26,11 @@ export function noneIn(
 const ASSUMED: ReadonlySet<string> = new Set([
   'netBorrowApyPct',
   'effectiveCollateralApyPct',
+  'maxLtvPct',
+  'safeLtvPct',
+  'ltvPct.max',
+  'maxLeverage',
+  'equityVault.yieldLegApyPct',
   'leverageLadder',
   'defaultLeverage',
   'noSwapRoute',

@@ -121,8 +121,12 @@ export const appMarketSchema = z
       .optional()
       .describe('Rewards for supplying the collateral; null = none is running, absent = not measured.'),
     liquidationLtvPct: bn('LTV at which a position can be liquidated, percent.'),
-    maxLtvPct: bn('Highest LTV that the contracts accept, percent.'),
-    safeLtvPct: bn('Highest LTV that is opened here, and the default, percent.'),
+    maxLtvPct: bn(
+      'Highest LTV that the contracts accept, percent. By their documented buffer while their own is not known, see gaps.',
+    ),
+    safeLtvPct: bn(
+      'Highest LTV that is opened here, and the default, percent. By the documented buffer while the contract does not tell its own, see gaps.',
+    ),
     supplyUsd: bn('All that is supplied, USD.').optional(),
     liquidityUsd: bn('What can be borrowed at once, USD.').optional(),
     publicAllocatorLiquidityUsd: bn('The same with what the public allocator could bring, USD.').optional(),

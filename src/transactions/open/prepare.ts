@@ -1,5 +1,5 @@
 import type { OracleFeed, SharedLiquidity } from '../../domain/facts.ts';
-import { limitsOf } from '../../domain/market/statics.ts';
+import { bufferOf, limitsOf } from '../../domain/market/statics.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
@@ -80,13 +80,13 @@ export interface PreparedOpen {
 export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Address): Promise<PreparedOpen> {
   const chain = requireChainOf(deps.chains, input.chainId);
   const market = requireLoop(chain, input.strategyId);
-  const limits = limitsOf(market);
+  const facts = deps.facts(chain.chainId);
+  const limits = limitsOf(market, bufferOf(facts));
   const slippage = effectiveSlippage(input.slippage);
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
   const target = targetLtvPct(input, limits);
   const nowMs = deps.clock.now();
   requireEligible(market, deps.composed(chain.chainId), nowMs);
-  const facts = deps.facts(chain.chainId);
   requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = await deps.tokens.find(chain, input.payToken);
   if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
@@ -129,7 +129,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
     price: live.price,
-    targetLtvPct: target,
+    targetLtvPct: request.targetLtvPct,
     feeBps: request.feeBps,
     sizeAt: (returned) => {
       const { amountFlashLoan } = sizeOpen(request, entry, live.price, returned);

@@ -1,8 +1,7 @@
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
-import { type LtvLimits, ltvLimits } from '../../domain/leverage/limits.ts';
+import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
-import { Decimal } from '../../shared/decimal.ts';
 import { readOf } from './reads.ts';
 
 /** What the deployed contract says of itself and of one market; fees are shares in WAD of what they are taken from there. */
@@ -48,7 +47,7 @@ export function foldDeployment(market: Market, answers: DeploymentAnswers): Depl
   ) as unknown as DeploymentAnswers;
   const isCorrelated = correlated ?? market.correlated;
   return {
-    limits: buffer === undefined ? limitsOf(market) : ltvLimits(market.lltv, pointsOf(buffer)),
+    limits: limitsOf(market, buffer),
     depositFee: isCorrelated ? 0n : (depositFee ?? DEFAULT_DEPOSIT_FEE),
     yieldFee: isCorrelated ? (yieldFee ?? DEFAULT_YIELD_FEE) : 0n,
     isCorrelated,
@@ -62,8 +61,4 @@ export function deploymentNotes({ unknown }: Deployment): readonly string[] {
   return [
     `The contract did not answer ${unknown.join(', ')}: documented defaults stand in for it (0.25 points of buffer, 5 % of the yield, 1 % of a deposit, the catalog's kind of market).`,
   ];
-}
-
-function pointsOf(wad: bigint): Decimal {
-  return new Decimal(wad.toString()).shiftedBy(-16);
 }
