@@ -28,6 +28,8 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
         return typeof value === 'string' ? BigInt(absurd).toString() : absurd;
       });
     }
+    case 'scaled':
+      return falsified(body, shape.values, (value) => scaled(value, fault.factor));
     case 'future':
     case 'frozen':
       return shiftTimes(body, fault.kind, shape.times ?? []);
@@ -36,6 +38,13 @@ export function corrupt(body: Json, fault: AppliedFault, shape: BodyShape): Json
     default:
       return body;
   }
+}
+
+function scaled(value: Json, factor: number): Json {
+  const told = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof told !== 'number' || !Number.isFinite(told)) return value;
+  if (typeof value === 'number') return told * factor;
+  return /^\d+$/.test(String(value)) ? BigInt(Math.round(told * factor)).toString() : String(told * factor);
 }
 
 function emptied(body: Json, shape: BodyShape): Json {

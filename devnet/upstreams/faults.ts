@@ -29,6 +29,8 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('empty') }),
   /** The values that matter are -1e9 and 1e30 in turn. */
   z.strictObject({ kind: z.literal('absurd') }),
+  /** The values that matter are that many times what they are: percent for fractions is 100, fractions for percent 0.01. */
+  z.strictObject({ kind: z.literal('scaled'), factor: z.number().positive().default(100) }),
   /** The values that matter are the text "NaN". */
   z.strictObject({ kind: z.literal('nan') }),
   /** Every item of every list comes twice. */

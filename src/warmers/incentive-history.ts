@@ -9,10 +9,12 @@ import {
 } from '../domain/apy/continue-campaigns.ts';
 import { DAY_MS } from '../domain/apy/series.ts';
 import type { CampaignRecord, ChainFacts, FailureReason, IncentiveHistory, MarketIncentives } from '../domain/facts.ts';
+import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { packHistory, type RateHistory } from '../shared/rate-history.ts';
+import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
 import { INCENTIVES_SOURCE } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
@@ -75,6 +77,11 @@ export function createIncentiveHistoryWarmer(
           }
           return { values, failures };
         },
+        doubt: (fresh, _lastGood, marketId) =>
+          doubtRecords(
+            fresh,
+            plans.find((plan) => plan.marketId === marketId),
+          ),
       });
       const { items } = snapshot.facts(chainId).groups.incentiveHistory;
       const records = plans.map(({ marketId }) => [marketId, items.get(marketId)?.value.campaigns ?? []] as const);
@@ -144,6 +151,33 @@ function recordOf(
     return { id, side, symbol, startsAtMs, endsAtMs, steps: observed ?? packHistory([]) };
   });
   return { campaigns: uniteCampaigns(fresh, known) };
+}
+
+/**
+ * Records that contradict what was known of the same step, or that begin far from what the campaign is listed with, wait to be
+ * confirmed: the newest rate of the first such campaign is told.
+ */
+function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): Decimal | undefined {
+  const known = new Map(plan?.known.map((record) => [campaignKey(record), pointsOf(record.steps)] as const));
+  const listed = new Map(plan?.listed.map((campaign) => [campaignKey(campaign), campaign.aprPct] as const));
+  for (const record of campaigns) {
+    const points = pointsOf(record.steps);
+    const newest = points.at(-1)?.ratePct;
+    if (newest === undefined) continue;
+    const before = known.get(campaignKey(record)) ?? [];
+    const told = new Map(points.map(({ atMs, ratePct }) => [atMs, ratePct] as const));
+    const isContradicted = before.some(({ atMs, ratePct }) => {
+      const again = told.get(atMs);
+      return again !== undefined && isSuspectRate(again, ratePct, undefined);
+    });
+    const now = listed.get(campaignKey(record));
+    // An ended campaign is listed with what it pays now, which is nothing.
+    const isRunning = plan !== undefined && record.endsAtMs > plan.nowMs;
+    const isFarFromListed =
+      before.length === 0 && isRunning && now !== undefined && isSuspectRate(newest, now, undefined);
+    if (isContradicted || isFarFromListed) return newest;
+  }
+  return undefined;
 }
 
 function onSides({ borrow, collateral }: MarketIncentives): readonly ListedCampaign[] {

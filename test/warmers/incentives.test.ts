@@ -152,6 +152,29 @@ describe('incentives', () => {
       ]);
     });
 
+    test('records that contradict what was known of the same time rewrite no past, unless three readings agree', async () => {
+      const w = world();
+      const listed = { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] };
+      told(w, { a: steps([NOW_MS - 500, '4']) });
+      await run(w, listed);
+      const before = paidOn(w, 'borrow');
+      told(w, { a: steps([NOW_MS - 500, '400']) });
+      for (const reading of [1, 2]) {
+        await run(w, listed);
+        expect([reading, paidOn(w, 'borrow')]).toEqual([reading, before]);
+      }
+      await run(w, listed);
+      expect(paidOn(w, 'borrow')[0]).toEqual([-500, '400']);
+    });
+
+    test('records of a new campaign that are far from what it is listed with are not published', async () => {
+      const w = world();
+      told(w, { a: steps([NOW_MS - 500, '0.04']) });
+      await run(w, { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] });
+      expect(w.facts().groups.incentiveHistory.failures.get(firstMarket.id)?.reason).toBe('implausible');
+      expect(w.facts().groups.incentiveHistory.items.has(firstMarket.id)).toBe(false);
+    });
+
     test('a campaign that is cancelled ends when that was seen', async () => {
       const w = world();
       told(w, { a: steps([NOW_MS - 500, '4']) });

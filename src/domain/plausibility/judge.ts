@@ -11,8 +11,8 @@ const PEG_MAX_USD = new Decimal('1.1');
 const PRICE_JUMP = new Decimal('0.2');
 /** Two sources agree on a price, and two readings on any value, within this part. */
 const AGREEMENT = new Decimal('0.02');
-/** A yield that changes by less than so many points, or by less than this factor, is no jump. */
-const RATE_JUMP_POINTS = new Decimal(1);
+/** A rate that changes by less than so many points, or by less than this factor, is no jump. */
+const RATE_JUMP_POINTS = new Decimal('0.1');
 const RATE_JUMP_FACTOR = new Decimal(3);
 /** A yield that nothing is known to compare with is asked for again above so many percent. */
 const UNKNOWN_RATE_MAX = new Decimal(100);
