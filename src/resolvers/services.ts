@@ -106,6 +106,8 @@ export interface TvlTotals {
   readonly tvlUsd: Decimal;
   readonly grossTvlUsd: Decimal;
   readonly borrowedUsd: Decimal;
+  /** Absent: not measured yet. */
+  readonly badDebtUsd?: Decimal;
   readonly positions: number;
   readonly users: number;
 }

@@ -31,7 +31,13 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     netValueUsd: t.expose('netValueUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'What is left in it now; 0 once it has ended.',
+      description: 'What is left in it now; 0 once it has ended, and while it owes more than its collateral is worth.',
+    }),
+    badDebtUsd: t.expose('badDebtUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What its loans owe beyond their collateral, which nobody has to pay; `null` with the net value, for its reason.',
     }),
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',

@@ -21,6 +21,13 @@ const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
       description: 'Debt owed, USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
+    badDebtUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Debt beyond the collateral of its position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured yet.',
+      resolve: ({ badDebtUsd }) => (badDebtUsd === undefined ? null : toFixedHalfUp(badDebtUsd, 2)),
+    }),
     positions: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
     users: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
   }),

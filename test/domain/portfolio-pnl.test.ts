@@ -151,6 +151,18 @@ describe('P&L of a loop', () => {
     expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
   });
 
+  test('behavior: who owes more than the collateral has lost what was put in and nothing beyond, and the bad debt is told', () => {
+    const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
+    const drowned = held(market.id, { ...under, depositedAssets: units('120') });
+    const { pnl } = onlyItem({ chain: robinhood, facts, positions: [drowned], rows: [rowOf(market.id)] });
+    const { debt, collateral } = sdkValue(market, under);
+    expect(debt.gt(collateral)).toBe(true);
+    expect(pnl).toMatchObject({ netValueUsd: '0', badDebtUsd: debt.minus(collateral).toFixed() });
+    expect(pnl.baseResultUsd).toBe(new Decimal(pnl.depositedUsd ?? '').negated().toFixed());
+    expect(Number(pnl.returnOnEquityPct)).toBeGreaterThanOrEqual(-100);
+    expect(onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id)] }).pnl.badDebtUsd).toBe('0');
+  });
+
   test('behavior: what is not known is absent with a gap, never zero', () => {
     const fieldsOf = (pnl: Pnl) => pnl.gaps.map(({ field, reason }) => `${field} ${reason}`);
     const unregistered = onlyItem({ chain: robinhood, facts, positions: [open] }).pnl;

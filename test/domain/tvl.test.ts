@@ -75,6 +75,18 @@ describe('composeTvl', () => {
     );
   });
 
+  test('behavior: debt beyond the collateral of its own position is told beside the sums, which stay as they are', () => {
+    const under = position({ wallet: wallet(2), collateral: 100n * 10n ** 18n });
+    const [alone, both, healthy] = [computed([under]), computed([position(), under]), computed([position()])];
+    expect(healthy.badDebtUsd?.toFixed()).toBe('0');
+    expect(alone.badDebtUsd?.toFixed(2)).toBe(alone.tvlUsd.negated().toFixed(2));
+    expect(both.badDebtUsd?.toFixed(2)).toBe(alone.badDebtUsd?.toFixed(2));
+    expect(both.tvlUsd.plus(both.borrowedUsd).eq(both.grossTvlUsd)).toBe(true);
+    const { badDebtUsd: _unmeasured, ...older } = healthy;
+    expect(totalTvl([both, healthy])?.badDebtUsd?.toFixed(2)).toBe(both.badDebtUsd?.toFixed(2));
+    expect(totalTvl([both, older])).not.toHaveProperty('badDebtUsd');
+  });
+
   test('behavior: each debt is rounded up', () => {
     const { id: marketId } = marketOf(ethereum, 'siUSD', 'USDC');
     const dust = Array.from({ length: 20_000 }, () => position({ marketId, collateral: 1n, borrowShares: 1n }));

@@ -152,7 +152,7 @@ describe('campaigns', () => {
     expect((await running()) ?? []).toEqual([]);
     for (const record of [one, none]) {
       const same = [...before].filter(([ts]) => ts < toldUntil && record.has(ts));
-      expect(same.length).toBeGreaterThan(8);
+      expect(same.length).toBeGreaterThan(5);
       expect(same.map(([ts]) => [ts, record.get(ts)])).toEqual(same);
     }
   });

@@ -164,7 +164,7 @@ describe('incentives', () => {
         expect([reading, paidOn(w, 'borrow')]).toEqual([reading, before]);
       }
       await run(w, listed);
-      expect(paidOn(w, 'borrow')[0]).toEqual([-500, '400']);
+      expect(paidOn(w, 'borrow')?.[0]).toEqual([-500, '400']);
     });
 
     test('records of a new campaign that are far from what it is listed with are not published', async () => {

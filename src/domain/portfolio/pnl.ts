@@ -16,7 +16,10 @@ const PLACES = 18;
 const PARTS = ['depositedUsd', 'returnedUsd', 'netValueUsd', 'incentivesUsd'] as const;
 export type PnlPart = (typeof PARTS)[number];
 /** A part as it was computed: a value, or why there is none. */
-export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>>;
+export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
+  /** What is owed beyond the collateral; absent: nothing, where the net value is known. */
+  readonly badDebtUsd?: Decimal;
+};
 
 export interface LoopPnlInput {
   readonly held: HeldPosition;
@@ -49,7 +52,7 @@ export function toPnl(parts: PnlParts): Pnl {
   return {
     ...(deposited ? { depositedUsd: deposited.toFixed() } : {}),
     ...(returned ? { returnedUsd: returned.toFixed() } : {}),
-    ...(net ? { netValueUsd: net.toFixed() } : {}),
+    ...(net ? { netValueUsd: net.toFixed(), badDebtUsd: (parts.badDebtUsd ?? ZERO).toFixed() } : {}),
     ...(base ? { baseResultUsd: base.toFixed() } : {}),
     ...(incentives ? { incentivesUsd: incentives.toFixed() } : {}),
     ...(total && deposited ? { totalUsd: total.toFixed(), returnOnEquityPct: returnOn(total, deposited) } : {}),
@@ -74,7 +77,9 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   return {
     depositedUsd: usd(held.depositedAssets),
     returnedUsd: usd(held.returnedAssets),
-    netValueUsd: value ? usd(value.collateralValue - value.debt) : ZERO,
+    // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
+    netValueUsd: value ? usd(positive(value.collateralValue - value.debt)) : ZERO,
+    badDebtUsd: value ? usd(positive(value.debt - value.collateralValue)) : ZERO,
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };
@@ -114,7 +119,12 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
     returnedUsd: sum('returnedUsd'),
     netValueUsd: sum('netValueUsd'),
     incentivesUsd: sum('incentivesUsd'),
+    badDebtUsd: all.reduce((total, { badDebtUsd }) => total.plus(badDebtUsd ?? 0), ZERO),
   });
+}
+
+function positive(assets: bigint): bigint {
+  return assets > 0n ? assets : 0n;
 }
 
 /**

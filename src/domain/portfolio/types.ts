@@ -40,6 +40,8 @@ export interface Pnl {
   readonly returnedUsd?: string;
   /** What is left in it now; "0" once it has ended. */
   readonly netValueUsd?: string;
+  /** What its loans owe beyond their collateral, which nobody has to pay; absent while the net value is not known. */
+  readonly badDebtUsd?: string;
   readonly baseResultUsd?: string;
   /** What the incentives of its market have accrued to it over its life. Not part of the net value. */
   readonly incentivesUsd?: string;

@@ -1,4 +1,4 @@
-import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import { Decimal, ZERO } from '../../shared/decimal.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -33,7 +33,14 @@ export function openVaultParts(
     netValueUsd:
       equity.yieldLoopMatch === 'ambiguous'
         ? AMBIGUOUS
-        : addParts(stockUsd?.net ?? gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.'), loopsValue),
+        : addParts(
+            stockUsd ? Decimal.max(stockUsd.net, ZERO) : gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.'),
+            loopsValue,
+          ),
+    badDebtUsd: loops.reduce(
+      (sum, { parts }) => sum.plus(parts.badDebtUsd ?? ZERO),
+      stockUsd ? Decimal.max(stockUsd.net.negated(), ZERO) : ZERO,
+    ),
     incentivesUsd: addParts(
       loopIncentives(loops),
       stock && stockMarketId

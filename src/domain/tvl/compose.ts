@@ -10,6 +10,8 @@ interface MarketSum {
   /** Loan base units. */
   collateralValue: bigint;
   debt: bigint;
+  /** What positions owe beyond their collateral. */
+  badDebt: bigint;
 }
 
 /**
@@ -44,6 +46,7 @@ export function composeTvl(
   if (unpriced.length > 0) return { computed: false, unpriced };
   let gross = ZERO;
   let borrowed = ZERO;
+  let badDebt = ZERO;
   let asOfMs = positionsAsOfMs;
   for (const [marketId, sum] of sums) {
     const market = composed.get(marketId);
@@ -51,11 +54,17 @@ export function composeTvl(
     const { usd } = market.loanPrice.value;
     gross = gross.plus(usdOf(sum.collateralValue, market.market.loan.decimals, usd));
     borrowed = borrowed.plus(usdOf(sum.debt, market.market.loan.decimals, usd));
+    badDebt = badDebt.plus(usdOf(sum.badDebt, market.market.loan.decimals, usd));
     asOfMs = Math.min(asOfMs, market.facts.lendingState.asOfMs, market.facts.oracle.asOfMs, market.loanPrice.asOfMs);
   }
   const grossTvlUsd = gross.decimalPlaces(2);
   const borrowedUsd = borrowed.decimalPlaces(2);
-  const amounts = { tvlUsd: grossTvlUsd.minus(borrowedUsd), grossTvlUsd, borrowedUsd };
+  const amounts = {
+    tvlUsd: grossTvlUsd.minus(borrowedUsd),
+    grossTvlUsd,
+    borrowedUsd,
+    badDebtUsd: badDebt.decimalPlaces(2),
+  };
   return {
     computed: true,
     tvl: {
@@ -75,10 +84,12 @@ export function composeTvl(
 export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
   if (chains.length === 0) return undefined;
   const sum = (of: (chain: ChainTvl) => Decimal) => chains.reduce((total, chain) => total.plus(of(chain)), ZERO);
+  const isMeasured = chains.every(({ badDebtUsd }) => badDebtUsd !== undefined);
   return {
     tvlUsd: sum((chain) => chain.tvlUsd),
     grossTvlUsd: sum((chain) => chain.grossTvlUsd),
     borrowedUsd: sum((chain) => chain.borrowedUsd),
+    ...(isMeasured ? { badDebtUsd: sum(({ badDebtUsd = ZERO }) => badDebtUsd) } : {}),
     positions: chains.reduce((total, chain) => total + chain.positions, 0),
     users: new Set(chains.flatMap((chain) => chain.wallets)).size,
   };
@@ -87,13 +98,16 @@ export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
 function add(sums: Map<MarketId, MarketSum>, position: TvlPosition, market: TvlMarket | undefined): void {
   let sum = sums.get(position.marketId);
   if (!sum) {
-    sum = { positions: 0, collateralValue: 0n, debt: 0n };
+    sum = { positions: 0, collateralValue: 0n, debt: 0n, badDebt: 0n };
     sums.set(position.marketId, sum);
   }
   sum.positions += 1;
   if (!market) return;
-  sum.collateralValue += collateralValueInLoan(position.collateral, market.facts.oracle.value.price);
-  sum.debt += MarketUtils.toBorrowAssets(position.borrowShares, market, 'Up');
+  const collateralValue = collateralValueInLoan(position.collateral, market.facts.oracle.value.price);
+  const debt = MarketUtils.toBorrowAssets(position.borrowShares, market, 'Up');
+  sum.collateralValue += collateralValue;
+  sum.debt += debt;
+  if (debt > collateralValue) sum.badDebt += debt - collateralValue;
 }
 
 function unpricedMarkets(

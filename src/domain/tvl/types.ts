@@ -19,6 +19,11 @@ export interface TvlAmounts {
   /** Looped collateral. */
   readonly grossTvlUsd: Decimal;
   readonly borrowedUsd: Decimal;
+  /**
+   * What positions owe beyond their collateral: no borrower has to pay it, and `tvlUsd` is that much lower. Absent: computed by a
+   * version that did not measure it.
+   */
+  readonly badDebtUsd?: Decimal;
   /** Open positions with non-zero collateral. */
   readonly positions: number;
   /** Distinct wallets with at least one such position. */

@@ -7,11 +7,12 @@ import { PUBLIC_ERRORS } from './shared.ts';
 
 type Totals = NonNullable<TvlQuery['tvl']>['total'];
 
-function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, positions, users }: Totals) {
+function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, positions, users }: Totals) {
   return {
     tvlUsd: Number(tvlUsd),
     grossTvlUsd: Number(grossTvlUsd),
     borrowedUsd: Number(borrowedUsd),
+    ...(badDebtUsd === null ? {} : { badDebtUsd: Number(badDebtUsd) }),
     positions,
     users,
   };

@@ -9,7 +9,10 @@ const pnlSchema = z
   .object({
     depositedUsd: exactUsd('All that was put in.').optional(),
     returnedUsd: exactUsd('All that was taken out.').optional(),
-    netValueUsd: exactUsd('What is left now; 0 once it has ended.').optional(),
+    netValueUsd: exactUsd(
+      'What is left now; 0 once it has ended, and while it owes more than its collateral is worth.',
+    ).optional(),
+    badDebtUsd: exactUsd('What its loans owe beyond their collateral, which nobody has to pay.').optional(),
     baseResultUsd: exactUsd('Net value + returned - deposited.').optional(),
     incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
     totalUsd: exactUsd('Base result + incentives.').optional(),

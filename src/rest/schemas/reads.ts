@@ -34,6 +34,9 @@ const totals = {
   tvlUsd: usd('Net user equity: collateral minus debt.'),
   grossTvlUsd: usd('Total looped collateral.'),
   borrowedUsd: usd('Total debt.'),
+  badDebtUsd: usd(
+    'Debt beyond the collateral of its position: no borrower has to pay it, and tvlUsd is that much lower than the equity of the users. Absent until it is measured.',
+  ).optional(),
   positions: z.int().describe('Open positions with non-zero collateral.'),
   users: z.int().describe('Wallets holding at least one such position.'),
 };
