@@ -198,7 +198,7 @@ describe('GET /v1/tvl', () => {
   /** Recompute a chain from the seed table and the chain alone, with the SDK. */
   async function recomputed(chainId: number, users: readonly Address[]) {
     const { body: prices } = await service.get(`/v1/prices?chainId=${chainId}`);
-    let [gross, borrowed, positions] = [new Decimal(0), new Decimal(0), 0];
+    let [gross, borrowed, badDebt, positions] = [new Decimal(0), new Decimal(0), new Decimal(0), 0];
     const holders = new Set<Address>();
     for (const user of users) {
       for (const { open, marketId, userProxy } of await arrayOf(chainId, user)) {
@@ -211,6 +211,7 @@ describe('GET /v1/tvl', () => {
           new Decimal(assets.toString()).shiftedBy(-market.loan.decimals).times(prices.prices[market.loan.address]);
         gross = gross.plus(usd(sdk.collateralValue ?? 0n));
         borrowed = borrowed.plus(usd(sdk.borrowAssets));
+        badDebt = badDebt.plus(Decimal.max(usd(sdk.borrowAssets - (sdk.collateralValue ?? 0n)), 0));
       }
     }
     const [grossUsd, borrowedUsd] = [gross.decimalPlaces(2), borrowed.decimalPlaces(2)];
@@ -218,6 +219,7 @@ describe('GET /v1/tvl', () => {
       chainId,
       grossTvlUsd: grossUsd.toNumber(),
       borrowedUsd: borrowedUsd.toNumber(),
+      badDebtUsd: badDebt.decimalPlaces(2).toNumber(),
       tvlUsd: grossUsd.minus(borrowedUsd).toNumber(),
       positions,
       users: holders.size,

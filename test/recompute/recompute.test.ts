@@ -250,6 +250,7 @@ test('/v1/tvl: sums of all positions of both chains', async () => {
   const { body } = await service.get('/v1/tvl');
   const users = new Set<string>();
   const totals = { tvlUsd: new Exact(0), grossTvlUsd: new Exact(0), borrowedUsd: new Exact(0), positions: 0 };
+  let badDebtSum = new Exact(0);
   for (const chainId of CHAINS) {
     const open = await openPositions(chainId);
     const total = (pick: (position: (typeof open)[number]) => Exact) =>
@@ -257,12 +258,15 @@ test('/v1/tvl: sums of all positions of both chains', async () => {
     const grossTvlUsd = total(({ exact }) => exact.collateralUsd);
     const borrowedUsd = total(({ exact }) => exact.debtUsd);
     const tvlUsd = grossTvlUsd.minus(borrowedUsd);
+    const badDebtUsd = total(({ exact }) => Exact.max(exact.debtUsd.minus(exact.collateralUsd), 0));
+    badDebtSum = badDebtSum.plus(badDebtUsd);
     const wallets = new Set(open.map(({ held }) => held.wallet));
     for (const wallet of wallets) users.add(wallet);
     expect(body.chains.find((chain: Json) => chain.chainId === chainId)).toMatchObject({
       tvlUsd: tvlUsd.toNumber(),
       grossTvlUsd: grossTvlUsd.toNumber(),
       borrowedUsd: borrowedUsd.toNumber(),
+      badDebtUsd: badDebtUsd.toNumber(),
       positions: open.length,
       users: wallets.size,
     });
@@ -275,6 +279,7 @@ test('/v1/tvl: sums of all positions of both chains', async () => {
     tvlUsd: totals.tvlUsd.toNumber(),
     grossTvlUsd: totals.grossTvlUsd.toNumber(),
     borrowedUsd: totals.borrowedUsd.toNumber(),
+    badDebtUsd: badDebtSum.toNumber(),
     positions: totals.positions,
     users: users.size,
   });
