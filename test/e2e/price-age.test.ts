@@ -74,6 +74,11 @@ describe('a stock feed that rests over a weekend', () => {
 
 describe('a loop whose feed is past its heartbeat', () => {
   const user = seededWallet('looper').account.address;
+  const token = (symbol: string) => {
+    const found = chain(1).chain.tokens.find((candidate) => candidate.symbol === symbol);
+    if (!found) throw new Error(`no ${symbol}`);
+    return found;
+  };
   const manage = (action: string, fields: object = {}): Promise<Json> =>
     post('manage/build', { chainId: 1, userAddress: user, id: 0, action, ...fields });
 
@@ -99,6 +104,17 @@ describe('a loop whose feed is past its heartbeat', () => {
     ]) {
       expect(answer.status).toBe(200);
       expect(answer.body.meta.instructions).toContain('is old: the feed behind it was last updated at');
+    }
+    for (const [answer, path] of [
+      [await manage('repay', { amount: '10', payToken: token('USDT').address }), 'swapAndRepay'],
+      [await manage('repay', { amount: '0.01', payToken: zeroAddress }), 'swapAndRepay'],
+      [await manage('add_collateral', { amount: '10', payToken: token('USDT').address }), 'swapAndSupplyCollateral'],
+      [await manage('add_collateral', { amount: '0.01', payToken: zeroAddress }), 'swapAndSupplyCollateral'],
+    ]) {
+      expect([answer.status, answer.body.path]).toEqual([200, path]);
+      const { instructions, readAt, oraclePriceAsOf } = answer.body.meta;
+      expect(instructions).toContain(`is old: the feed behind it was last updated at ${oraclePriceAsOf}`);
+      expect(Date.parse(readAt.blockTime) - Date.parse(oraclePriceAsOf)).toBeGreaterThanOrEqual((86_400 + 600) * 1_000);
     }
     await chain(1).unfreezeFeed(found);
     expect((await post('leverage/simulate', open)).status).toBe(200);
@@ -144,7 +160,19 @@ describe('minAmountOut', () => {
       ...more,
     });
 
+  test('is not needed while a fresh USD price of the token bounds its swap', async () => {
+    await service.refresh('prices:4663');
+    const prices = await service.get('/v1/prices?chainId=4663');
+    expect(Object.keys(prices.body.prices)).toContain(zeroAddress);
+    const { status, body } = await open();
+    expect([status, body.error]).toEqual([200, undefined]);
+    expect(body.positionPreview.costs.map(({ kind }: Json) => kind)).toContain('ENTRY_SWAP');
+    expect(body.note).not.toContain('No price of ETH is known');
+  });
+
   test('is required where nothing prices the pair, and says what is offered', async () => {
+    // Prices that are old price nothing.
+    await advance(901);
     const { status, body } = await open();
     expect([status, body.error?.code]).toEqual([400, 'bad_request']);
     expect(body.error.details).toMatchObject({ field: 'body.minAmountOut', limit: { required: true } });
