@@ -36,6 +36,9 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
 };
 
+/** May swap, and so lose: takes what that may come to. */
+const SWAPPING: readonly ManageAction[] = ['close', 'increase_leverage', 'add_collateral', 'repay'];
+
 /** Check that an action has the fields it needs and no others. @throws BadRequestError naming the field */
 export function checkFields(input: ManageInput): void {
   if (!Number.isInteger(input.id) || input.id < 0) {
@@ -66,5 +69,6 @@ export function checkFields(input: ManageInput): void {
 
 function refusal(field: string, message: string, action: ManageAction): BadRequestError {
   const { required, optional } = RULES[action];
-  return new BadRequestError(message, { field, limit: { action, takes: [...required, ...optional, 'slippage'] } });
+  const takes = [...required, ...optional, 'slippage', ...(SWAPPING.includes(action) ? ['maxSwapLossPct'] : [])];
+  return new BadRequestError(message, { field, limit: { action, takes } });
 }
