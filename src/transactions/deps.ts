@@ -1,11 +1,12 @@
-import type { Chain, Market } from '../catalog/types.ts';
+import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
 import { isStale, stampOf } from '../domain/freshness/stamp.ts';
 import { marketsById } from '../domain/market/lookup.ts';
-import { isPlausiblePrice } from '../domain/market/prices.ts';
+import { isPlausiblePrice, tokenPrice } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
 import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
+import { oncePer } from '../domain/memo.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -89,17 +90,35 @@ export function ratesOf(
   };
 }
 
-/** USD prices of a chain, as far as they are fresh and believed. The native token is worth what its wrapped form is. */
+/**
+ * USD prices of a chain as strategies show them, as far as they are fresh and believed: of a token without a measured one
+ * that is collateral of a market of the catalog, what the market's oracle and the price of its loan token say.
+ */
 export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
-  const { items } = deps.facts(chain.chainId).groups.price;
+  const facts = deps.facts(chain.chainId);
   const pegged = peggedTokens(chain);
   const nowMs = deps.clock.now();
-  return (token) => {
-    const price = items.get(token) ?? items.get(priced(chain, token));
+  const tokens = tokensByAddress(chain);
+  return (address) => {
+    const token = tokens.get(address);
+    const price = token && tokenPrice(token, 'usd', { chain, facts, pegged }).price;
     if (!price || isStale(stampOf(price, deps.budgets.price), nowMs)) return undefined;
-    return isPlausiblePrice(price.value.usd, pegged.has(token)) ? price.value.usd : undefined;
+    return isPlausiblePrice(price.value.usd, pegged.has(address)) ? price.value.usd : undefined;
   };
 }
+
+/**
+ * USD prices that were measured, and do not follow from an oracle: a second source beside it. Fresh and believed ones only.
+ */
+export function measuredPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
+  const { items } = deps.facts(chain.chainId).groups.price;
+  const usdOf = usdPrices(deps, chain);
+  return (address) => (items.has(address) || items.has(priced(chain, address)) ? usdOf(address) : undefined);
+}
+
+const tokensByAddress: (chain: Chain) => ReadonlyMap<Address, Token> = oncePer(
+  (chain) => new Map(chain.tokens.map((token) => [token.address, token])),
+);
 
 /** The feeds behind the oracle of a market, as far as it names them: they never change. */
 export function feedsOf(deps: BuilderDeps, { chainId, oracle }: Market): readonly OracleFeed[] | undefined {

@@ -1,6 +1,7 @@
 import { decodeFunctionData, zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { marketByKey } from '../../devnet/chain/seed-plans.ts';
+import { marketKey } from '../../devnet/seed/markets.ts';
 import { feedsOf } from '../../devnet/seed/oracles.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import { equityRouterAbi } from '../../src/abi/equity-router.ts';
@@ -23,6 +24,12 @@ afterAll(() => service?.stop());
 const post = (path: string, body: object) => service.post(`/v1/partner/${path}`, body, PARTNER);
 const chain = (chainId: number) => service.world.chains.on(chainId);
 const market = (chainId: number, key: string) => marketByKey(chain(chainId).chain, key);
+/** The first market of a collateral, by the name that tests use. */
+const keyOf = (symbol: string) => {
+  const found = chain(1).chain.markets.find(({ collateral }) => collateral.symbol === symbol);
+  if (!found) throw new Error(`no market of ${symbol}`);
+  return marketKey(found);
+};
 /** Let time pass on the chains and here. */
 const advance = async (seconds: number) => {
   for (const chainId of [1, 4663]) await chain(chainId).increaseTime(seconds);
@@ -144,6 +151,27 @@ describe('an oracle that names no feeds', () => {
     await advance(901);
     const unjudged = await open();
     expect([unjudged.status, unjudged.body.error?.code]).toEqual([200, undefined]);
+  });
+});
+
+describe('collateral of another market without a price of its own', () => {
+  test('is worth what its oracle and its loan token say, while both are fresh, wherever it is paid in', async () => {
+    const { id } = market(1, 'sUSDe/PYUSD 91.5');
+    await service.refresh('prices:1', 'prices:4663', 'lending-state:1');
+    const paid = ['wsrUSD/USDC 94.5', ...['sDOLA', 'stUSDS'].map(keyOf)].map((key) => market(1, key).collateral);
+    const open = (payToken: string) =>
+      post('leverage/simulate', { chainId: 1, strategyId: id, payToken, amount: '1000', leverage: 2 });
+    for (const { address, symbol } of paid) {
+      const { status, body, text } = await open(address);
+      expect([symbol, status], text).toEqual([symbol, 200]);
+      expect(Number(body.positionPreview.totalSwapCostPctOfEquity)).toBeLessThan(1);
+    }
+    await advance(901);
+    for (const { address, symbol } of paid) {
+      const { status, body } = await open(address);
+      expect([symbol, status, body.error?.details?.field]).toEqual([symbol, 400, 'body.minAmountOut']);
+    }
+    await service.refresh('prices:1', 'prices:4663');
   });
 });
 

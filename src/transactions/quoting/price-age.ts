@@ -2,7 +2,7 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { renderStamp } from '../../domain/freshness/stamp.ts';
 import { isOldPrice, type PriceAge, priceAge } from '../../domain/market/price-age.ts';
 import { type Decimal, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { type BuilderDeps, usdPrices } from '../deps.ts';
+import { type BuilderDeps, measuredPrices } from '../deps.ts';
 import { StaleDataError } from '../errors.ts';
 import { oraclePrice } from '../preview/economics.ts';
 import type { LiveMarket } from '../requirements/market-state.ts';
@@ -74,7 +74,7 @@ export function priceAgeIssues(deps: BuilderDeps, chain: Chain, market: Market, 
 function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, readAt }: LiveMarket): Judged {
   const nowMs = Math.max(deps.clock.now(), readAt.blockTimeMs);
   const age = priceAge(feeds, { heartbeatsSec: chain.heartbeatsSec, budgetSec: deps.budgets.oracleFeed });
-  const usdOf = usdPrices(deps, chain);
+  const usdOf = measuredPrices(deps, chain);
   const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
   const oracle = oraclePrice(market, price);
   const deviationPct =
