@@ -4,7 +4,7 @@ import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Market, Token } from '../../src/catalog/index.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { DEPOSIT_QUERY, type EquityVerbs, EXIT_QUERY, equityVerbs, passing, REFUSED } from '../support/equity.ts';
+import { type EquityVerbs, EXIT_QUERY, equityVerbs, passing, REFUSED } from '../support/equity.ts';
 import {
   type Lie,
   type LyingProvider,
@@ -27,6 +27,8 @@ const PLAN = /* GraphQL */ `
 `;
 const OPEN = `query($input: OpenLeverageInput!) { plan: openLeverage(input: $input) { __typename ... on TransactionPlan { ${PLAN} } ${REFUSED} } }`;
 const MANAGE = `query($input: ManagePositionInput!) { plan: managePosition(input: $input) { __typename ... on TransactionPlan { ${PLAN} } ${REFUSED} } }`;
+
+const DEPOSIT = `query($input: DepositEquityInput!) { plan: depositEquity(input: $input) { __typename ... on EquityDeposit { calls { to data value } preview { stock { minReceived } worstCase { yieldLtv } } } ${REFUSED} } }`;
 
 const LIES: readonly (readonly [string, Lie])[] = [
   ['low by 9.5 %', { kind: 'low', ppm: 95_000n }],
@@ -206,7 +208,7 @@ const depositFlow: Flow = {
   name: 'vault deposit',
   market: spy.yieldMarket,
   pairs: [pairOf(spy.depositToken, spy.stock), pairOf(spy.depositToken, spy.yieldMarket.collateral)],
-  ask: () => ask(DEPOSIT_QUERY, { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user }),
+  ask: () => ask(DEPOSIT, { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user }),
   async execute({ calls, preview }) {
     const id = await partner(4663).nextId();
     await vaults.fund(user, spy, 3_000n * 10n ** BigInt(spy.depositToken.decimals));
@@ -216,7 +218,8 @@ const depositFlow: Flow = {
       Number(preview.stock.minReceived) * 0.999999,
     );
     const { ltvPct } = await partner(4663).position(spy.yieldMarket, id);
-    expect(ltvPct.lte('91.26'), ltvPct.toFixed()).toBe(true);
+    const { yieldLtv } = preview.worstCase;
+    expect(ltvPct.lte(Number(yieldLtv) + 0.011), `${ltvPct} above ${yieldLtv}`).toBe(true);
   },
 };
 
@@ -401,4 +404,35 @@ test('behavior: the number that a refusal names passes, and is refused when noth
   expect(isBuilt(await ask(OPEN, { ...input, maxSwapLossPct: String(Number(passes) / 2) }))).toBe(false);
   const tooMuch = await ask(OPEN, { ...input, maxSwapLossPct: '10.01' });
   expect(tooMuch).toMatchObject({ field: 'maxSwapLossPct', limits: [{ name: 'maxSwapLossPct', value: '10' }] });
+});
+
+test('behavior: the most that a venue can keep is built within its worst case, a millionth more is refused', async () => {
+  const flow = openFlow('open with another token', usdg, tokenOf(4663, 'USDe'), '1000');
+  const [entry] = flow.pairs;
+  const asked = async (ppm: number) => {
+    venues.lie('kyberswap', { kind: 'low', ppm: BigInt(ppm) }, entry);
+    return flow.ask();
+  };
+  let [built, refused] = [1_000, 12_000];
+  while (refused - built > 1) {
+    const middle = Math.floor((built + refused) / 2);
+    if (isBuilt(await asked(middle))) built = middle;
+    else refused = middle;
+  }
+  expect(built).toBeGreaterThan(5_000);
+  expect(built).toBeLessThan(10_000);
+  expect(await asked(refused)).toMatchObject({
+    code: 'bad_request',
+    limits: expect.arrayContaining([{ name: 'maxPriceImpactPct', value: '1' }]),
+  });
+  await flow.execute(await asked(built));
+});
+
+test('behavior: both venues just within the bound leave a close and an increase with their worst case', async () => {
+  for (const flow of manageFlows(susde, tokenOf(1, 'ETH'), '0.01').filter(({ name }) => /increase|close/.test(name))) {
+    for (const provider of ['kyberswap', 'openocean'] as const) venues.lie(provider, { kind: 'low', ppm: 3_000n });
+    const answer = await flow.ask();
+    expect(isBuilt(answer), `${flow.name}: ${JSON.stringify(answer)}`).toBe(true);
+    await flow.execute(answer);
+  }
 });
