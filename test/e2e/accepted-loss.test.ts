@@ -74,17 +74,20 @@ it.each([
   ['repay', { amount: '50', payToken: usde.address }, 50],
   ['add_collateral', { amount: '50', payToken: usde.address }, 10],
   ['increase_leverage', { leverage: 4 }, 10],
-] as const)('behavior: %s (%#) takes the loss that was accepted, up to its largest', async (action, fields, largest) => {
-  const id = await opened();
-  const before = await partner.position(market, id);
-  const body = { userAddress: user, id, action, ...fields };
-  const bundle = await accepted(MANAGE, body, 30_000n);
-  await expectLargest(MANAGE, body, largest);
-  await partner.send(bundle);
-  const after = await partner.position(market, id);
-  expect([after.collateral, after.debt]).not.toEqual([before.collateral, before.debt]);
-  expect(after.open).toBe(action !== 'close' || 'amount' in fields);
-});
+] as const)(
+  'behavior: %s (%#) takes the loss that was accepted, up to its largest',
+  async (action, fields, largest) => {
+    const id = await opened();
+    const before = await partner.position(market, id);
+    const body = { userAddress: user, id, action, ...fields };
+    const bundle = await accepted(MANAGE, body, 30_000n);
+    await expectLargest(MANAGE, body, largest);
+    await partner.send(bundle);
+    const after = await partner.position(market, id);
+    expect([after.collateral, after.debt]).not.toEqual([before.collateral, before.debt]);
+    expect(after.open).toBe(action !== 'close' || 'amount' in fields);
+  },
+);
 
 it('behavior: a vault deposit takes the loss that was accepted, up to 10', async () => {
   const vaults = equityVerbs(service);
