@@ -8,8 +8,8 @@ import {
   breakEvenOf,
   type Cost,
   type CostBasis,
+  contractFees,
   costBasis,
-  depositFees,
   equityOf as equityAt,
   feeNotes,
   type Issue,
@@ -28,7 +28,6 @@ import {
   slippageNote,
   swapNote,
   totalUsd,
-  worstOutput,
 } from '../transactions/index.ts';
 import type { AppContext } from './context.ts';
 
@@ -128,14 +127,18 @@ export function positionOfPlan(plan: Plan): ShownPosition | null {
 }
 
 /** What a plan costs at once, a close included. */
-export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms }: Plan): CostBasis {
+export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms, fees = [] }: Plan): CostBasis {
   const { price } = live;
   if (terms) return basisOfOpen({ chain, market, terms, live });
   const judged = judgedSwaps(path, swaps, market, price);
   const [entry] = judged;
   // What is paid in, where something is: of the whole position a small payment could lose everything.
-  const paid = pays && entry ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice) : undefined;
-  return costBasis({ swaps: judged, loan: market.loan, equity: paid ?? (before ? equityAt(before, price) : 0n) });
+  const isCollateral = pays?.token.address === market.collateral.address;
+  const paid = entry
+    ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice)
+    : valueInLoan(pays?.amount ?? 0n, isCollateral ? price : undefined);
+  const equity = pays ? paid : before ? equityAt(before, price) : 0n;
+  return costBasis({ swaps: judged, loan: market.loan, equity, fees });
 }
 
 /** What an open costs at once, measured by what is paid in. */
@@ -152,7 +155,7 @@ function basisOfOpen({
     swaps: judgedSwaps(path, swaps, market, price),
     loan: market.loan,
     equity: valueInLoan(paid, price),
-    fees: [...depositFees(depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
+    fees: [...contractFees('DEPOSIT_FEE', depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
   });
 }
 
@@ -169,12 +172,10 @@ export interface WorstCase {
 
 /** What is left of a plan when every swap gives its minimum only; of a close what is paid out at least. */
 export function worstCaseOfPlan(plan: Plan): WorstCase | null {
-  const { market, swaps, before, path, preview } = plan;
+  const { market, leastPaidOut, preview } = plan;
   const position = positionOfPlan(plan);
   if (preview && position) return worstCaseOf(position);
-  const [sale] = swaps;
-  if (path !== 'deleverage' || !sale || !before) return null;
-  return { equity: fromUnits(worstOutput(sale) - before.debt, market.loan.decimals), ltvPct: null };
+  return leastPaidOut === undefined ? null : { equity: fromUnits(leastPaidOut, market.loan.decimals), ltvPct: null };
 }
 
 /** What a position is worth when every swap gives its minimum only. */

@@ -6,6 +6,7 @@ import type { Address } from '../shared/ids.ts';
 import { type BuilderDeps, composedMarket } from './deps.ts';
 import { SimulationMismatchError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
+import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
@@ -53,6 +54,10 @@ export interface PlanDraft {
   readonly debtChange?: bigint;
   /** What a reallocation moves into the market first, loan base units. */
   readonly moved?: bigint;
+  /** What the contract takes when a position is managed; an open has them in its terms. */
+  readonly fees?: readonly CostItem[];
+  /** The least that a whole close pays out, its fee taken off, loan base units. */
+  readonly leastPaidOut?: bigint;
   readonly notes: readonly string[];
   readonly issues: readonly Issue[];
   /** Query of the signing link: the request itself, so that the app quotes afresh. */
@@ -61,7 +66,7 @@ export interface PlanDraft {
   /** What is only known once the calls have run. */
   readonly conclude?: (
     outcome: Outcome,
-  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan'>>;
+  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees'>>;
 }
 
 /** A bundle that was executed in simulation and is ready to be signed. */

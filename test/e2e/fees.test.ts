@@ -106,11 +106,43 @@ it('behavior: withdrawing and closing say the yield fee that the treasury gets',
 
   const basis = await basisOf(id);
   const before = await partner.balance(market.loan);
+  const tight = await manage(id, 'close', { slippage: 0.0001 });
+  const [paid] = tight.meta.received;
+  expect(Number(tight.meta.worstCase.equity)).toBeLessThanOrEqual(Number(paid.amount));
   const close = await manage(id, 'close');
   expect(close.meta.instructions).toMatch(/keeps about .+ PYUSD of the yield/);
   const fee = await feeOf(market.loan, close);
   const returned = (await partner.balance(market.loan)) - before + fee;
   expect(fee).toBe(((returned - basis) * YIELD_FEE) / WAD);
+  expect(Number(costIn(close, 'YIELD_FEE').amount)).toBeCloseTo(Number(fee) / 1e6, 3);
+});
+
+const costIn = (bundle: Json, kind: string) => bundle.meta.costs.find((cost: Json) => cost.kind === kind);
+
+it('behavior: the costs of every action name what the contract takes', async () => {
+  const correlated = marketOf(1, CORRELATED);
+  const first = await open(correlated, correlated.collateral, '1000', '70');
+  await partner.send(first.bundle);
+  expect(costIn(await manage(first.id, 'close', { amount: '300' }), 'YIELD_FEE')).toBeUndefined();
+  await service.world.chains.on(1).moveOracle(correlated, '4');
+  const out = await manage(first.id, 'remove_collateral', { amount: '20' });
+  expect(costIn(out, 'YIELD_FEE')).toMatchObject({ symbol: 'sUSDe' });
+  expect(units(costIn(out, 'YIELD_FEE').amount, correlated.collateral)).toBe(await feeOf(correlated.collateral, out));
+  const part = await manage(first.id, 'close', { amount: '300' });
+  const fee = await feeOf(correlated.loan, part);
+  expect(fee > 0n).toBe(true);
+  expect(Number(costIn(part, 'YIELD_FEE').amount)).toBeCloseTo(Number(fee) / 1e6, 2);
+
+  const market = marketOf(1, UNCORRELATED);
+  const { id, bundle } = await open(market, market.collateral, '0.5', '50');
+  await partner.send(bundle);
+  const { collateral, loan } = market;
+  const added = await manage(id, 'add_collateral', { amount: '0.1', payToken: collateral.address });
+  expect(costIn(added, 'DEPOSIT_FEE')).toMatchObject({ symbol: 'WBTC', amount: '0.001', pctOfEquity: '1.00' });
+  const repaid = await manage(id, 'repay', { amount: '1000', payToken: loan.address });
+  expect(costIn(repaid, 'DEPOSIT_FEE')).toMatchObject({ symbol: 'USDC', amount: '10', pctOfEquity: '1.00' });
+  const swapped = await manage(id, 'repay', { amount: '1000', payToken: tokenOf(1, 'USDT').address });
+  expect(Number(costIn(swapped, 'DEPOSIT_FEE').amount)).toBeCloseTo(10, 1);
 });
 
 it('error: more than the basis is not lent on a correlated market', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { Decimal, formatUnitsPlain } from '../../src/shared/decimal.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
-import { marketOf, type Partner, partnerOn, units } from './leverage-support.ts';
+import { localCatalog, marketOf, type Partner, partnerOn, units } from './leverage-support.ts';
 
 const BUILD = '/v1/partner/leverage/build';
 const MANAGE = '/v1/partner/manage/build';
@@ -118,5 +118,60 @@ describe('increase_leverage to below where the position is', () => {
     }
     const { ltvPct } = await partner.position(market, id);
     expect(ltvPct.minus(60).abs().lte('0.2'), ltvPct.toFixed(4)).toBe(true);
+  });
+});
+
+describe('minimums and bounds that the caller sets', () => {
+  it('behavior: the slippage that is shown counts a minimum of the caller', async () => {
+    const id = await opened(3);
+    const increase = { userAddress: user, id, action: 'increase_leverage', leverage: 4 };
+    const free = await partner.build(MANAGE, increase);
+    const expected = new Decimal(free.meta.minTokenOut).div('0.995');
+    const minAmountOut = expected.times('0.998').decimalPlaces(6).toFixed();
+    const bound = await partner.build(MANAGE, { ...increase, minAmountOut });
+    expect(bound.meta.minTokenOut).toBe(minAmountOut);
+    expect(bound.meta.slippage).toBeCloseTo(0.002, 4);
+    expect(bound.meta.instructions).not.toContain("the contracts' limit");
+
+    const dai = localCatalog.chain(1)?.tokens.find(({ symbol }) => symbol === 'DAI');
+    const open = { strategyId: market.id, payToken: dai?.address, amount: '1000', leverage: 3, chainId: 1 };
+    const [, least = '0'] = /at least ([\d.]+)\./.exec(
+      (await partner.build(BUILD, { ...open, userAddress: user })).meta.instructions,
+    ) ?? ['', '0'];
+    const floor = new Decimal(least).div('0.995').times('0.998').decimalPlaces(6).toFixed();
+    const built = await partner.build(BUILD, { ...open, minAmountOut: floor, userAddress: user });
+    expect(built.meta.slippage).toBeCloseTo(0.002, 4);
+    const previewed = await service.post('/v1/partner/leverage/simulate', { ...open, minAmountOut: floor }, PARTNER);
+    expect(previewed.body.slippage).toBeCloseTo(0.002, 4);
+  });
+
+  it('error: a part that the own bound refuses is not named', async () => {
+    const id = await opened();
+    const bounds = { id, action: 'close', maxSwapLossPct: 0.01 };
+    const { error } = await manage(bounds);
+    expect(error.details.limit).toMatchObject({ maxTotalLossPct: '0.01' });
+    const { amount } = error.details.limit;
+    if (amount !== undefined) expect((await manage({ ...bounds, amount })).error).toBeUndefined();
+  });
+
+  it('error: a full repayment with next to nothing is told to send more', async () => {
+    const id = await opened();
+    const dust = { payToken: localCatalog.chain(1)?.tokens.find(({ symbol }) => symbol === 'DAI')?.address };
+    const { error } = await manage({
+      id,
+      action: 'repay',
+      full: true,
+      amount: '0.000002',
+      maxSwapLossPct: 50,
+      ...dust,
+    });
+    expect(error).toMatchObject({ code: 'bad_request', details: { field: 'body.amount' } });
+    expect(error.message).toContain('does not cover the whole debt');
+  });
+
+  it('behavior: an increase so small that rounding decides is built', async () => {
+    const { collateral } = market;
+    const open = { strategyId: market.id, payToken: collateral.address, amount: '1000', leverage: 1.0000001 };
+    expect((await partner.build(BUILD, { ...open, userAddress: user })).path).toBe('leverage');
   });
 });

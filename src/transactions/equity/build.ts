@@ -153,7 +153,7 @@ async function exitOnce(
     notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
     slippage,
     nativeBalance: required(native),
-    issues: [...issues, ...slippageIssues(slippage)],
+    issues,
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });

@@ -15,7 +15,7 @@ import { withSharedFloor } from '../quoting/floor.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { priceAgeIssues } from '../quoting/price-age.ts';
-import { heldSlippage } from '../quoting/slippage.ts';
+import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
 import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
@@ -171,6 +171,10 @@ export async function planExit(
     ...exits.map(({ swap }, i) => ({ before: asked[i + 1] ?? swap, after: swap })),
     { before: asked[0], after: stockSold },
   ]);
+  const limited = heldSlippage(slippage, [
+    ...exits.map(({ swap }, i) => ({ before: loopSwaps[i] ?? swap, after: swap })),
+    { before: stockSwap, after: stockSold },
+  ]);
   return {
     terms: {
       vault,
@@ -182,6 +186,7 @@ export async function planExit(
     position,
     priced: pricedAt(stock),
     issues: [
+      ...slippageIssues(limited),
       ...priceAgeIssues(deps, chain, vault.stockMarket, stock),
       ...(loops.length > 0 ? priceAgeIssues(deps, chain, vault.yieldMarket, yieldMarket) : []),
     ],

@@ -7,6 +7,7 @@ import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collatera
 import { referralFeeBps } from '../deps.ts';
 import { baseUnits } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
+import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { worstOutput } from '../quoting/planned.ts';
@@ -28,6 +29,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     collateral: position.collateral + added - depositFeeOf(added, depositFee),
     debt: position.debt,
   });
+  const fees = (added: bigint) => contractFees('DEPOSIT_FEE', depositFeeOf(added, depositFee), market, live.price);
   const feeNote = (added: bigint) =>
     depositFee === 0n
       ? []
@@ -43,6 +45,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       tx: buildSupplyCollateral(contracts, { user: input.user, positionId, amountCollateral: amount }),
       swaps: [],
       pays: { token, amount },
+      fees: fees(amount),
       preview: previewPosition({ price: live.price, after: after(amount), rates }),
       notes: feeNote(amount),
     };
@@ -77,6 +80,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     }),
     swaps: [swap],
     pays: { token, amount },
+    fees: fees(swap.expectedOut),
     preview: previewPosition({
       price: live.price,
       after: after(swap.expectedOut),

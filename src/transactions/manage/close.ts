@@ -6,11 +6,13 @@ import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { closingFlows, largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
+import { contractFees } from '../preview/costs.ts';
 import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
-import { withMinimum } from '../quoting/planned.ts';
+import { withMinimum, worstOutput } from '../quoting/planned.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
+import { debtOf } from '../requirements/market-state.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { Outcome } from '../simulation/outcome.ts';
 import type { PlannedSwap } from '../types.ts';
@@ -65,20 +67,25 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   } catch (error) {
     throw error instanceof LimitExceededError ? await withPart(context, error, impact) : error;
   }
-  const rest = expectedOut > position.debt ? expectedOut - position.debt : 0n;
-  const fee = yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
+  const restOf = (sold: bigint) => (sold > position.debt ? sold - position.debt : 0n);
+  const feeOf = (rest: bigint) => yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
+  const [rest, least] = [restOf(expectedOut), restOf(worstOutput(swap))];
+  const fee = feeOf(rest);
   const feeNotes =
     fee === 0n ? [] : [`The contract keeps about ${shownAmount(fee, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
-    issues: slippageIssues(slippage),
+    issues: slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
+    fees: contractFees('YIELD_FEE', fee, market),
+    leastPaidOut: least - feeOf(least),
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(rest - fee, market.loan)} is paid out.`,
       ...feeNotes,
     ],
-    conclude: ({ received }) => ({
+    conclude: ({ received, fills }) => ({
+      fees: contractFees('YIELD_FEE', feeOf(restOf(fills.at(-1)?.received ?? expectedOut)), market),
       notes: [
         `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: received.loan })}`,
         ...feeNotes,
@@ -96,7 +103,16 @@ async function closePart(context: ManageContext, amount: bigint): Promise<VerbDr
   return {
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
-    conclude: ({ position: { collateral, debt }, received }: Outcome) => ({
+    conclude: ({ position: { collateral, debt }, received, fills, live: after }: Outcome) => ({
+      fees: contractFees(
+        'YIELD_FEE',
+        keptOf(context, {
+          sold: fills.at(-1)?.received ?? swap.expectedOut,
+          repaid: debtOf(after, position.borrowShares) - debt,
+          received: received.loan,
+        }),
+        market,
+      ),
       ...(collateral > 0n
         ? {
             preview: previewPosition({
@@ -115,6 +131,18 @@ async function closePart(context: ManageContext, amount: bigint): Promise<VerbDr
       ],
     }),
   };
+}
+
+/** Loan base units by which debts that are rounded up may differ. */
+const ROUNDING = 2n;
+
+/** What the contract kept of a sale, which of a part is its own rule as well. Loan base units. */
+function keptOf(
+  { deployment }: ManageContext,
+  { sold, repaid, received }: { readonly sold: bigint; readonly repaid: bigint; readonly received: bigint },
+): bigint {
+  const kept = sold - repaid - received;
+  return deployment.yieldFee > 0n && kept > ROUNDING ? kept : 0n;
 }
 
 function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
@@ -161,6 +189,16 @@ function requireSaleWithin(
   });
 }
 
+function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean {
+  try {
+    requireSaleWithin(context, swap, { field: 'amount', value: '' });
+    return true;
+  } catch (error) {
+    if (error instanceof LimitExceededError) return false;
+    throw error;
+  }
+}
+
 /** Share of the size that a loss proportional to it would allow: the rest is for fees that do not shrink with it. */
 const PART_SHARE: Decimal = new Decimal('0.8');
 const PART_DIGITS = 3;
@@ -179,7 +217,7 @@ async function withPart(
     .times(Decimal.min(share, PART_SHARE))
     .precision(PART_DIGITS, Decimal.ROUND_DOWN);
   const sale = await quoteSale(context, BigInt(amount.toFixed(0))).catch(() => undefined);
-  if (!sale?.swap.lossPct?.lte(MAX_SWAP_LOSS_PCT)) {
+  if (!sale || !isSaleWithin(context, sale.swap)) {
     return new LimitExceededError(`${message} Or close a part: send amount, of the collateral.`, details);
   }
   const part = formatUnitsPlain(BigInt(amount.toFixed(0)), market.collateral.decimals);

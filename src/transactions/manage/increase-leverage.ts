@@ -50,17 +50,18 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       return amount;
     },
     async quoteAt(amountIn) {
-      const { swap: quoted } = await quoteSwap(context, {
+      const quoted = await quoteSwap(context, {
         tokenIn: payTokenOf(market.loan),
         tokenOut: payTokenOf(market.collateral),
         amountIn,
         executor: chain.contracts.flashLeverage,
         feeBps: 0,
       });
-      return { expectedOut: quoted.expectedOut, quoted };
+      return { expectedOut: quoted.swap.expectedOut, quoted };
     },
   });
-  const { amount: amountFlashLoan, expectedOut, quoted } = sized;
+  const { amount: amountFlashLoan, expectedOut } = sized;
+  const { before, swap: quoted } = sized.quoted;
   const requested = requestedOf(input);
   const priceImpactPct = buyImpactPct(amountFlashLoan, expectedOut, live.price);
   requireLossWithin({
@@ -82,7 +83,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     requested,
   });
   const swap = withMinimum(quoted, minOut);
-  const slippage = heldSlippage(context.slippage, [{ before: quoted, after: swap }]);
+  const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   return {
     path: 'increaseLeverage',
     approvals: [],
@@ -94,7 +95,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     }),
     swaps: [swap],
     slippage,
-    issues: slippageIssues(slippage),
+    issues: slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
     amountFlashLoan,
     debtChange: amountFlashLoan,
     preview: previewPosition({

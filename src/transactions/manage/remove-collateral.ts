@@ -4,6 +4,7 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
+import { contractFees } from '../preview/costs.ts';
 import { leastCollateral } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
 import { debtOf } from '../requirements/market-state.ts';
@@ -48,6 +49,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     approvals: [],
     tx: buildWithdrawCollateral(chain.contracts, { positionId: BigInt(position.id), amountWithdraw: amount }),
     swaps: [],
+    fees: contractFees('YIELD_FEE', fee, market, live.price),
     ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
     notes: [
       after.collateral > 0n

@@ -9,6 +9,7 @@ import { usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { swapDataOf } from '../open/build.ts';
+import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { worstOutput } from '../quoting/planned.ts';
@@ -38,7 +39,7 @@ export function repayDebt(context: ManageContext): VerbDraft | Promise<VerbDraft
 }
 
 function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
-  const { chain, position, live, input, rates, wallet } = context;
+  const { chain, market, position, live, input, rates, wallet } = context;
   const { contracts } = chain;
   const isFull = input.full === true;
   const { depositFee } = context.deployment;
@@ -74,6 +75,7 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     }),
     swaps: [],
     pays: { token, amount },
+    fees: contractFees('DEPOSIT_FEE', depositFeeOf(amount, depositFee), market),
     debtChange: debt - position.debt,
     preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
     notes: isFull
@@ -111,7 +113,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
   });
   if (isFull && worstOutput(swap) < debtNow) {
-    throw tooLittle(amount, (amount * debtLater) / worstOutput(swap) + 1n, token);
+    throw tooLittle(amount, amountCovering(swap, debtLater), token);
   }
   const left = (sent: bigint) =>
     isFull || sent >= debtNow ? 0n : position.debt - (sent - depositFeeOf(sent, depositFee));
@@ -136,6 +138,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     }),
     swaps: [swap],
     pays: { token, amount },
+    fees: contractFees('DEPOSIT_FEE', depositFeeOf(swap.expectedOut, depositFee), market),
     debtChange: left(swap.expectedOut) - position.debt,
     preview: previewPosition({
       price: live.price,
@@ -168,6 +171,12 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
   return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
 }
 
+/** Scale what is paid so that the least output covers the debt; `undefined` where rounding leaves nothing to scale. */
+function amountCovering(swap: PlannedSwap, debt: bigint): bigint | undefined {
+  const least = worstOutput(swap);
+  return least > 0n ? (swap.quote.amountIn * debt) / least + 1n : undefined;
+}
+
 function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
   const rest = expectedOut - debt;
   return rest > 0n ? [`About ${shownAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
@@ -179,13 +188,14 @@ function feeNote({ deployment, market }: ManageContext, sent: bigint): readonly 
   return fee === 0n ? [] : [`The contract takes about ${shownAmount(fee, market.loan)} of it as its deposit fee.`];
 }
 
-function tooLittle(amount: bigint, needed: bigint, token: PayToken): LimitExceededError {
+function tooLittle(amount: bigint, needed: bigint | undefined, token: PayToken): LimitExceededError {
+  const minAmount = needed === undefined ? undefined : formatUnitsPlain(needed, token.decimals);
   return new LimitExceededError(
-    `${shownAmount(amount, token)} does not cover the whole debt. Send at least ${formatUnitsPlain(needed, token.decimals)}, or leave amount out.`,
+    `${shownAmount(amount, token)} does not cover the whole debt. Send ${minAmount === undefined ? 'more' : `at least ${minAmount}`}, or leave amount out.`,
     {
       field: 'amount',
       value: formatUnitsPlain(amount, token.decimals),
-      limit: { minAmount: formatUnitsPlain(needed, token.decimals) },
+      limit: minAmount === undefined ? {} : { minAmount },
     },
   );
 }

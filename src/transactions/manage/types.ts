@@ -53,7 +53,16 @@ export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
   Partial<
     Pick<
       PlanDraft,
-      'pays' | 'preview' | 'amountFlashLoan' | 'debtChange' | 'notes' | 'issues' | 'slippage' | 'conclude'
+      | 'pays'
+      | 'preview'
+      | 'amountFlashLoan'
+      | 'debtChange'
+      | 'fees'
+      | 'leastPaidOut'
+      | 'notes'
+      | 'issues'
+      | 'slippage'
+      | 'conclude'
     >
   >;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

@@ -18,7 +18,7 @@ import { nothingSwapped, withFloor } from '../quoting/floor.ts';
 import { requirePriceAge } from '../quoting/price-age.ts';
 import { referenceFor } from '../quoting/reference.ts';
 import { sizeLoan } from '../quoting/size.ts';
-import { slippageIssues } from '../quoting/slippage.ts';
+import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import {
   CONTRACT_READS,
@@ -122,8 +122,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const usdOf = usdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
   const { capped } = deps.quoter;
-  const entry =
-    entryQuote && withFloor(planEntrySwap(request, entryQuote, entryReference?.amountOut, capped), input.minAmountOut);
+  const entryAsked = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
+  const entry = entryAsked && withFloor(entryAsked, input.minAmountOut);
   const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
     collateral: sizeOpen(request, entry, live.price).netCollateral,
@@ -146,7 +146,9 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const rates = ratesOf(composedMarket(deps, market), live, { moved });
   const reallocationFee = reallocationFeeInLoan(reallocations, chain, market, usdOf);
   const swaps = { entry, loanSwap: sized.quoted };
-  const terms = openTerms({ request, price: live.price, ...swaps, size, reallocations, reallocationFee, rates });
+  const limited = openTerms({ request, price: live.price, ...swaps, size, reallocations, reallocationFee, rates });
+  const raised = entryAsked && entry ? [{ before: entryAsked, after: entry }] : [];
+  const terms = { ...limited, slippage: heldSlippage(limited.slippage, raised) };
   return {
     request,
     terms,
@@ -159,7 +161,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
       ...ageIssues,
       ...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []),
       ...(reallocationFee === undefined ? [unpricedFee(chain)] : []),
-      ...slippageIssues(terms.slippage),
+      ...slippageIssues(limited.slippage),
     ],
   };
 }

@@ -99,11 +99,16 @@ export function reallocationFees(reallocations: readonly Reallocation[], native:
   return wei === 0n ? [] : [{ kind: 'REALLOCATION_FEE', token: native, amount: fromUnits(wei, native.decimals) }];
 }
 
-/** What the contract takes of the collateral that is paid in, base units. */
-export function depositFees(fee: bigint, { collateral, loan }: Market, price: bigint): readonly CostItem[] {
+/** What the contract takes, base units: of the collateral where its oracle price is given, else of the loan token. */
+export function contractFees(
+  kind: 'DEPOSIT_FEE' | 'YIELD_FEE',
+  fee: bigint,
+  { collateral, loan }: Market,
+  price?: bigint,
+): readonly CostItem[] {
   if (fee === 0n) return [];
-  const amount = fromUnits(fee, collateral.decimals);
-  return [{ kind: 'DEPOSIT_FEE', token: collateral, amount, valueInLoan: loanValue(fee, price, loan) }];
+  const token = price === undefined ? loan : collateral;
+  return [{ kind, token, amount: fromUnits(fee, token.decimals), valueInLoan: loanValue(fee, price, loan) }];
 }
 
 /** Name the swaps of a path: the last one of an opening or increase swaps the loan, a close sells, others enter. */

@@ -15,7 +15,7 @@ export function heldSlippage(
   const raised = planned.filter(({ before, after }) => after.minOut > before.minOut).map(({ after }) => slackOf(after));
   const tightest = raised.reduce<Decimal | undefined>((least, next) => (least?.lte(next) ? least : next), undefined);
   if (!tightest?.lt(asked.value)) return asked;
-  return { ...asked, value: tightest, tightenedFrom: asked.value };
+  return { ...asked, value: tightest, tightenedFrom: asked.tightenedFrom ?? asked.value };
 }
 
 /** Name a slippage of which less holds than was asked for, as a typed issue; nothing otherwise. */

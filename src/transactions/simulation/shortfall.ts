@@ -22,6 +22,9 @@ const LEAST_TOLERANCE: Decimal = new Decimal('0.001');
 /** Share of the slippage that may be gone before anything was sent. */
 const SLIPPAGE_SHARE: Decimal = new Decimal('0.2');
 
+/** Loan base units by which debt and value, each rounded against the position, differ from a plan that is met. */
+const ROUNDING = 2;
+
 /** The part of a swap's output that may be missing in simulation, a ratio: 10 bp, or a fifth of the slippage where that is more. */
 export function toleranceOf(slippage: Decimal): Decimal {
   return Decimal.max(LEAST_TOLERANCE, slippage.times(SLIPPAGE_SHARE));
@@ -59,7 +62,7 @@ export function positionShortfall(comparison: PositionComparison): Shortfall | u
   const { planned, simulated, price, loan, swapped, slippage } = comparison;
   const netOf = ({ collateral, debt }: PositionState) => collateralValueInLoan(collateral, price) - debt;
   const [expected, actual] = [netOf(planned), netOf(simulated)];
-  const allowed = toleranceOf(slippage).times(swapped.toString());
+  const allowed = Decimal.max(toleranceOf(slippage).times(swapped.toString()), ROUNDING);
   if (allowed.gte((expected - actual).toString())) return undefined;
   return {
     of: 'net_value',
