@@ -8,10 +8,8 @@ export function depositFeeOf(amount: bigint, feeWad: bigint): bigint {
 /** The least deposit of which at least `net` base units are left after the fee. */
 export function beforeDepositFee(net: bigint, feeWad: bigint): bigint {
   if (net <= 0n || feeWad === 0n) return net;
-  const kept = WAD - feeWad;
-  const gross = (net * WAD + kept - 1n) / kept;
-  // The fee rounds down: a unit less may do as well.
-  return gross - 1n - depositFeeOf(gross - 1n, feeWad) >= net ? gross - 1n : gross;
+  // gross − ⌊gross × fee⌋ ≥ net exactly when gross × (1 − fee) > net − 1.
+  return ((net - 1n) * WAD) / (WAD - feeWad) + 1n;
 }
 
 /** The fee on what closing returns, loan base units: a share of what is above the deposit basis. */
