@@ -1,7 +1,7 @@
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { type Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { costBasis, depositFees, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
 import { liquidationOf } from '../preview/economics.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { worstOutput } from '../quoting/planned.ts';
@@ -21,7 +21,7 @@ export function depositCosts(
     { kind: 'ENTRY_SWAP', swap: swaps.zap, outPrice: prices.yield },
     { kind: 'LEVERAGE_SWAP', swap: swaps.leverage, outPrice: prices.yield },
   ];
-  const fees = depositFees(feeOf(swaps.zap.expectedOut), yieldMarket, prices.yield);
+  const fees = contractFees('DEPOSIT_FEE', feeOf(swaps.zap.expectedOut), yieldMarket, prices.yield);
   const basis = costBasis({ swaps: judged, loan: depositToken, equity: amountIn, fees });
   const usdOf = (token: string) => (token === depositToken.address ? loanUsd : undefined);
   const worstZap = worstOutput(swaps.zap);
