@@ -45,6 +45,7 @@ async function printed() {
   for (const outcome of ['accepted', 'grace', 'refused', 'unavailable']) metrics.keyCheck(outcome);
   metrics.refused(new RateLimitedError({ scope: 'client', policy: 'anonymous', limit: 1, windowSec: 60 }, 1));
   metrics.build('leverage open', 'ok');
+  metrics.swapQuote({ chainId: 1, venue: 'AggregatorOne', outcome: 'quoted' });
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
   metrics.cacheFill('rest', { bytes: 1, maxBytes: 2, entries: 1 });
   metrics.slowReader();

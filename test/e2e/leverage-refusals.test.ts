@@ -85,6 +85,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
               'desiredLtv',
               'slippage',
               'maxSwapLossPct',
+              'minAmountOut',
               'chainId',
             ],
           },
