@@ -13,6 +13,7 @@ import {
   equityOf as equityAt,
   feeNotes,
   type Issue,
+  incentiveNote,
   judgedSwaps,
   type Liquidation,
   liquidationOf,
@@ -90,6 +91,7 @@ export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Pro
     ...swaps.map(swapNote),
     ...slippageNote(slippage),
     ...feeNotes(prepared),
+    ...incentiveNote(terms.preview),
     ...issues.map(({ message }) => message),
   ].join(' ');
   return { terms, position: positionOfOpen(prepared), note, issues };

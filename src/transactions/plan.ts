@@ -25,7 +25,7 @@ import type {
   PositionState,
   TokenAmount,
 } from './types.ts';
-import { instructionsOf, shownAmount } from './words.ts';
+import { incentiveNote, instructionsOf, shownAmount } from './words.ts';
 
 /** What a verb decided; `completePlan` simulates it and says what to do with it. */
 export interface PlanDraft {
@@ -165,7 +165,7 @@ export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promi
       approvals: approvals.length,
       swaps,
       slippage: draft.slippage,
-      notes: draft.notes,
+      notes: [...draft.notes, ...incentiveNote(draft.preview)],
       issues,
       expiresAtMs,
       signingUrl,

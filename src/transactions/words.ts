@@ -1,7 +1,7 @@
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
 import type { EffectiveSlippage } from './input.ts';
 import { worstOutput } from './quoting/planned.ts';
-import type { Issue, PlannedSwap, TokenAmount } from './types.ts';
+import type { Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
 export function shownAmount(units: bigint, { decimals, symbol }: { decimals: number; symbol: string }): string {
@@ -18,6 +18,14 @@ export function slippageNote({ value, cappedFrom, tightenedFrom }: EffectiveSlip
 export function swapNote(swap: PlannedSwap): string {
   const { quote, tokenIn, tokenOut, expectedOut } = swap;
   return `${quote.source} swaps ${shownAmount(quote.amountIn, tokenIn)} into about ${shownAmount(expectedOut, tokenOut)}, at least ${formatUnitsPlain(worstOutput(swap), tokenOut.decimals)}.`;
+}
+
+/** Say that a borrow incentive is counted as it is paid now; nothing where none is. */
+export function incentiveNote(preview: PositionPreview | undefined): readonly string[] {
+  if (!preview?.expectedLeverageApyPct || !preview.rates?.incentiveAprPct.gt(0)) return [];
+  return [
+    'A borrow incentive is counted as it is paid now: how far the debt of this position dilutes it is not known.',
+  ];
 }
 
 /** Say what the wallet had more after a simulation. */
