@@ -1,6 +1,7 @@
 import { priceAgeState } from '../domain/market/price-age.ts';
 import { shownCalls } from '../resolvers/calls.ts';
 import { depositEquity, exitEquity, previewEquity } from '../resolvers/equity.ts';
+import { formatPct } from '../shared/decimal.ts';
 import {
   AmbiguousYieldLoopsError,
   type BuiltBatch,
@@ -13,6 +14,7 @@ import { builtField } from './built-field.ts';
 import { DepositEquityInputRef, EquityPreviewInputRef, ExitEquityInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 import { DepositPreviewRef } from './equity-preview.ts';
+import { CostRef, WorstCaseRef } from './position-preview.ts';
 import { detailsOf, RefusalRef } from './refusals.ts';
 import { ORACLE_PRICE_AS_OF, OraclePriceAgeRef, PREVIEW_PRICE_AGE, PREVIEW_READ_AT, ReadAtRef } from './stamp.ts';
 import { IssueRef, SendCallsRef, TokenAmountRef, UnsignedCallRef } from './transaction.ts';
@@ -164,6 +166,23 @@ const ExitRef = builder.objectRef<BuiltExit>('EquityExit').implement({
       type: OraclePriceAgeRef,
       description: PREVIEW_PRICE_AGE,
       resolve: ({ priced }) => priceAgeState(priced.oraclePriceAsOfMs),
+    }),
+    costs: t.field({
+      type: [CostRef],
+      complexity: { field: 1, multiplier: 4 },
+      description: 'What it costs at once, by kind.',
+      resolve: ({ costs }) => [...costs],
+    }),
+    totalSwapCostPctOfEquity: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'All that its sales lose, percent of what the vault is worth with 2 places; `null` = it is worth nothing.',
+      resolve: ({ totalSwapCostPctOfEquity: pct }) => (pct ? formatPct(pct) : null),
+    }),
+    worstCase: t.expose('worstCase', {
+      type: WorstCaseRef,
+      description: 'What is paid out when every sale gives its minimum only, fees of the contract paid.',
     }),
     closes: t.intList({
       description: 'Ids of the yield loops that it closes, in order; nothing else is closed.',

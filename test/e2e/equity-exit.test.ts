@@ -20,6 +20,27 @@ describe('exit', () => {
   const openIds = async (name: string) =>
     (await vaults.verbs.loops(owner(name))).flatMap(({ open }, id) => (open ? [id] : []));
 
+  test('behavior: tells what it costs and what it pays out at least, on both surfaces', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    const body = { strategyId: vault.id, userAddress: owner('shareholder') };
+    const { meta, calls } = await build('exit', body);
+    expect(meta.costs.map(({ kind }: { kind: string }) => kind)).toEqual(['EXIT_SWAP', 'STOCK_SWAP']);
+    expect(Number(meta.totalSwapCostPctOfEquity)).toBeGreaterThan(0);
+    const shown = await vaults.verbs.ask(
+      'query($input: ExitEquityInput!) { exitEquity(input: $input) { ... on EquityExit { worstCase { equity ltv } costs { kind } } } }',
+      body,
+    );
+    expect(shown.costs).toHaveLength(2);
+    expect(shown.worstCase.ltv).toBeNull();
+    expect(meta.worstCase).toEqual({ equity: expect.stringMatching(/^\d+(\.\d+)?$/) });
+    const before = await vaults.verbs.balance(vault.depositToken.address, body.userAddress);
+    await vaults.verbs.sendAtomically(body.userAddress, calls);
+    const gained = (await vaults.verbs.balance(vault.depositToken.address, body.userAddress)) - before;
+    const least = new Decimal(meta.worstCase.equity).shiftedBy(vault.depositToken.decimals);
+    expect(least.lte(gained.toString())).toBe(true);
+    expect(least.gt(new Decimal(gained.toString()).times('0.9'))).toBe(true);
+  });
+
   test('behavior: a basis match closes its loop', async () => {
     const vault = vaults.verbs.vault('SPY');
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: owner('shareholder') });

@@ -143,6 +143,7 @@ describe('buildExitBatch', () => {
           slippage,
           loops: loops.map((positionId, i) => ({
             positionId,
+            proxy: router,
             swap: swapOf(yieldMarket.collateral, depositToken, 10n ** 18n, 10n ** 6n, slippage, `0x0${i + 1}` as Hex),
           })),
           stockSwap: swapOf(stock, depositToken, 10n ** 18n, stockOut, slippage),

@@ -9,7 +9,7 @@ import type {
   EquitySimulateQuery,
 } from '../generated/operations.ts';
 import { isRefusal, refusalError } from '../refusal.ts';
-import { depositPreview, equityBatch, equitySimulation } from '../schemas/equity.ts';
+import { depositPreview, equityBatch, equitySimulation, exitCosting } from '../schemas/equity.ts';
 import { addressText, amountText, plainNumber, strategyIdText } from '../schemas/transactions.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
 import { projectEquityPosition } from './positions.ts';
@@ -139,7 +139,10 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       project: ({ exitEquity: answer }: EquityExitBuildQuery) => {
         const batch = answered(answer);
         if (isRefusal(batch)) throw refusalError(batch);
+        const { costs, totalSwapCostPctOfEquity, worstCase } = batch;
+        const costing = { costs, totalSwapCostPctOfEquity, worstCase };
         return projectBatch(batch, {
+          ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
           ...(batch.received ? { received: batch.received } : {}),
           ...(batch.readAt ? { readAt: batch.readAt } : {}),
           ...(batch.oraclePriceAge === 'UNKNOWN' ? {} : { oraclePriceAsOf: batch.oraclePriceAsOf }),

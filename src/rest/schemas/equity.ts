@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAt } from './common.ts';
 import { equityPositionSchema } from './position.ts';
-import { costList, liquidation, received, totalSwapCost, unsignedCall } from './transactions.ts';
+import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
 const tokens = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdText = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -104,6 +104,13 @@ export const equitySimulation = z
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
 
+/** What an exit tells of its costs. */
+export const exitCosting = z.object({
+  costs: costList.optional(),
+  totalSwapCostPctOfEquity: totalSwapCost,
+  worstCase: worstCase.optional(),
+});
+
 export const equityBatch = z
   .object({
     ...frame,
@@ -116,6 +123,9 @@ export const equityBatch = z
       .object({
         preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
         position: equityPositionSchema.optional().describe('Exits: the vault that is unwound, as it stands.'),
+        costs: costList.optional().describe('Exits: what it costs at once, by kind.'),
+        totalSwapCostPctOfEquity: totalSwapCost,
+        worstCase: worstCase.optional().describe('Exits: what is paid out at least, whole deposit tokens.'),
         received,
         readAt: pricedAt.describe(
           'Exits: the block at which the prices and debts that the sales are judged by were read; absent where the node did not tell which.',

@@ -18,6 +18,7 @@ import { receivedNote, shownAmount } from '../words.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
 import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
 import { type ExitRequest, planExit, type WalletReading } from './exit.ts';
+import { type ExitCosts, type ExitLegs, exitCosts } from './exit-costs.ts';
 import {
   type BatchOutcome,
   type BatchPlan,
@@ -50,7 +51,7 @@ export interface BuiltDeposit extends BuiltBatch {
   readonly terms: DepositTerms;
 }
 
-export interface BuiltExit extends BuiltBatch {
+export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly terms: ExitTerms;
   /** The vault that is left, as it stands. */
   readonly position: EquityPosition;
@@ -138,26 +139,55 @@ async function exitOnce(
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, undefined, [])];
-  const { terms, position, priced, slippage, issues, answers } = await planExit(deps, found, request, wallet, reads);
+  const { legs, notes, terms, position, priced, slippage, issues, answers } = await planExit(
+    deps,
+    found,
+    request,
+    wallet,
+    reads,
+  );
   const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
   const isAuthorized = required(answer);
   const ids = terms.loops.map(({ positionId }) => positionId);
   const calls = buildExitBatch(chain.contracts, terms, { isAuthorized });
+  const places = exitPlaces(found, terms, calls);
   const { outcome, ...batch } = await completeBatch(deps, found, {
     action: 'equity_exit',
     user,
     calls,
-    swaps: exitPlaces(found, terms, calls),
+    swaps: places,
     opens: false,
+    proxies: terms.loops.map(({ proxy }) => proxy),
     shortfall: ({ fills }) => swapShortfall(fills, terms.slippage),
     notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
     slippage,
     nativeBalance: required(native),
     issues,
-    notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault)],
+    notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault), ...notes],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
   });
-  return { ...batch, terms, position, priced, ...(outcome ? { received: [receivedBy(found, outcome)] } : {}) };
+  const costs = outcome ? costsAsFilled(legs, places, outcome) : exitCosts(legs);
+  return {
+    ...batch,
+    ...costs,
+    terms,
+    position,
+    priced,
+    ...(outcome ? { received: [receivedBy(found, outcome)] } : {}),
+  };
+}
+
+/** The costs as the simulation ended: what of a loop's sale neither repaid its debt nor reached the wallet is the fee. */
+function costsAsFilled(legs: ExitLegs, places: readonly SwapPlace[], outcome: BatchOutcome): ExitCosts {
+  const { fills, repaid, received } = outcome;
+  const loops = legs.loops.map((loop, i) => ({ ...loop, swap: fills[i] ? filledSwap(fills[i]) : loop.swap }));
+  const sold = fills[loops.length];
+  const stock = { ...legs.stock, swap: sold ? filledSwap(sold) : legs.stock.swap };
+  const kept = loops.reduce((sum, { swap }, i) => {
+    const paid = received[places[i]?.callIndex ?? -1] ?? 0n;
+    return sum + swap.expectedOut - (repaid[i] ?? 0n) - paid;
+  }, 0n);
+  return exitCosts({ ...legs, loops, stock }, kept);
 }
 
 function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmount {
@@ -172,6 +202,8 @@ interface BatchDraft {
   readonly swaps: readonly SwapPlace[];
   /** Whether it opens a loop. */
   readonly opens: boolean;
+  /** What holds the loops that it closes. */
+  readonly proxies?: readonly Address[];
   /** What of it fell short; `undefined` = nothing. */
   readonly shortfall: (outcome: BatchOutcome) => Shortfall | undefined;
   /** What is only known once the calls have run. */

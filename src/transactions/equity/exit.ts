@@ -5,7 +5,7 @@ import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/posit
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import { type BuilderDeps, feedsOf } from '../deps.ts';
+import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
 import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
@@ -17,10 +17,12 @@ import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { priceAgeIssues } from '../quoting/price-age.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
+import { type DeploymentAnswers, deploymentNotes, foldDeployment, planDeployment } from '../requirements/deployment.ts';
 import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { Issue, PlannedSwap } from '../types.ts';
 import { shownAmount } from '../words.ts';
+import type { ExitLegs } from './exit-costs.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -43,6 +45,9 @@ export interface WalletReading {
 
 export interface PlannedExit {
   readonly terms: ExitTerms;
+  /** What its costs are made of. */
+  readonly legs: ExitLegs;
+  readonly notes: readonly string[];
   /** The vault that is left. */
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
@@ -95,9 +100,10 @@ export async function planExit(
       ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
       ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
       ...planContract(chain, vault.yieldMarket),
+      ...planDeployment(chain, vault.yieldMarket),
       ...further,
     ]);
-  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, k, l, m, n, ...rest] = answers;
   // The stock leg alone is left through the router, which does not ask.
   if (loops.length > 0) requireUnpaused([isPaused, isSupported]);
   const nowMs = deps.clock.now();
@@ -152,7 +158,8 @@ export async function planExit(
     const debt = debtOf(yieldMarket, loop.borrowShares);
     const requested = { field: 'yieldPositionIds', value: String(loop.id) };
     const equity = collateralValueInLoan(loop.collateral, yieldMarket.price) - debt;
-    return [{ positionId: loop.id, swap: coveringDebt(swap, debt, requested), equity, requested }];
+    const { proxy, depositedAssets: basis } = loop;
+    return [{ positionId: loop.id, proxy, debt, basis, swap: coveringDebt(swap, debt, requested), equity, requested }];
   });
   const requested = { field: 'strategyId', value: vault.id };
   const stockSold = coveringDebt(stockSwap, stockDebt, requested);
@@ -175,11 +182,22 @@ export async function planExit(
     ...exits.map(({ swap }, i) => ({ before: loopSwaps[i] ?? swap, after: swap })),
     { before: stockSwap, after: stockSold },
   ]);
+  const deployment = foldDeployment(vault.yieldMarket, [k, l, m, n] as DeploymentAnswers);
+  const legs: ExitLegs = {
+    vault,
+    loops: exits,
+    stock: { swap: stockSold, debt: stockDebt },
+    equity,
+    yieldFee: deployment.yieldFee,
+    usdOf: usdPrices(deps, chain),
+  };
   return {
+    legs,
+    notes: loops.length > 0 ? deploymentNotes(deployment) : [],
     terms: {
       vault,
       router,
-      loops: exits.map(({ positionId, swap }) => ({ positionId, swap })),
+      loops: exits.map(({ positionId, proxy, swap }) => ({ positionId, proxy, swap })),
       stockSwap: stockSold,
       slippage: held.value,
     },

@@ -6,7 +6,7 @@ import type { Address } from '../../shared/ids.ts';
 import { debtOf, foldMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { readOf, required } from '../requirements/reads.ts';
 import { type Fill, fillsOf, type SwapPlace } from '../simulation/fills.ts';
-import { openedPosition, type PositionArray, type PositionRow } from '../simulation/outcome.ts';
+import { openedPosition, type PositionArray, type PositionRow, repaidIn } from '../simulation/outcome.ts';
 import { positionShortfall, type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
 import type { Observation, Simulation } from '../simulation/simulate.ts';
 import type { PositionState } from '../types.ts';
@@ -20,6 +20,8 @@ export interface BatchOutcome {
   readonly fills: readonly Fill[];
   /** Deposit tokens that the wallet gains by each call; negative = pays. */
   readonly received: readonly bigint[];
+  /** Debt of each of `proxies` that was repaid. */
+  readonly repaid: readonly bigint[];
   /** The wallet's stock leg after all of them. */
   readonly stock: PositionState;
   /** The loop that a deposit opens. */
@@ -33,6 +35,8 @@ export interface BatchPlan {
   readonly swaps: readonly SwapPlace[];
   /** Whether a loop is opened. */
   readonly opens: boolean;
+  /** What holds the loops that are closed, in order. */
+  readonly proxies?: readonly Address[];
 }
 
 /** Where the swaps of a deposit run: two in the router, the last inside the flash loan, all in one call. */
@@ -87,7 +91,7 @@ export function planBatchOutcome({ found: { chain, vault }, user, calls, opens }
 
 /** Fold the answers of `planBatchOutcome`. @throws ChainReadError when the positions cannot be read */
 export function foldBatchOutcome(
-  { found: { chain, vault }, user, calls, swaps, opens }: BatchPlan,
+  { found: { chain, vault }, user, calls, swaps, opens, proxies = [] }: BatchPlan,
   { answers, logs, timestamp }: Extract<Simulation, { simulated: true }>,
 ): BatchOutcome {
   const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
@@ -99,6 +103,7 @@ export function foldBatchOutcome(
   return {
     fills: fillsOf(chain, user, swaps, logs),
     received: calls.map((_, i) => (balances[i + 1] ?? 0n) - (balances[i] ?? 0n)),
+    repaid: proxies.map((proxy) => repaidIn(chain, vault.yieldMarket, proxy, logs.flat())),
     stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
     ...(opens ? { loop: openedLoop(yieldAnswers) } : {}),
   };

@@ -141,6 +141,8 @@ export interface DepositPreview extends DepositCosts, PricedAt {
 /** One loop that an exit closes. */
 export interface LoopExit {
   readonly positionId: number;
+  /** The contract that holds it. */
+  readonly proxy: Address;
   readonly swap: PlannedSwap;
 }
 

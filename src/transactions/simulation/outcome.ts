@@ -1,4 +1,4 @@
-import { parseEventLogs } from 'viem';
+import { isAddressEqual, parseEventLogs } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
@@ -118,6 +118,20 @@ export function openedPosition(
     else borrowShares -= args.shares;
   }
   return { id, collateral, borrowShares };
+}
+
+/** What of a position's debt was repaid in these logs, loan base units. */
+export function repaidIn(chain: Chain, market: Market, proxy: Address, logs: readonly SimulatedLog[]): bigint {
+  const events = parseEventLogs({
+    abi: morphoBlueAbi,
+    eventName: 'Repay',
+    logs: logs.filter(({ address }) => address === chain.contracts.morphoBlue) as never[],
+  });
+  return events.reduce(
+    (sum, { args: { id, onBehalf, assets } }) =>
+      id.toLowerCase() === market.id && isAddressEqual(onBehalf, proxy) ? sum + assets : sum,
+    0n,
+  );
 }
 
 function less(after: bigint | undefined, before: bigint | undefined): bigint {

@@ -1,0 +1,49 @@
+import type { EquityVault } from '../../catalog/types.ts';
+import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
+import { type Decimal, fromUnits } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import { type Cost, contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { worstOutput } from '../quoting/planned.ts';
+import type { PlannedSwap } from '../types.ts';
+
+/** What an exit costs at once, and what it pays out at least. */
+export interface ExitCosts {
+  readonly costs: readonly Cost[];
+  /** All that its sales lose, percent of what the vault is worth; absent where that is nothing. */
+  readonly totalSwapCostPctOfEquity?: Decimal;
+  /** Whole deposit tokens, when every sale gives its minimum only and the fees of the contract are paid; no LTV is left. */
+  readonly worstCase: { readonly equity: Decimal; readonly ltvPct: null };
+}
+
+export interface ExitLegs {
+  readonly vault: EquityVault;
+  /** Loops in the order in which they are closed. Base units of the deposit token. */
+  readonly loops: readonly { readonly swap: PlannedSwap; readonly debt: bigint; readonly basis: bigint }[];
+  readonly stock: { readonly swap: PlannedSwap; readonly debt: bigint };
+  /** What both legs are worth at their oracles' prices, less their debts. */
+  readonly equity: bigint;
+  /** Rate in WAD; 0 on an uncorrelated market. */
+  readonly yieldFee: bigint;
+  usdOf(token: Address): Decimal | undefined;
+}
+
+/** Say what an exit costs. `kept` is what the contract kept in a simulation, base units; without one its rule tells. */
+export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: ExitLegs, kept?: bigint): ExitCosts {
+  const { depositToken, yieldMarket } = vault;
+  const feesOf = (output: (swap: PlannedSwap) => bigint) =>
+    loops.reduce((sum, { swap, debt, basis }) => sum + yieldFeeOnReturn(output(swap) - debt, basis, yieldFee), 0n);
+  const swaps: readonly JudgedSwap[] = [
+    ...loops.map(({ swap }) => ({ kind: 'EXIT_SWAP' as const, swap })),
+    { kind: 'STOCK_SWAP', swap: stock.swap },
+  ];
+  const amount = kept ?? feesOf(({ expectedOut }) => expectedOut);
+  const fees = contractFees('YIELD_FEE', amount, yieldMarket);
+  const basis = costBasis({ swaps, loan: depositToken, equity, fees });
+  const { totalSwapCostPctOfEquity } = basis;
+  const least = [...loops, stock].reduce((sum, { swap, debt }) => sum + worstOutput(swap) - debt, 0n);
+  return {
+    costs: pricedCosts(basis, usdOf, depositToken.address),
+    ...(totalSwapCostPctOfEquity ? { totalSwapCostPctOfEquity } : {}),
+    worstCase: { equity: fromUnits(least - feesOf(worstOutput), depositToken.decimals), ltvPct: null },
+  };
+}
