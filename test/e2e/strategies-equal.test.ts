@@ -48,6 +48,7 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
   historicalLeverageApyPct { avg30d avg60d avg90d }
   ltvPct { liquidation max }
   oracle { address type }
+  oraclePriceAsOf
   exitLiquidity { measured asOf method direction slippagePct { sizeUsd slippagePct } }
   noSwapRoute
   spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } warnings { code field value message } }
@@ -61,8 +62,8 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
 
 /** Where the contract keeps null: it was measured, or cannot apply. Everywhere else an unknown value is absent. */
 const KEEPS_NULL =
-  /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
-const MAY_BE_UNKNOWN = /^(pointsIncentive|borrowIncentive|collateralIncentive)$/;
+  /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
+const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
 /** Required, and made without an input that is not known. */
 const ASSUMED = /^(netBorrowApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
 /** Exact decimals there, JSON numbers here. */
