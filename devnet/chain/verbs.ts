@@ -9,6 +9,7 @@ import type { Artifacts } from './compile.ts';
 import { marketParams, tokenContract } from './deploy.ts';
 import { encode } from './encode.ts';
 import { priceCall } from './prices.ts';
+import { minedReceipt } from './receipt.ts';
 
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 
@@ -55,7 +56,7 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
     const gas = numberToHex((estimate * 3n) / 2n); // time passes until it is mined, and interest with it
     const params = [{ from, to, data, value: numberToHex(value), gas }];
     const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-    const receipt = await client.waitForTransactionReceipt({ hash });
+    const receipt = await minedReceipt(client, hash);
     if (receipt.status !== 'success') throw new Error(`Transaction ${hash} from ${from} to ${to} reverted`);
     return receipt;
   };

@@ -8,6 +8,7 @@ import {
 } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { expect } from 'vitest';
+import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { BORROWER } from '../../devnet/seed/accounts.ts';
 import { marketKey } from '../../devnet/seed/markets.ts';
@@ -77,7 +78,7 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
         // Time passes until it is mined, and interest with it: that costs gas which the estimate has not seen.
         const gas = ((await client.estimateGas({ account, ...call })) * 3n) / 2n;
         const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas });
-        const receipt = await client.waitForTransactionReceipt({ hash });
+        const receipt = await minedReceipt(client, hash);
         expect(receipt.status).toBe('success');
         receipts.push(receipt);
       }

@@ -1,6 +1,7 @@
 import { createWalletClient, encodeFunctionData, http } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { compileContracts } from '../../devnet/chain/compile.ts';
+import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
@@ -143,7 +144,7 @@ export function equityVerbs(service: TestService, chain: Chain = equityChain()) 
       const succeeded: boolean[] = [];
       for (const { to, data, value } of calls) {
         const hash = await wallet.sendTransaction({ chain: null, to, data, value: BigInt(value ?? 0), gas: CALL_GAS });
-        succeeded.push((await client.waitForTransactionReceipt({ hash })).status === 'success');
+        succeeded.push((await minedReceipt(client, hash)).status === 'success');
       }
       return succeeded;
     },
