@@ -21,6 +21,7 @@ import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
 import { priceAgeGap, priceAsOfMs } from './price-age.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
+import { sharedAssetsOf } from './shared-liquidity.ts';
 import { bufferOf, limitsOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
 import { warningsOf, worstOf } from './warnings.ts';
@@ -181,7 +182,7 @@ function sharedAssets(market: Market, context: CompositionContext): bigint | Gap
   const group: GroupState<SharedLiquidity> = context.facts.groups.sharedLiquidity;
   const fact = group.items.get(market.id);
   return fact
-    ? fact.value.sources.reduce((sum, source) => sum + source.assets, 0n)
+    ? sharedAssetsOf(fact.value, context.facts.groups.lendingState.items)
     : gapOfGroup(field, group, market.id);
 }
 
