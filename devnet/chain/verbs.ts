@@ -135,7 +135,7 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
       await setOraclePrice(which, price);
       return price;
     },
-    /** Stop the feed behind an oracle: its date stays, whatever time passes and whatever its answer is set to. */
+    /** Stop the feed behind an oracle: its date no longer changes, even when its answer is set anew. */
     freezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'freeze'),
     /** Let the feed publish now, and at every heartbeat again. */
     unfreezeFeed: (which: Market | string): Promise<TransactionReceipt> => onFeed(which, 'unfreeze'),
