@@ -112,11 +112,13 @@ describe('start', () => {
   });
 
   test('error: a setting that is wrong and a Postgres that is away end the process with one line', async () => {
-    const wrong = spawnService(settings({ PORT: 'many' }));
+    // Both rejections are awaited together: either process may end first.
     const away = spawnService(settings({ DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/none', START_WAIT_SEC: '0' }));
-    await expect(wrong).rejects.toThrow('PORT');
-    await expect(away).rejects.toThrow('DATABASE_URL');
-    await expect(away).rejects.not.toThrow('secret');
+    await Promise.all([
+      expect(spawnService(settings({ PORT: 'many' }))).rejects.toThrow('PORT'),
+      expect(away).rejects.toThrow('DATABASE_URL'),
+      expect(away).rejects.not.toThrow('secret'),
+    ]);
   });
 
   test('error: an overlay that does not fit is named by its setting', async () => {
