@@ -10,7 +10,10 @@ export interface RpcCall {
 /** What the node said to one call. */
 export type RpcAnswer =
   | { readonly result: unknown; readonly error?: never }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
+  | {
+      readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+      readonly result?: never;
+    };
 
 export interface JsonRpcDeps {
   readonly url: string;

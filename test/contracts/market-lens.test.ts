@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Hex, keccak256, numberToHex } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { FEED_LENS, MARKET_LENS, renderLens } from '../../scripts/lenses.ts';
+import { LENSES, renderLens } from '../../scripts/lenses.ts';
 import { MARKET_LENS_CODE } from '../../src/abi/generated/market-lens.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
@@ -29,12 +29,9 @@ beforeAll(async () => {
 }, COMPILE_MS);
 
 describe('generated code', () => {
-  test.each([MARKET_LENS, FEED_LENS])(
-    'default: the committed module carries what the compiler makes of $contract',
-    (lens) => {
-      expect(readFileSync(lens.file, 'utf8')).toBe(renderLens(lens, artifacts));
-    },
-  );
+  test.each(LENSES)('default: the committed module carries what the compiler makes of $contract', (lens) => {
+    expect(readFileSync(lens.file, 'utf8')).toBe(renderLens(lens, artifacts));
+  });
 
   test('behavior: what a full call sends and returns is within the limits of creation', () => {
     const ids = Array.from({ length: MARKETS_PER_CALL }, (_, i) => keccak256(numberToHex(i)) as MarketId);
