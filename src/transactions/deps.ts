@@ -95,15 +95,33 @@ export function ratesOf(
  * that is collateral of a market of the catalog, what the market's oracle and the price of its loan token say.
  */
 export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
+  const priceOf = believedPrices(deps, chain);
+  return (address) => priceOf(address)?.usd;
+}
+
+/**
+ * The market whose oracle says what a token is worth, where `usdPrices` has no measured price of it: that price is as old as
+ * the feeds behind the oracle.
+ */
+export function pricedBy(deps: BuilderDeps, chain: Chain): (token: Address) => Market | undefined {
+  const priceOf = believedPrices(deps, chain);
+  return (address) => priceOf(address)?.market;
+}
+
+function believedPrices(
+  deps: BuilderDeps,
+  chain: Chain,
+): (token: Address) => { readonly usd: Decimal; readonly market: Market | undefined } | undefined {
   const facts = deps.facts(chain.chainId);
   const pegged = peggedTokens(chain);
   const nowMs = deps.clock.now();
   const tokens = tokensByAddress(chain);
   return (address) => {
     const token = tokens.get(address);
-    const price = token && tokenPrice(token, 'usd', { chain, facts, pegged }).price;
-    if (!price || isStale(stampOf(price, deps.budgets.price), nowMs)) return undefined;
-    return isPlausiblePrice(price.value.usd, pegged.has(address)) ? price.value.usd : undefined;
+    const found = token && tokenPrice(token, 'usd', { chain, facts, pegged });
+    if (!found?.price || isStale(stampOf(found.price, deps.budgets.price), nowMs)) return undefined;
+    const { usd } = found.price.value;
+    return isPlausiblePrice(usd, pegged.has(address)) ? { usd, market: found.market } : undefined;
   };
 }
 
@@ -111,9 +129,11 @@ export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => 
  * USD prices that were measured, and do not follow from an oracle: a second source beside it. Fresh and believed ones only.
  */
 export function measuredPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
-  const { items } = deps.facts(chain.chainId).groups.price;
-  const usdOf = usdPrices(deps, chain);
-  return (address) => (items.has(address) || items.has(priced(chain, address)) ? usdOf(address) : undefined);
+  const priceOf = believedPrices(deps, chain);
+  return (address) => {
+    const price = priceOf(address);
+    return price?.market ? undefined : price?.usd;
+  };
 }
 
 const tokensByAddress: (chain: Chain) => ReadonlyMap<Address, Token> = oncePer(
@@ -123,10 +143,6 @@ const tokensByAddress: (chain: Chain) => ReadonlyMap<Address, Token> = oncePer(
 /** The feeds behind the oracle of a market, as far as it names them: they never change. */
 export function feedsOf(deps: BuilderDeps, { chainId, oracle }: Market): readonly OracleFeed[] | undefined {
   return deps.facts(chainId).groups.oracle.items.get(oracle)?.value.feeds;
-}
-
-function priced({ native, wrappedNative }: Chain, token: Address): Address {
-  return token === native.address && wrappedNative ? wrappedNative.address : token;
 }
 
 /** Referral fee of swaps into a position, basis points. */

@@ -1,4 +1,5 @@
 import type { SwapSource } from '../catalog/schema.ts';
+import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
@@ -53,12 +54,34 @@ export interface NoRouteDetails {
 
 /** No venue has a believable route for the pair at this size. */
 export class NoRouteError extends AppError<NoRouteDetails> {
-  constructor(details: NoRouteDetails) {
+  constructor(details: NoRouteDetails, message?: string) {
     const asked = details.venues.map(({ source, reason }) => `${source}: ${reason}`).join(', ');
     super(
       'no_route',
-      `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try another amount or another token, or try again later.`,
+      message ??
+        `No venue swaps ${details.amountIn} base units of ${details.tokenIn} into ${details.tokenOut} now (${asked || 'none serves the pair'}). Try another amount or another token, or try again later.`,
       { details },
+    );
+  }
+}
+
+/** A venue's quotes for one loan get worse each time it is asked: no loan ends at the LTV that was asked for. */
+export class UnsteadyQuotesError extends NoRouteError {
+  constructor(quote: {
+    readonly tokenIn: Address;
+    readonly tokenOut: Address;
+    /** Of the last quote, base units of `tokenIn`. */
+    readonly amountIn: string;
+    readonly source: SwapSource;
+    /** What the position would end at, and what was asked for. */
+    readonly ltvPct: Decimal;
+    readonly targetLtvPct: Decimal;
+  }) {
+    const { source, ltvPct, targetLtvPct, ...swap } = quote;
+    const ends = ltvPct.isFinite() ? `at an LTV of ${ltvPct.toFixed(4, Decimal.ROUND_UP)} %` : 'without a value';
+    super(
+      { ...swap, venues: [{ source, reason: 'implausible' }] },
+      `The quotes of ${source} gave less of their value each time a smaller loan was asked for, so that the position would end ${ends}, above the ${targetLtvPct.toFixed()} % that was asked for. Nothing is built on them: try again later, or ask for less leverage or another amount.`,
     );
   }
 }

@@ -10,6 +10,7 @@ import { exitCost } from './exit-cost.ts';
 import { requireChainOf } from './gate.ts';
 import { managePosition } from './manage/index.ts';
 import { openLeverage, prepareOpen } from './open/index.ts';
+import { withVenues } from './quoting/attempts.ts';
 import { createQuoter } from './quoting/quoter.ts';
 import type { VenueStatistics } from './quoting/statistics.ts';
 import { createPositionDirectory } from './requirements/position.ts';
@@ -75,7 +76,7 @@ export function createPartnerServices(deps: PartnerDeps): PartnerServices {
   const positions = createPositionDirectory((chainId) => builder.node(chainId).reader);
   return {
     leverage: {
-      preview: (input) => prepareOpen(builder, input),
+      preview: (input) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),
       open: (input, user) => openLeverage(builder, input, user),
       manage: (input) => managePosition(builder, positions, input),
       exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),

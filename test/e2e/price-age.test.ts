@@ -12,6 +12,7 @@ import { equityVerbs } from '../support/equity.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 
 const COLD_START_MS = 180_000;
+const looper = seededWallet('looper').account.address;
 /** Friday evening to Monday morning. */
 const WEEKEND_SEC = 62 * 3_600;
 
@@ -77,10 +78,60 @@ describe('a stock feed that rests over a weekend', () => {
     await chain(4663).unfreezeFeed(stockMarket);
     expect((await deposit('equity/simulate')).status).toBe(200);
   });
+
+  test('refuses opens that are paid with the stock: its USD price follows from that feed; adding and repaying go on', async () => {
+    const { stockMarket, stock } = equityVerbs(service).vault('SPY');
+    const loop = market(4663, 'syrupUSDG/USDG 91.5');
+    const open = { chainId: 4663, strategyId: loop.id, payToken: stock.address, amount: '2', leverage: 2 };
+    const manage = (action: string) =>
+      post('manage/build', { chainId: 4663, userAddress: looper, id: 0, action, payToken: stock.address, amount: '1' });
+    await pass(0);
+    expect((await post('leverage/simulate', open)).status).toBe(200);
+    await chain(4663).freezeFeed(stockMarket);
+    await pass(WEEKEND_SEC);
+    for (const path of ['leverage/simulate', 'leverage/build']) {
+      const { status, body } = await post(path, path.endsWith('build') ? { ...open, userAddress: looper } : open);
+      expect([path, status, body.error?.code]).toEqual([path, 503, 'stale_data']);
+      expect(body.error.details).toMatchObject({
+        group: 'oracle',
+        feed: feedsOf(stockMarket).base,
+        reference: expect.stringContaining(stockMarket.oracle),
+      });
+      expect(body.error.details.staleForSec).toBeGreaterThan(WEEKEND_SEC - 90_000 - 60);
+    }
+    for (const action of ['repay', 'add_collateral']) {
+      const { status, body, text } = await manage(action);
+      expect([action, status], text).toEqual([action, 200]);
+      expect(body.meta.instructions).toContain(`What SPY is worth follows from the oracle ${stockMarket.oracle}`);
+      expect(body.meta.instructions).toContain('is old: the feed behind it was last updated at');
+    }
+    // A date of the future is no date: how old the price is cannot be told then, and nothing else prices the stock.
+    await chain(4663).dateFeed(stockMarket, 99_999_999_999n);
+    await pass(0);
+    const undated = await post('leverage/simulate', open);
+    expect(undated.status, undated.text).toBe(200);
+    expect(undated.body.note).toContain('whose age cannot be told, and no second source prices it');
+    expect((await manage('repay')).body.meta.instructions).toContain('whose age cannot be told');
+    await chain(4663).unfreezeFeed(stockMarket);
+    await pass(0);
+    const dated = await post('leverage/simulate', open);
+    expect([dated.status, dated.body.note.includes('cannot be told')]).toEqual([200, false]);
+  });
+});
+
+describe('a token whose USD price follows from an oracle that names no feeds', () => {
+  test('is taken, and that its age is not known is said', async () => {
+    const { address } = market(4663, 'wsNET/USDG 62.5 Longbow').collateral;
+    const open = { chainId: 4663, strategyId: market(4663, 'syrupUSDG/USDG 91.5').id, payToken: address };
+    const { status, body, text } = await post('leverage/simulate', { ...open, amount: '10', leverage: 2 });
+    expect(status, text).toBe(200);
+    expect(body.note).toContain('What wsNET is worth follows from the oracle');
+    expect(body.note).toContain('whose age cannot be told, and no second source prices it');
+  });
 });
 
 describe('a loop whose feed is past its heartbeat', () => {
-  const user = seededWallet('looper').account.address;
+  const user = looper;
   const token = (symbol: string) => {
     const found = chain(1).chain.tokens.find((candidate) => candidate.symbol === symbol);
     if (!found) throw new Error(`no ${symbol}`);
@@ -182,7 +233,7 @@ describe('minAmountOut', () => {
   const close = (more: object = {}) =>
     post('manage/build', {
       chainId: 4663,
-      userAddress: seededWallet('looper').account.address,
+      userAddress: looper,
       id: 0,
       action: 'close',
       ...more,

@@ -11,6 +11,7 @@ import { PayloadTooLargeError } from '../../src/server/body.ts';
 import { RateLimitedError } from '../../src/server/budgets.ts';
 import { QueryTooComplexError } from '../../src/server/query-limits.ts';
 import { UnreadAnswersError } from '../../src/server/unread.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import {
   type AppError,
   BadRequestError,
@@ -33,6 +34,7 @@ import {
   SimulationMismatchError,
   SimulationRevertedError,
   StaleDataError,
+  UnsteadyQuotesError,
 } from '../../src/transactions/index.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import { marketOf } from '../e2e/leverage-support.ts';
@@ -109,6 +111,16 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
       tokenOut: market.loan.address,
       amountIn: '1000000',
       venues: [{ source: 'AggregatorOne', reason: 'no_route' }],
+    }),
+  ],
+  UnsteadyQuotesError: [
+    new UnsteadyQuotesError({
+      tokenIn: address,
+      tokenOut: market.loan.address,
+      amountIn: '1000000',
+      source: 'AggregatorOne',
+      ltvPct: new Decimal('81.2'),
+      targetLtvPct: new Decimal('80'),
     }),
   ],
   InsufficientLiquidityError: [

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collateralValueInLoan, openFlashLoan, returnedShare } from '../../src/domain/leverage/flash-loan.ts';
+import {
+  collateralValueInLoan,
+  increaseFlashLoan,
+  openFlashLoan,
+  type Returned,
+  returnedShare,
+} from '../../src/domain/leverage/flash-loan.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { LimitExceededError } from '../../src/transactions/errors.ts';
+import { LimitExceededError, UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { ltvPctOf } from '../../src/transactions/preview/ltv.ts';
 import { requireLossWithin } from '../../src/transactions/quoting/bounds.ts';
 import { expectedOutput, minimumOutput } from '../../src/transactions/quoting/loss.ts';
@@ -114,21 +120,68 @@ describe('sizeLoan', () => {
             price,
             targetLtvPct,
             feeBps: 5,
+            pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
             sizeAt: (returned) => openFlashLoan(value, targetLtvPct, returned),
             async quoteAt(loan) {
               const lossE6 = lossesE6[quotes] ?? 0n;
               quotes += 1;
-              return { expectedOut: (loan * SCALE * (MILLION - lossE6)) / MILLION / price, quoted: lossE6 };
+              const expectedOut = (loan * SCALE * (MILLION - lossE6)) / MILLION / price;
+              return { expectedOut, source: 'AggregatorOne', quoted: null };
             },
           });
           expect(quotes).toBeLessThanOrEqual(3);
           const after = { collateral: collateral + sized.expectedOut, debt: sized.amount };
-          // What one base unit of rounding may be.
-          expect(ltvPctOf(after, price)?.lte(targetLtvPct.plus('0.000001'))).toBe(true);
+          expect(ltvPctOf(after, price)?.lte(targetLtvPct)).toBe(true);
         },
       ),
       RUNS,
     );
+  });
+
+  it('property: whatever quotes say from one to the next, the LTV is at most the target or nothing is sized', async () => {
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt(10n ** 3n, 10n ** 26n),
+        fc.bigInt(10n ** 30n, 10n ** 40n),
+        fc.integer({ min: 0, max: 90 }),
+        fc.integer({ min: 1, max: 96_000 }),
+        // What each quote returns of its value: nothing, all, far too much, or the worse the smaller it is asked for.
+        fc.array(fc.oneof(fc.bigInt(0n, 2_000_000n), fc.constantFrom(0n, 1n, 999_000n, 10n ** 12n)), {
+          minLength: 3,
+          maxLength: 3,
+        }),
+        async (collateral, price, debtPct, ltvMilli, sharesE6) => {
+          const targetLtvPct = new Decimal(ltvMilli).shiftedBy(-3);
+          const collateralValue = collateralValueInLoan(collateral, price);
+          const debt = (collateralValue * BigInt(debtPct)) / 100n;
+          const sizeAt = (returned: Returned) => increaseFlashLoan({ collateralValue, debt, targetLtvPct, returned });
+          fc.pre(sizeAt({ numerator: 1n, denominator: 1n }) > 0n);
+          let quotes = 0;
+          try {
+            const sized = await sizeLoan({
+              ...{ collateral, debt, price, targetLtvPct, feeBps: 5, sizeAt },
+              pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
+              async quoteAt(loan) {
+                const share = sharesE6[quotes] ?? 0n;
+                quotes += 1;
+                const expectedOut = (loan * SCALE * share) / MILLION / price;
+                return { expectedOut, source: 'AggregatorOne', quoted: null };
+              },
+            });
+            const after = { collateral: collateral + sized.expectedOut, debt: debt + sized.amount };
+            expect(ltvPctOf(after, price)?.lte(targetLtvPct)).toBe(true);
+          } catch (error) {
+            if (!(error instanceof UnsteadyQuotesError)) throw error;
+            refused += 1;
+            expect(error.message).toContain(`above the ${targetLtvPct.toFixed()} % that was asked for`);
+          }
+          expect(quotes).toBeLessThanOrEqual(3);
+        },
+      ),
+      RUNS,
+    );
+    expect(refused).toBeGreaterThan(0);
   });
 
   it('behavior: a usual swap takes one quote, a dear one a second', async () => {
@@ -141,10 +194,11 @@ describe('sizeLoan', () => {
         price,
         targetLtvPct: new Decimal('90.5'),
         feeBps: 0,
+        pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
         sizeAt: (returned) => openFlashLoan(10n ** 20n, new Decimal('90.5'), returned),
         async quoteAt(loan) {
           quotes += 1;
-          return { expectedOut: (loan * (MILLION - lossE6)) / MILLION, quoted: null };
+          return { expectedOut: (loan * (MILLION - lossE6)) / MILLION, source: 'AggregatorOne', quoted: null };
         },
       });
       return quotes;

@@ -14,7 +14,12 @@ const PEG_MIN_USD: Decimal = new Decimal('0.9');
 const PEG_MAX_USD: Decimal = new Decimal('1.1');
 
 export type PriceOrGap =
-  | { readonly price: Fact<UsdPrice>; readonly gap?: never }
+  | {
+      readonly price: Fact<UsdPrice>;
+      /** The market whose oracle it follows from: the price is as old as the feeds behind that as well. Absent = measured. */
+      readonly market?: Market;
+      readonly gap?: never;
+    }
   | { readonly gap: Gap; readonly price?: never };
 
 /** What prices are looked up in. */
@@ -75,7 +80,8 @@ function oraclePrice(market: Market, field: string, context: PriceContext): Pric
   if (!isPlausiblePrice(usd, false)) {
     return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
   }
-  return { price: { value: { usd }, asOfMs: Math.min(oracle.asOfMs, loan.price.asOfMs), source: ORACLE_SOURCE } };
+  const asOfMs = Math.min(oracle.asOfMs, loan.price.asOfMs);
+  return { price: { value: { usd }, asOfMs, source: ORACLE_SOURCE }, market };
 }
 
 /** Convert base units into USD at full precision. */

@@ -82,7 +82,11 @@ async function depositOnce(
   const { chain, router, vault } = found;
   const { user } = request;
   const token = payTokenOf(vault.depositToken);
-  void deps.node(chain.chainId).simulator.prepare(token);
+  // Ahead of its use, which waits for it and tells if it fails.
+  deps
+    .node(chain.chainId)
+    .simulator.prepare(token)
+    .catch(() => undefined);
   const reads = [authorizationOf(found, user), ...planWallet(chain, user, token, [router])];
   const planned = await planDeposit(deps, found, request, reads);
   const { terms, slippage, issues, answers } = planned;

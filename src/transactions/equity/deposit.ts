@@ -152,6 +152,7 @@ export async function planDeposit(
   const { depositFee, limits } = live.deployment;
   const minCollateral = worstOutput(zap) - depositFeeOf(worstOutput(zap), depositFee);
   const sized = await sizeLoan({
+    pair: { tokenIn: depositToken.address, tokenOut: loop.address },
     collateral: minCollateral,
     debt: 0n,
     price: prices.yield,
@@ -165,7 +166,7 @@ export async function planDeposit(
     },
     async quoteAt(amount) {
       const quoted = await buy(loop, amount, prices.yield, fees.yieldLegBps, flashLeverage);
-      return { expectedOut: quoted.expectedOut, quoted };
+      return { expectedOut: quoted.expectedOut, source: quoted.quote.source, quoted };
     },
   });
   const { amount: amountFlashLoan, quoted: loanSwap } = sized;

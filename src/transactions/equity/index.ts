@@ -2,6 +2,7 @@ import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../gate.ts';
 import type { EffectiveSlippage } from '../input.ts';
+import { withVenues } from '../quoting/attempts.ts';
 import { refuseProxy } from '../requirements/signer.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
@@ -33,7 +34,8 @@ export interface PreviewedDeposit {
 
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
 export async function previewEquity(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
-  const { terms, slippage } = await planDeposit(deps, findVault(deps.chains, input), input);
+  const found = findVault(deps.chains, input);
+  const { terms, slippage } = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
   return { terms, slippage, note: previewNote(terms.preview, slippage) };
 }
 

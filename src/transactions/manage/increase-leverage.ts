@@ -37,6 +37,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     throw nothingToIncrease(market, position, live.price, target, context.deployment.depositFee);
   }
   const sized = await sizeLoan({
+    pair: { tokenIn: market.loan.address, tokenOut: market.collateral.address },
     collateral: position.collateral,
     debt: position.debt,
     price: live.price,
@@ -57,7 +58,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
         executor: chain.contracts.flashLeverage,
         feeBps: 0,
       });
-      return { expectedOut: quoted.swap.expectedOut, quoted };
+      return { expectedOut: quoted.swap.expectedOut, source: quoted.swap.quote.source, quoted };
     },
   });
   const { amount: amountFlashLoan, expectedOut } = sized;

@@ -3,6 +3,7 @@ import { feeFields, usdPrices } from '../deps.ts';
 import { unverifiedPrice } from '../open/prepare.ts';
 import { withFloor } from '../quoting/floor.ts';
 import { planSwap } from '../quoting/planned.ts';
+import { paidPriceAgeIssues } from '../quoting/price-age.ts';
 import { referenceFor } from '../quoting/reference.ts';
 import type { Issue, PayToken, PlannedSwap } from '../types.ts';
 import type { ManageContext } from './types.ts';
@@ -30,7 +31,8 @@ export async function quoteSwap(
   { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
 ): Promise<QuotedSwap> {
   const usdOf = usdPrices(deps, chain);
-  const reference = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf })?.amountOut;
+  const found = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf });
+  const reference = found?.amountOut;
   const quote = await deps.quoter.quote({
     chain,
     tokenIn: tokenIn.address,
@@ -46,6 +48,10 @@ export async function quoteSwap(
   return {
     before,
     swap: withFloor(before, input.minAmountOut),
-    issues: reference === undefined ? [unverifiedPrice(tokenIn)] : [],
+    issues: found
+      ? found.basis === 'USD'
+        ? paidPriceAgeIssues(deps, chain, tokenIn)
+        : []
+      : [unverifiedPrice(tokenIn)],
   };
 }

@@ -15,7 +15,7 @@ import {
   targetLtvPct,
 } from '../input.ts';
 import { nothingSwapped, withFloor } from '../quoting/floor.ts';
-import { requirePriceAge } from '../quoting/price-age.ts';
+import { requirePaidPriceAge, requirePriceAge } from '../quoting/price-age.ts';
 import { referenceFor } from '../quoting/reference.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
@@ -121,11 +121,13 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   };
   const usdOf = usdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
+  const paidIssues = entryReference ? requirePaidPriceAge(deps, chain, payToken) : [];
   const { capped } = deps.quoter;
   const entryAsked = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
   const entry = entryAsked && withFloor(entryAsked, input.minAmountOut);
   const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
+    pair: { tokenIn: market.loan.address, tokenOut: market.collateral.address },
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
     price: live.price,
@@ -138,7 +140,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     },
     async quoteAt(amount) {
       const quoted = planLoanSwap(request, await quoteLoan(deps, request, amount), live.price, capped);
-      return { expectedOut: quoted.expectedOut, quoted };
+      return { expectedOut: quoted.expectedOut, source: quoted.quote.source, quoted };
     },
   });
   const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
@@ -159,6 +161,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     ...(wallet ? { wallet } : {}),
     issues: [
       ...ageIssues,
+      ...paidIssues,
       ...(entryQuote && !entryReference ? [unverifiedPrice(payToken)] : []),
       ...(reallocationFee === undefined ? [unpricedFee(chain)] : []),
       ...slippageIssues(limited.slippage),

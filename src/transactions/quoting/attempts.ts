@@ -2,7 +2,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { SwapQuote, SwapRequest } from '../../upstreams/types.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { SimulationMismatchError, SimulationRevertedError } from '../errors.ts';
+import { SimulationMismatchError, SimulationRevertedError, UnsteadyQuotesError } from '../errors.ts';
 import type { Quoter } from './quoter.ts';
 
 type Source = SwapQuote['source'];
@@ -18,7 +18,7 @@ type Avoided = ReadonlyMap<string, readonly Source[]>;
 const MAX_ALTERNATIVES = 3;
 
 /**
- * Run a build with the best quotes; where its simulation fails, with the next best venue in place of each of them, and at the
+ * Run a build with the best quotes; where its simulation fails, or the quotes get worse from one to the next, with the next best venue in place of each of them, and at the
  * end once more with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and
  * fills honestly is no outage. Every run plans, quotes and simulates anew.
  * @throws what the last run whose simulation failed threw; what the first run threw when it was not about a swap
@@ -30,7 +30,7 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
     try {
       return await run({ ...deps, quoter: choosing(deps, avoided, capped, asked, chosen) });
     } catch (error) {
-      if (isVenueFailure(error)) {
+      if (isVenueFailure(error) && !(error instanceof UnsteadyQuotesError)) {
         for (const { chainId, source } of chosen) deps.venueStatistics.note(chainId, source, 'failed_in_simulation');
       }
       throw error;
@@ -55,9 +55,9 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
   throw failure;
 }
 
-/** A build that failed at, or got less from, what a venue's calldata did: another venue, or a fresh quote, may pass. */
+/** A build that failed at, or got less from, what a venue quoted or its calldata did: another venue, or a fresh quote, may pass. */
 function isVenueFailure(error: unknown): boolean {
-  if (error instanceof SimulationMismatchError) return true;
+  if (error instanceof SimulationMismatchError || error instanceof UnsteadyQuotesError) return true;
   if (!(error instanceof SimulationRevertedError)) return false;
   return error.retryable || error.details?.reason === 'unknown';
 }

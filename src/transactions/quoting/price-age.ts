@@ -2,11 +2,11 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { renderStamp } from '../../domain/freshness/stamp.ts';
 import { isOldPrice, type PriceAge, priceAge } from '../../domain/market/price-age.ts';
 import { type Decimal, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { type BuilderDeps, measuredPrices } from '../deps.ts';
+import { type BuilderDeps, feedsOf, measuredPrices, pricedBy } from '../deps.ts';
 import { StaleDataError } from '../errors.ts';
 import { oraclePrice } from '../preview/economics.ts';
 import type { LiveMarket } from '../requirements/market-state.ts';
-import type { Issue } from '../types.ts';
+import type { Issue, PayToken } from '../types.ts';
 
 /** A price of unknown age may differ so much from a second source, percent. */
 const MAX_DEVIATION_PCT = 1;
@@ -28,14 +28,7 @@ export function requirePriceAge(deps: BuilderDeps, chain: Chain, market: Market,
   const judged = judge(deps, chain, market, live);
   const { age, isOld, deviationPct, nowMs } = judged;
   const reference = nameOf(market);
-  if (age.state === 'known' && isOld) {
-    const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(age.stamp, nowMs);
-    const details = { group: 'oracle', asOf, staleAfterSec, staleForSec, reference, feed: age.feed };
-    throw new StaleDataError(
-      details,
-      `Nothing new is borrowed on an old price: the feed ${age.feed} behind the ${reference} was last updated at ${asOf} and may be ${staleAfterSec} s old. Wait until it is updated again (feeds of stocks rest while their market is closed); closing, repaying and adding collateral go on.`,
-    );
-  }
+  if (age.state === 'known' && isOld) throw oldPrice(age, reference, nowMs);
   if (age.state !== 'unknown') return [];
   if (deviationPct?.gt(MAX_DEVIATION_PCT)) {
     const asOf = new Date(live.readAt.blockTimeMs).toISOString();
@@ -71,9 +64,58 @@ export function priceAgeIssues(deps: BuilderDeps, chain: Chain, market: Market, 
   return [{ kind: 'REFERENCE_UNDATED', token, message }];
 }
 
+/**
+ * Refuse to add risk with a token whose price follows from the oracle of another market (none of its own was measured) while
+ * that is old. Nothing else prices it: an unknown age is said.
+ * @throws StaleDataError naming the oracle and its age
+ */
+export function requirePaidPriceAge(deps: BuilderDeps, chain: Chain, token: PayToken): readonly Issue[] {
+  const { age, isOld, reference, nowMs } = judgePaid(deps, chain, token);
+  if (age?.state === 'known' && isOld) throw oldPrice(age, reference, nowMs);
+  return age?.state === 'unknown' ? [undatedPrice(token, reference)] : [];
+}
+
+/** What has to be said of the price of a token that takes risk back, where it follows from the oracle of another market. */
+export function paidPriceAgeIssues(deps: BuilderDeps, chain: Chain, token: PayToken): readonly Issue[] {
+  const { age, isOld, reference } = judgePaid(deps, chain, token);
+  if (age?.state === 'unknown') return [undatedPrice(token, reference)];
+  if (age?.state !== 'known' || !isOld) return [];
+  const asOf = new Date(age.stamp.asOfMs).toISOString();
+  const message = `What ${token.symbol} is worth follows from the ${reference}, whose price is old: the feed behind it was last updated at ${asOf}. The swap is judged by it all the same; send minAmountOut to set your own floor.`;
+  return [{ kind: 'REFERENCE_OLD', token: token.address, message }];
+}
+
+function judgePaid(deps: BuilderDeps, chain: Chain, { address }: PayToken) {
+  const market = pricedBy(deps, chain)(address);
+  const nowMs = deps.clock.now();
+  if (!market) return { nowMs, reference: '', isOld: false };
+  const age = ageOf(deps, chain, feedsOf(deps, market));
+  return { age, isOld: isOldPrice(age, nowMs), reference: nameOf(market), nowMs };
+}
+
+function undatedPrice({ address, symbol }: PayToken, reference: string): Issue {
+  return {
+    kind: 'REFERENCE_UNDATED',
+    token: address,
+    message: `What ${symbol} is worth follows from the ${reference}, whose age cannot be told, and no second source prices it: compare the expected output yourself.`,
+  };
+}
+
+function oldPrice(age: Extract<PriceAge, { state: 'known' }>, reference: string, nowMs: number): StaleDataError {
+  const { asOf, staleAfterSec, staleForSec = 0 } = renderStamp(age.stamp, nowMs);
+  return new StaleDataError(
+    { group: 'oracle', asOf, staleAfterSec, staleForSec, reference, feed: age.feed },
+    `Nothing new is borrowed on an old price: the feed ${age.feed} behind the ${reference} was last updated at ${asOf} and may be ${staleAfterSec} s old. Wait until it is updated again (feeds of stocks rest while their market is closed); closing, repaying and adding collateral go on.`,
+  );
+}
+
+function ageOf(deps: BuilderDeps, { heartbeatsSec }: Chain, feeds: LiveMarket['feeds']): PriceAge {
+  return priceAge(feeds, { heartbeatsSec, budgetSec: deps.budgets.oracleFeed });
+}
+
 function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, readAt }: LiveMarket): Judged {
   const nowMs = Math.max(deps.clock.now(), readAt.blockTimeMs);
-  const age = priceAge(feeds, { heartbeatsSec: chain.heartbeatsSec, budgetSec: deps.budgets.oracleFeed });
+  const age = ageOf(deps, chain, feeds);
   const usdOf = measuredPrices(deps, chain);
   const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
   const oracle = oraclePrice(market, price);

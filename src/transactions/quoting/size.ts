@@ -1,5 +1,8 @@
 import { type Returned, returnedShare } from '../../domain/leverage/flash-loan.ts';
 import { Decimal } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import type { SwapQuote } from '../../upstreams/types.ts';
+import { UnsteadyQuotesError } from '../errors.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 
 /** How far below the target the expected LTV may end before the loan is sized and quoted once more, percentage points. */
@@ -16,10 +19,14 @@ export interface SizedLoan<T> {
   readonly amount: bigint;
   /** What the swap of the loan is expected to give, collateral base units. */
   readonly expectedOut: bigint;
+  /** The venue. */
+  readonly source: SwapQuote['source'];
   readonly quoted: T;
 }
 
 export interface LoanSizeInput<T> {
+  /** What is swapped, for a refusal. */
+  readonly pair: { readonly tokenIn: Address; readonly tokenOut: Address };
   /** The least collateral that is there without the loan, base units. */
   readonly collateral: bigint;
   /** What is owed already, loan base units. */
@@ -31,7 +38,7 @@ export interface LoanSizeInput<T> {
   readonly feeBps: number;
   /** Size the loan for a swap that returns this share of its value. */
   sizeAt(returned: Returned): bigint;
-  quoteAt(amount: bigint): Promise<{ readonly expectedOut: bigint; readonly quoted: T }>;
+  quoteAt(amount: bigint): Promise<Omit<SizedLoan<T>, 'amount'>>;
 }
 
 /**
@@ -39,15 +46,16 @@ export interface LoanSizeInput<T> {
  * of it. The first quote is for a swap that loses what swaps usually do; where the position would end above the target or
  * clearly below it, the loan is sized on what that quote returns and quoted once more. A venue whose quotes get worse from
  * one to the next is asked a third time, for a loan that carries the worst swap that is accepted.
+ * @throws UnsteadyQuotesError when the position would end above the target even then
  */
 export async function sizeLoan<T>(input: LoanSizeInput<T>): Promise<SizedLoan<T>> {
   const { collateral, debt, price, targetLtvPct, sizeAt, quoteAt } = input;
   const tried: (SizedLoan<T> & { readonly ltvPct: Decimal })[] = [];
   const attempt = async (returned: Returned) => {
     const amount = sizeAt(returned);
-    const { expectedOut, quoted } = await quoteAt(amount);
-    const after = { collateral: collateral + expectedOut, debt: debt + amount };
-    const sized = { amount, expectedOut, quoted, ltvPct: ltvPctOf(after, price) ?? new Decimal(Infinity) };
+    const quote = await quoteAt(amount);
+    const after = { collateral: collateral + quote.expectedOut, debt: debt + amount };
+    const sized = { amount, ...quote, ltvPct: ltvPctOf(after, price) ?? new Decimal(Infinity) };
     tried.push(sized);
     return sized;
   };
@@ -60,7 +68,17 @@ export async function sizeLoan<T>(input: LoanSizeInput<T>): Promise<SizedLoan<T>
   if (first.ltvPct.lte(targetLtvPct) && targetLtvPct.minus(first.ltvPct).lte(TOLERANCE_POINTS)) return first;
   const shareOf = ({ amount, expectedOut }: SizedLoan<T>) => returnedShare(amount, expectedOut, price);
   const second = await attempt(less(shareOf(first), NEXT_LOSS_E6));
-  return best() ?? (await attempt(less(shareOf(second), WORST_LOSS_E6)));
+  if (!best()) await attempt(less(shareOf(second), WORST_LOSS_E6));
+  const found = best();
+  if (found) return found;
+  const last = tried.at(-1) ?? second;
+  throw new UnsteadyQuotesError({
+    ...input.pair,
+    amountIn: last.amount.toString(),
+    source: last.source,
+    ltvPct: last.ltvPct,
+    targetLtvPct,
+  });
 }
 
 function less({ numerator, denominator }: Returned, lossE6: bigint): Returned {
