@@ -34,6 +34,8 @@ export interface OraclePrice {
   readonly blockNumber: bigint;
   /** The feeds that the price is made of; empty = it needs none (a redemption rate, or fixed); absent = not known. */
   readonly feeds?: readonly OracleFeed[];
+  /** The value from before a jump, and when the jump was seen, ms; absent without one. */
+  readonly before?: { readonly price: bigint; readonly atMs: number };
 }
 
 /** A price feed behind an oracle. */

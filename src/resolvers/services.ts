@@ -108,6 +108,8 @@ export interface TvlTotals {
   readonly borrowedUsd: Decimal;
   /** Absent: not measured yet. */
   readonly badDebtUsd?: Decimal;
+  /** The part of the gross sum on oracles far from what they can be compared with; absent: not measured yet. */
+  readonly divergentUsd?: Decimal;
   readonly positions: number;
   readonly users: number;
 }

@@ -1,3 +1,4 @@
+import type { SummedDivergence } from '../domain/tvl/types.ts';
 import { NotReadyError } from '../shared/errors.ts';
 import { isStaleIn } from './age.ts';
 import type { AppContext } from './context.ts';
@@ -7,6 +8,7 @@ export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
   readonly asOfMs: number;
   readonly stale: boolean;
   readonly chains: readonly (TvlTotals & {
+    readonly oracleDivergences?: readonly SummedDivergence[];
     readonly chainId: number;
     readonly asOfMs: number;
     readonly stale: boolean;

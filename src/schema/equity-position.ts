@@ -5,6 +5,7 @@ import { builder } from './builder.ts';
 import { PositionRef } from './position.ts';
 import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
+import { WarningRef } from './warning.ts';
 
 const MATCH_DESCRIPTIONS: Record<(typeof LOOP_MATCHES)[number], string> = {
   tagged: 'The app registered the loops for this vault.',
@@ -132,6 +133,11 @@ export const EquityPositionRef = builder.objectRef<EquityPosition>('EquityPositi
       nullable: true,
       description: `${ORACLE_PRICE_AS_OF}, of the stock; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
       resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
+    }),
+    warnings: t.expose('warnings', {
+      type: [WarningRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'What to know of the values that the stock leg is valued with; empty when there is nothing.',
     }),
     gaps: t.expose('gaps', {
       type: [GapRef],

@@ -20,6 +20,7 @@ import {
 import { GapRef, ORACLE_PRICE_AS_OF, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { ApySourceRef, TokenRef } from './token.ts';
+import { WarningRef } from './warning.ts';
 
 export const MarketKindRef = builder.enumType('MarketKind', {
   description: 'What a market is used for.',
@@ -214,6 +215,11 @@ MarketRef.implement({
     }),
     trailing: t.expose('history', { type: MarketHistoryRef, description: 'Trailing means at full precision.' }),
     freshness: t.expose('stamps', { type: MarketFreshnessRef, description: 'Age of the values, by group.' }),
+    warnings: t.expose('warnings', {
+      type: [WarningRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'What to know of the values that are shown; empty when there is nothing.',
+    }),
     visible: t.boolean({
       description: 'Whether a strategy on this market is listed; `strategies { visibility }` says why or why not.',
       resolve: (market, _args, ctx) => isVisible(market, ctx),

@@ -117,6 +117,10 @@ const GroupTotalsRef = builder.interfaceRef<GroupTotals>('GroupTotals').implemen
     count: t.exposeInt('count', { description: 'Loops and vaults.' }),
     depositedUsd: t.expose('depositedUsd', { type: TotalRef, description: 'All that was put in.' }),
     netValueUsd: t.expose('netValueUsd', { type: TotalRef, description: 'What is left now.' }),
+    divergentUsd: t.expose('divergentUsd', {
+      type: TotalRef,
+      description: 'The part of it that stands on oracles far from what they can be compared with.',
+    }),
     incentivesUsd: t.expose('incentivesUsd', { type: TotalRef, description: 'Accrued incentives.' }),
     totalUsd: t.expose('totalUsd', { type: TotalRef, description: 'P&L with incentives.' }),
   }),

@@ -39,6 +39,12 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
       description:
         'What its loans owe beyond their collateral, which nobody has to pay; `null` with the net value, for its reason.',
     }),
+    divergentUsd: t.expose('divergentUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The part of the net value that stands on an oracle far from what it can be compared with: see `warnings` of the position. `null` with the net value, for its reason.',
+    }),
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',
       nullable: true,

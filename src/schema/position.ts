@@ -4,6 +4,7 @@ import { builder } from './builder.ts';
 import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { ExitTierRef } from './strategy-parts.ts';
+import { WarningRef } from './warning.ts';
 
 const STATUS_DESCRIPTIONS: Record<(typeof POSITION_STATUSES)[number], string> = {
   open: 'It holds collateral.',
@@ -160,6 +161,11 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
       nullable: true,
       description: `${ORACLE_PRICE_AS_OF}; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
       resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
+    }),
+    warnings: t.expose('warnings', {
+      type: [WarningRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'What to know of the values that it is valued with; empty when there is nothing.',
     }),
     gaps: t.expose('gaps', {
       type: [GapRef],

@@ -1,4 +1,3 @@
-import type { Warning } from '../domain/market/types.ts';
 import type {
   EquityTerms,
   ExitLiquidity,
@@ -19,6 +18,7 @@ import { ExitSlippageRef, exitSlippages } from './market-facts.ts';
 import { StampRef } from './stamp.ts';
 import { StrategyRef } from './strategy.ts';
 import { CategoryRef, UnderlyingRef } from './token.ts';
+import { WarningRef } from './warning.ts';
 
 export const CollateralRef = builder.objectRef<StrategyCollateral>('StrategyCollateral').implement({
   description: 'Facts of the collateral token of a strategy.',
@@ -244,19 +244,6 @@ const ProfileHintRef = builder.objectRef<NonNullable<SpiralHints['profile']>>('S
   fields: (t) => ({
     value: t.exposeString('value', { description: '`leveraged_perp`: leverage is a bet on the price.' }),
     leverageApyMeaning: t.exposeString('leverageApyMeaning', { description: 'What the leveraged APY means here.' }),
-  }),
-});
-
-const WarningRef = builder.objectRef<Warning>('StrategyWarning').implement({
-  description: 'Something about a value that whoever relies on it should know.',
-  fields: (t) => ({
-    code: t.exposeString('code', {
-      description:
-        '`suspect_price`, `suspect_apy`, `suspect_incentive`: its source tells another value, which is not confirmed yet, and the last good one is shown. `off_peg`: a stablecoin outside 0.9-1.1 USD. `oracle_divergence`: the oracle values the collateral more than 10 % from its price.',
-    }),
-    field: t.exposeString('field', { description: 'Path of the field in the strategy.' }),
-    value: t.expose('value', { type: 'Decimal', description: 'What was told: USD of prices, percent of rates.' }),
-    message: t.exposeString('message', { description: 'One plain sentence for people.' }),
   }),
 });
 

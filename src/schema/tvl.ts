@@ -1,6 +1,8 @@
+import type { SummedDivergence } from '../domain/tvl/types.ts';
 import type { TvlTotals } from '../resolvers/services.ts';
 import { readTvl, type ShownTvl } from '../resolvers/tvl.ts';
-import { toFixedHalfUp } from '../shared/decimal.ts';
+import { formatPct, toFixedHalfUp } from '../shared/decimal.ts';
+import { ORACLE_REFERENCE } from '../shared/vocabulary.ts';
 import { builder } from './builder.ts';
 
 const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
@@ -28,6 +30,13 @@ const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
         'Debt beyond the collateral of its position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured yet.',
       resolve: ({ badDebtUsd }) => (badDebtUsd === undefined ? null : toFixedHalfUp(badDebtUsd, 2)),
     }),
+    divergentUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The part of `grossTvlUsd` that is valued by an oracle far from what it can be compared with, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured yet.',
+      resolve: ({ divergentUsd }) => (divergentUsd === undefined ? null : toFixedHalfUp(divergentUsd, 2)),
+    }),
     positions: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
     users: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
   }),
@@ -39,6 +48,36 @@ const TotalRef = builder.objectRef<TvlTotals>('TvlTotal').implement({
   description: 'Sums over all computed chains.',
 });
 
+const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').implement({
+  description: 'An oracle far from what it can be compared with, and what is summed by it.',
+  fields: (t) => ({
+    marketId: t.expose('marketId', { type: 'MarketId', description: 'The market.' }),
+    oracle: t.expose('oracle', { type: 'Address', description: 'Its oracle.' }),
+    against: t.exposeString('against', { description: ORACLE_REFERENCE }),
+    oracleUsd: t.expose('oracleUsd', {
+      type: 'Decimal',
+      description: 'USD per collateral token by the oracle and the price of the loan token.',
+    }),
+    referenceUsd: t.expose('referenceUsd', { type: 'Decimal', description: 'What it is compared with, USD.' }),
+    divergencePct: t.field({
+      type: 'Decimal',
+      description: 'Of the oracle from its reference, signed percent with 2 places.',
+      resolve: ({ divergencePct }) => formatPct(divergencePct),
+    }),
+    grossTvlUsd: t.field({
+      type: 'Decimal',
+      description: 'Collateral in the sums that it values, USD with 2 places.',
+      resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
+    }),
+    borrowedUsd: t.field({
+      type: 'Decimal',
+      description: 'Debt against that collateral, USD with 2 places.',
+      resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
+    }),
+    positions: t.exposeInt('positions', { description: 'Open positions with that collateral.' }),
+  }),
+});
+
 const ChainTvlRef = builder.objectRef<ShownTvl['chains'][number]>('ChainTvl').implement({
   interfaces: [TotalsRef],
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'chainId' in value,
@@ -47,6 +86,13 @@ const ChainTvlRef = builder.objectRef<ShownTvl['chains'][number]>('ChainTvl').im
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
     asOf: t.field({ type: 'DateTime', description: 'When it was computed.', resolve: ({ asOfMs }) => asOfMs }),
     stale: t.exposeBoolean('stale', { description: 'Whether it is past its budget.' }),
+    oracleDivergences: t.field({
+      type: [DivergenceRef],
+      nullable: true,
+      description:
+        'Oracles far from what they can be compared with (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first. `null` = not compared yet.',
+      resolve: ({ oracleDivergences }) => oracleDivergences ?? null,
+    }),
   }),
 });
 

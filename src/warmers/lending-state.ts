@@ -5,6 +5,7 @@ import type { BlockRef } from '../chain/types.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../domain/apy/rates.ts';
 import type { ChainFacts, LendingState } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
+import { withJump } from '../domain/market/oracle-divergence.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ratio, shifted, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
@@ -68,6 +69,7 @@ export function createLendingStateWarmer(
           group: 'oracle',
           keys: oracles,
           ask: async () => atBlock(await reading, (read) => read.oracle),
+          combine: (fresh, lastGood) => withJump(fresh, lastGood, deps.clock.now()),
         }),
         measureGroup(deps, {
           ...common,

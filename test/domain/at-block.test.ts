@@ -22,7 +22,7 @@ describe('marketsAt', () => {
   test('default: state, price and rate are of the block, with its time; the rest is as composed', () => {
     const values = marketsAt(composed, at).get(market.id);
     expect(values?.facts.oracle).toEqual({
-      value: { ...price, price: price.price / 2n },
+      value: { ...price, price: price.price / 2n, before: { price: price.price, atMs: Number(at.timestamp) * 1_000 } },
       asOfMs: Number(at.timestamp) * 1_000,
       source: last.facts.oracle.source,
     });
@@ -35,6 +35,8 @@ describe('marketsAt', () => {
     });
     expect(values?.stamps.collateralApy).toEqual(last.stamps.collateralApy);
     expect(values?.effectiveCollateralApyPct).toBe(last.effectiveCollateralApyPct);
+    expect(last.warnings).toEqual([]);
+    expect(values?.warnings.map(({ code }) => code)).toEqual(['oracle_jump']);
   });
 
   test('behavior: a market or price that could not be read at the block is the last good one, with its age', () => {

@@ -92,6 +92,7 @@ describe('composePosition', () => {
         "status": "open",
         "strategyId": "0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5",
         "wallet": "0x00000000000000000000000000000000000000A1",
+        "warnings": [],
       }
     `);
   });

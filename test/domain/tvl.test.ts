@@ -87,6 +87,29 @@ describe('composeTvl', () => {
     expect(totalTvl([both, older])).not.toHaveProperty('badDebtUsd');
   });
 
+  test('behavior: an oracle far from the price is named with what is summed by it, of all chains in the total', () => {
+    const market = marketOf(ethereum, 'sUSDe', 'DAI');
+    const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('1.9') } });
+    const other = position({ marketId: marketOf(ethereum, 'siUSD', 'USDC').id });
+    const outcome = composeTvl(tvlMarkets(ethereum, priced), [position(), position(), other], NOW_MS);
+    if (!outcome.computed) throw new Error('not computed');
+    const { oracleDivergences = [], divergentUsd } = outcome.tvl;
+    expect(oracleDivergences).toHaveLength(1);
+    expect(oracleDivergences[0]).toMatchObject({
+      marketId: market.id,
+      oracle: market.oracle,
+      against: 'price',
+      positions: 2,
+    });
+    expect(oracleDivergences[0]?.divergencePct.toFixed(2)).toBe('-43.70');
+    const [two] = [computed([position(), position()])];
+    expect(divergentUsd?.toFixed(2)).toBe(two.grossTvlUsd.toFixed(2));
+    expect(two).toMatchObject({ oracleDivergences: [], divergentUsd: new Decimal(0) });
+    const { divergentUsd: _unmeasured, ...older } = two;
+    expect(totalTvl([outcome.tvl, two])?.divergentUsd?.eq(two.grossTvlUsd)).toBe(true);
+    expect(totalTvl([outcome.tvl, older])).not.toHaveProperty('divergentUsd');
+  });
+
   test('behavior: each debt is rounded up', () => {
     const { id: marketId } = marketOf(ethereum, 'siUSD', 'USDC');
     const dust = Array.from({ length: 20_000 }, () => position({ marketId, collateral: 1n, borrowShares: 1n }));

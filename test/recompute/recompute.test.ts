@@ -280,6 +280,7 @@ test('/v1/tvl: sums of all positions of both chains', async () => {
     grossTvlUsd: totals.grossTvlUsd.toNumber(),
     borrowedUsd: totals.borrowedUsd.toNumber(),
     badDebtUsd: badDebtSum.toNumber(),
+    divergentUsd: 0,
     positions: totals.positions,
     users: users.size,
   });

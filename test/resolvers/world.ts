@@ -128,7 +128,14 @@ const emptyOps: Services['ops'] = {
   }),
   aggregate: async () => {
     const none = { usd: new Decimal(0), unknown: 0 };
-    const all = { count: 0, depositedUsd: none, netValueUsd: none, incentivesUsd: none, totalUsd: none };
+    const all = {
+      count: 0,
+      depositedUsd: none,
+      netValueUsd: none,
+      divergentUsd: none,
+      incentivesUsd: none,
+      totalUsd: none,
+    };
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },
   documents: async () => [],

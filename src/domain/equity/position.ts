@@ -7,6 +7,7 @@ import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
+import type { Warning } from '../market/types.ts';
 import { headroomPct } from '../position/compose.ts';
 import {
   type HeldPosition,
@@ -59,6 +60,8 @@ export interface EquityPosition {
   readonly readAt: ReadAt;
   /** When the feeds behind the stock's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
   readonly oraclePriceAsOfMs?: number | null;
+  /** What to know of the values that the stock leg is valued with; its loops have their own. */
+  readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];
 }
 
@@ -103,6 +106,7 @@ export function composeEquityPosition(
     ...(stock ? { freshness: { borrow: stock.stamps.borrow, oracle: stock.stamps.oracle } } : {}),
     readAt: readAtOf(owner.block),
     ...(stock ? priceAge(stock, gaps) : {}),
+    warnings: stock?.warnings ?? [],
     gaps,
   };
 }

@@ -3,6 +3,8 @@ import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
 import type { Fact, LendingState, OraclePrice } from '../facts.ts';
 import { stampOf } from '../freshness/stamp.ts';
 import { marketsById } from './lookup.ts';
+import { divergenceWarning, oracleDivergence, withJump } from './oracle-divergence.ts';
+import { ORACLE_SOURCE } from './prices.ts';
 import type { ComposedChain, ComposedMarket } from './types.ts';
 
 /** Markets as they were at one block. What is not here could not be read at it. */
@@ -20,6 +22,9 @@ export type PositionMarketValues = Pick<
   | 'market'
   | 'facts'
   | 'loanPrice'
+  | 'collateralPrice'
+  | 'oracleDivergence'
+  | 'warnings'
   | 'borrowApyPct'
   | 'netBorrowApyPct'
   | 'effectiveCollateralApyPct'
@@ -70,10 +75,11 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
   const asOfMs = Number(at.timestamp) * 1_000;
   const factOf = <T>(value: T, last: Fact<T>): Fact<T> => ({ value, asOfMs, source: last.source });
   const lendingState = state ? factOf(state, facts.lendingState) : facts.lendingState;
-  const oracle = price ? factOf(price, facts.oracle) : facts.oracle;
+  const oracle = price ? factOf(withJump(price, facts.oracle.value, asOfMs), facts.oracle) : facts.oracle;
   const borrowApyPct = state ? borrowApyPctFromRate(borrowRateNow(state)) : composed.borrowApyPct;
   return {
     ...composed,
+    ...divergenceAt(composed, oracle.value),
     facts: { ...facts, lendingState, oracle },
     borrowApyPct,
     // The incentive that the composed rates differ by is the same.
@@ -84,4 +90,20 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
       oracle: stampOf(oracle, stamps.oracle.staleAfterSec),
     },
   };
+}
+
+/** Compare the block's own oracle value; a price that comes from this oracle as it was before is none. */
+function divergenceAt(
+  composed: ComposedMarket,
+  oracle: OraclePrice,
+): Pick<PositionMarketValues, 'oracleDivergence' | 'warnings'> {
+  const { market, loanPrice, collateralPrice, oracleDivergence: known } = composed;
+  const isOwn = collateralPrice?.source === ORACLE_SOURCE && known?.against !== 'price';
+  const loanUsd = loanPrice?.value.usd;
+  const found = oracleDivergence({ market, oracle, loanUsd, price: isOwn ? undefined : collateralPrice });
+  if (!found && !known) return { warnings: composed.warnings };
+  const others = composed.warnings.filter(({ field }) => field !== 'oracle');
+  return found
+    ? { oracleDivergence: found, warnings: [...others, divergenceWarning(found)] }
+    : { oracleDivergence: undefined, warnings: others };
 }

@@ -19,6 +19,7 @@ import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
+import { oracleDivergence } from './oracle-divergence.ts';
 import { priceAgeGap, priceAsOfMs } from './price-age.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
 import { sharedAssetsOf } from './shared-liquidity.ts';
@@ -107,6 +108,13 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
   if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
   addPrices(composed, context, gaps);
+  const diverging = oracleDivergence({
+    market,
+    oracle: oracle.value,
+    loanUsd: composed.loanPrice?.value.usd,
+    price: composed.collateralPrice,
+  });
+  if (diverging) composed.oracleDivergence = diverging;
   composed.warnings = warningsOf(composed, context);
   if (composed.warnings.length > 0) composed.worst = worstOf(composed, context);
   const undated = priceAgeGap(priceAsOfMs(composed.facts.oracle.value.feeds));

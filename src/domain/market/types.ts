@@ -20,6 +20,7 @@ import type {
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { LtvLimits } from '../leverage/limits.ts';
 import type { Strategy } from '../strategy/types.ts';
+import type { OracleDivergence } from './oracle-divergence.ts';
 
 /** What a market pays on one side right now. */
 export interface RunningIncentive {
@@ -113,6 +114,8 @@ export interface ComposedMarket {
     /** Absent while they were never measured. */
     readonly incentives?: Stamp;
   };
+  /** Absent where its oracle is near what it can be compared with. */
+  readonly oracleDivergence?: OracleDivergence | undefined;
   readonly warnings: readonly Warning[];
   readonly worst: Worst;
   readonly gaps: readonly Gap[];

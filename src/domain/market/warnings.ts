@@ -1,17 +1,20 @@
 import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
 import type { Suspect } from '../facts.ts';
-import { apart, isOffPeg } from '../plausibility/judge.ts';
+import { isOffPeg } from '../plausibility/judge.ts';
 import type { CompositionContext } from './context.ts';
-import { oracleUsd, tokenPrice } from './prices.ts';
+import { divergenceWarning } from './oracle-divergence.ts';
 import type { ComposedMarket, Warning, Worst } from './types.ts';
-
-/** An oracle that values the collateral further from its price than this is told, percent. */
-export const ORACLE_DIVERGENCE_PCT = 10;
 
 type Priced = Pick<
   ComposedMarket,
-  'market' | 'facts' | 'collateralPrice' | 'loanPrice' | 'collateralApyPct' | 'collateralApySource' | 'liquidityUsd'
+  | 'market'
+  | 'collateralPrice'
+  | 'loanPrice'
+  | 'collateralApyPct'
+  | 'collateralApySource'
+  | 'liquidityUsd'
+  | 'oracleDivergence'
 >;
 
 const NONE: readonly Warning[] = [];
@@ -21,7 +24,7 @@ const NONE: readonly Warning[] = [];
  * from the price of the collateral. What a chain tells is shown all the same.
  */
 export function warningsOf(composed: Priced, context: CompositionContext): readonly Warning[] {
-  const { market, facts } = composed;
+  const { market } = composed;
   const { groups } = context.facts;
   const warnings: Warning[] = [];
   for (const [field, token, price] of [
@@ -37,17 +40,7 @@ export function warningsOf(composed: Priced, context: CompositionContext): reado
     warnings.push(unconfirmed('suspect_apy', 'collateralApyPct', rate));
   const paid = groups.incentives.failures.get(market.id)?.suspect;
   if (paid) warnings.push(unconfirmed('suspect_incentive', 'borrowIncentive', paid));
-  const loanUsd = composed.loanPrice?.value.usd;
-  const price = tokenPrice(market.collateral, '', context).price?.value.usd;
-  const own = loanUsd && oracleUsd(market, facts.oracle.value.price, loanUsd);
-  if (own && price && apart(own, price).times(100).gt(ORACLE_DIVERGENCE_PCT)) {
-    warnings.push({
-      code: 'oracle_divergence',
-      field: 'oracle',
-      value: own.toFixed(),
-      message: `The oracle values the collateral at ${own.precision(8).toFixed()} USD, and its price is ${price.precision(8).toFixed()} USD.`,
-    });
-  }
+  if (composed.oracleDivergence) warnings.push(divergenceWarning(composed.oracleDivergence));
   return warnings.length === 0 ? NONE : warnings;
 }
 

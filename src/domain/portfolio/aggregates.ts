@@ -18,6 +18,8 @@ export interface GroupTotals {
   readonly count: number;
   readonly depositedUsd: Total;
   readonly netValueUsd: Total;
+  /** The part of the net value that stands on oracles far from what they can be compared with. */
+  readonly divergentUsd: Total;
   readonly incentivesUsd: Total;
   readonly totalUsd: Total;
 }
@@ -100,7 +102,7 @@ export function* aggregateSteps(
   };
 }
 
-const SUMMED = ['depositedUsd', 'netValueUsd', 'incentivesUsd', 'totalUsd'] as const;
+const SUMMED = ['depositedUsd', 'netValueUsd', 'divergentUsd', 'incentivesUsd', 'totalUsd'] as const;
 type Summed = (typeof SUMMED)[number];
 type Tally = Record<Summed, { usd: Decimal; unknown: number }>;
 
@@ -111,7 +113,16 @@ interface Sums {
 
 function noSums(): Sums {
   const none = () => ({ usd: ZERO, unknown: 0 });
-  return { count: 0, tally: { depositedUsd: none(), netValueUsd: none(), incentivesUsd: none(), totalUsd: none() } };
+  return {
+    count: 0,
+    tally: {
+      depositedUsd: none(),
+      netValueUsd: none(),
+      divergentUsd: none(),
+      incentivesUsd: none(),
+      totalUsd: none(),
+    },
+  };
 }
 
 function totalsOf({ count, tally }: Sums): GroupTotals {

@@ -19,6 +19,8 @@ export type PnlPart = (typeof PARTS)[number];
 export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
   /** What is owed beyond the collateral; absent: nothing, where the net value is known. */
   readonly badDebtUsd?: Decimal;
+  /** The part of the net value that stands on an oracle far from what it can be compared with; absent: nothing. */
+  readonly divergentUsd?: Decimal;
 };
 
 export interface LoopPnlInput {
@@ -52,7 +54,13 @@ export function toPnl(parts: PnlParts): Pnl {
   return {
     ...(deposited ? { depositedUsd: deposited.toFixed() } : {}),
     ...(returned ? { returnedUsd: returned.toFixed() } : {}),
-    ...(net ? { netValueUsd: net.toFixed(), badDebtUsd: (parts.badDebtUsd ?? ZERO).toFixed() } : {}),
+    ...(net
+      ? {
+          netValueUsd: net.toFixed(),
+          badDebtUsd: (parts.badDebtUsd ?? ZERO).toFixed(),
+          divergentUsd: (parts.divergentUsd ?? ZERO).toFixed(),
+        }
+      : {}),
     ...(base ? { baseResultUsd: base.toFixed() } : {}),
     ...(incentives ? { incentivesUsd: incentives.toFixed() } : {}),
     ...(total && deposited ? { totalUsd: total.toFixed(), returnOnEquityPct: returnOn(total, deposited) } : {}),
@@ -74,12 +82,14 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);
   const value = statusOf(held) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
   const rewards = loopIncentives(input, value);
+  // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
+  const netValueUsd = value ? usd(positive(value.collateralValue - value.debt)) : ZERO;
   return {
     depositedUsd: usd(held.depositedAssets),
     returnedUsd: usd(held.returnedAssets),
-    // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
-    netValueUsd: value ? usd(positive(value.collateralValue - value.debt)) : ZERO,
+    netValueUsd,
     badDebtUsd: value ? usd(positive(value.debt - value.collateralValue)) : ZERO,
+    divergentUsd: composed.oracleDivergence ? netValueUsd : ZERO,
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };
@@ -120,6 +130,7 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
     netValueUsd: sum('netValueUsd'),
     incentivesUsd: sum('incentivesUsd'),
     badDebtUsd: all.reduce((total, { badDebtUsd }) => total.plus(badDebtUsd ?? 0), ZERO),
+    divergentUsd: all.reduce((total, { divergentUsd }) => total.plus(divergentUsd ?? 0), ZERO),
   });
 }
 

@@ -42,6 +42,8 @@ export interface Pnl {
   readonly netValueUsd?: string;
   /** What its loans owe beyond their collateral, which nobody has to pay; absent while the net value is not known. */
   readonly badDebtUsd?: string;
+  /** The part of the net value that stands on an oracle far from what it can be compared with. */
+  readonly divergentUsd?: string;
   readonly baseResultUsd?: string;
   /** What the incentives of its market have accrued to it over its life. Not part of the net value. */
   readonly incentivesUsd?: string;

@@ -28,18 +28,20 @@ export function openVaultParts(
   const loopsValue = loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.netValueUsd), ZERO);
   const stockUsd = stock && composed ? valueHolding(stock, composed, holdings.block.timestamp).usd : null;
   const flows = registeredFlows(equity, loops);
+  const stockNetUsd = stockUsd ? Decimal.max(stockUsd.net, ZERO) : ZERO;
   return {
     ...flows,
     netValueUsd:
       equity.yieldLoopMatch === 'ambiguous'
         ? AMBIGUOUS
-        : addParts(
-            stockUsd ? Decimal.max(stockUsd.net, ZERO) : gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.'),
-            loopsValue,
-          ),
+        : addParts(stockUsd ? stockNetUsd : gap('', 'NOT_MEASURED', 'The stock leg cannot be valued.'), loopsValue),
     badDebtUsd: loops.reduce(
       (sum, { parts }) => sum.plus(parts.badDebtUsd ?? ZERO),
       stockUsd ? Decimal.max(stockUsd.net.negated(), ZERO) : ZERO,
+    ),
+    divergentUsd: loops.reduce(
+      (sum, { parts }) => sum.plus(parts.divergentUsd ?? ZERO),
+      composed?.oracleDivergence ? stockNetUsd : ZERO,
     ),
     incentivesUsd: addParts(
       loopIncentives(loops),

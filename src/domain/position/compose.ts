@@ -17,6 +17,8 @@ export interface PositionMarket {
   readonly composed?: PositionMarketValues | undefined;
 }
 
+const NO_WARNINGS: Position['warnings'] = [];
+
 export type Owner = Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'>;
 
 /** Tell the status of a position: liquidated = open for the contract, but without collateral. */
@@ -43,6 +45,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
     liquidated: status === 'liquidated',
     exitLiquidity: null,
     readAt: readAtOf(owner.block),
+    warnings: NO_WARNINGS,
     gaps,
   };
   if (!market) {
@@ -72,6 +75,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   addUsd(shown, value, composed, gaps);
   shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
   shown.freshness = { borrow, oracle, collateralApy };
+  shown.warnings = composed.warnings;
   addPriceAge(shown, composed, gaps);
   return shown;
 }

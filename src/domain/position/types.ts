@@ -1,6 +1,7 @@
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { MarketsAtBlock } from '../market/at-block.ts';
+import type { Warning } from '../market/types.ts';
 import type { ExitTier } from '../strategy/types.ts';
 
 /** One leveraged position as the chain holds it, in base units. */
@@ -110,5 +111,7 @@ export interface Position {
   /** When the feeds behind the oracle's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
   readonly oraclePriceAsOfMs?: number | null;
   readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp; readonly collateralApy: Stamp };
+  /** What to know of the values that it is valued with. */
+  readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];
 }

@@ -3,7 +3,16 @@ import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
 import { usdOf } from '../market/prices.ts';
-import type { ChainTvl, TvlAmounts, TvlMarket, TvlMarkets, TvlOutcome, TvlPosition, UnpricedMarket } from './types.ts';
+import type {
+  ChainTvl,
+  SummedDivergence,
+  TvlAmounts,
+  TvlMarket,
+  TvlMarkets,
+  TvlOutcome,
+  TvlPosition,
+  UnpricedMarket,
+} from './types.ts';
 
 interface MarketSum {
   positions: number;
@@ -47,14 +56,26 @@ export function composeTvl(
   let gross = ZERO;
   let borrowed = ZERO;
   let badDebt = ZERO;
+  const diverging: SummedDivergence[] = [];
   let asOfMs = positionsAsOfMs;
   for (const [marketId, sum] of sums) {
     const market = composed.get(marketId);
     if (!market?.loanPrice) continue;
-    const { usd } = market.loanPrice.value;
-    gross = gross.plus(usdOf(sum.collateralValue, market.market.loan.decimals, usd));
-    borrowed = borrowed.plus(usdOf(sum.debt, market.market.loan.decimals, usd));
-    badDebt = badDebt.plus(usdOf(sum.badDebt, market.market.loan.decimals, usd));
+    const inUsd = (assets: bigint) => usdOf(assets, market.market.loan.decimals, market.loanPrice?.value.usd ?? ZERO);
+    const [collateralUsd, debtUsd] = [inUsd(sum.collateralValue), inUsd(sum.debt)];
+    gross = gross.plus(collateralUsd);
+    borrowed = borrowed.plus(debtUsd);
+    badDebt = badDebt.plus(inUsd(sum.badDebt));
+    if (market.oracleDivergence) {
+      diverging.push({
+        ...market.oracleDivergence,
+        marketId,
+        oracle: market.market.oracle,
+        grossTvlUsd: collateralUsd.decimalPlaces(2),
+        borrowedUsd: debtUsd.decimalPlaces(2),
+        positions: sum.positions,
+      });
+    }
     asOfMs = Math.min(asOfMs, market.facts.lendingState.asOfMs, market.facts.oracle.asOfMs, market.loanPrice.asOfMs);
   }
   const grossTvlUsd = gross.decimalPlaces(2);
@@ -64,6 +85,7 @@ export function composeTvl(
     grossTvlUsd,
     borrowedUsd,
     badDebtUsd: badDebt.decimalPlaces(2),
+    divergentUsd: diverging.reduce((sum, { grossTvlUsd: usd }) => sum.plus(usd), ZERO),
   };
   return {
     computed: true,
@@ -71,6 +93,7 @@ export function composeTvl(
       chainId: chain.chainId,
       asOfMs,
       ...amounts,
+      oracleDivergences: diverging.sort((a, b) => b.grossTvlUsd.minus(a.grossTvlUsd).toNumber()),
       positions: counted,
       users: wallets.size,
       wallets: [...wallets],
@@ -84,12 +107,14 @@ export function composeTvl(
 export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
   if (chains.length === 0) return undefined;
   const sum = (of: (chain: ChainTvl) => Decimal) => chains.reduce((total, chain) => total.plus(of(chain)), ZERO);
-  const isMeasured = chains.every(({ badDebtUsd }) => badDebtUsd !== undefined);
+  const hasBadDebt = chains.every(({ badDebtUsd }) => badDebtUsd !== undefined);
+  const isCompared = chains.every(({ divergentUsd }) => divergentUsd !== undefined);
   return {
     tvlUsd: sum((chain) => chain.tvlUsd),
     grossTvlUsd: sum((chain) => chain.grossTvlUsd),
     borrowedUsd: sum((chain) => chain.borrowedUsd),
-    ...(isMeasured ? { badDebtUsd: sum(({ badDebtUsd = ZERO }) => badDebtUsd) } : {}),
+    ...(hasBadDebt ? { badDebtUsd: sum(({ badDebtUsd = ZERO }) => badDebtUsd) } : {}),
+    ...(isCompared ? { divergentUsd: sum(({ divergentUsd = ZERO }) => divergentUsd) } : {}),
     positions: chains.reduce((total, chain) => total + chain.positions, 0),
     users: new Set(chains.flatMap((chain) => chain.wallets)).size,
   };

@@ -1,7 +1,8 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../facts.ts';
 import { accrue } from '../market/accrue.ts';
-import { isPlausiblePrice, loanPrice } from '../market/prices.ts';
+import { oracleDivergence } from '../market/oracle-divergence.ts';
+import { isPlausiblePrice, loanPrice, tokenPrice } from '../market/prices.ts';
 import { peggedTokens } from '../market/statics.ts';
 import type { TvlMarket, TvlMarkets } from './types.ts';
 
@@ -20,6 +21,12 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
     }
     const loan = loanPrice(market, context);
     const totals = accrue(lendingState.value);
+    const divergence = oracleDivergence({
+      market,
+      oracle: oracle.value,
+      loanUsd: loan.price?.value.usd,
+      price: tokenPrice(market.collateral, 'collateral.priceUsd', context).price,
+    });
     markets.push({
       market,
       facts: { lendingState, oracle },
@@ -28,6 +35,7 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
       ...(loan.price && isPlausiblePrice(loan.price.value.usd, context.pegged.has(market.loan.address))
         ? { loanPrice: loan.price }
         : {}),
+      oracleDivergence: divergence,
     });
   }
   return { chainId: chain.chainId, markets, excluded };

@@ -1,5 +1,6 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
+import type { OracleDivergence } from '../market/oracle-divergence.ts';
 import type { ComposedMarket } from '../market/types.ts';
 
 /** What TVL needs to know of a position. */
@@ -24,14 +25,31 @@ export interface TvlAmounts {
    * version that did not measure it.
    */
   readonly badDebtUsd?: Decimal;
+  /**
+   * The part of `grossTvlUsd` that is valued by an oracle far from what it can be compared with. Absent: computed by a version
+   * that did not measure it.
+   */
+  readonly divergentUsd?: Decimal;
   /** Open positions with non-zero collateral. */
   readonly positions: number;
   /** Distinct wallets with at least one such position. */
   readonly users: number;
 }
 
+/** An oracle far from what it can be compared with, and what is summed by it. */
+export interface SummedDivergence extends OracleDivergence {
+  readonly marketId: MarketId;
+  readonly oracle: Address;
+  /** Collateral that it values, and the debt against it, USD with cents. */
+  readonly grossTvlUsd: Decimal;
+  readonly borrowedUsd: Decimal;
+  readonly positions: number;
+}
+
 export interface ChainTvl extends TvlAmounts {
   readonly chainId: ChainId;
+  /** The largest sum first; absent: computed by a version that did not compare. */
+  readonly oracleDivergences?: readonly SummedDivergence[];
   /** The oldest of the inputs: positions, lending states, oracle values, loan prices. */
   readonly asOfMs: number;
   /** The distinct wallets, so that one with positions on two chains counts once in the total. */
@@ -45,7 +63,13 @@ export interface ChainTvl extends TvlAmounts {
 /** What TVL needs to know of a market: an APY is not among it, so that a yield source that fails costs no TVL. */
 export type TvlMarket = Pick<
   ComposedMarket,
-  'market' | 'loanPrice' | 'totalSupplyAssets' | 'totalBorrowAssets' | 'totalSupplyShares' | 'totalBorrowShares'
+  | 'market'
+  | 'loanPrice'
+  | 'totalSupplyAssets'
+  | 'totalBorrowAssets'
+  | 'totalSupplyShares'
+  | 'totalBorrowShares'
+  | 'oracleDivergence'
 > & { readonly facts: Pick<ComposedMarket['facts'], 'lendingState' | 'oracle'> };
 
 export interface TvlMarkets {

@@ -7,15 +7,22 @@ import { PUBLIC_ERRORS } from './shared.ts';
 
 type Totals = NonNullable<TvlQuery['tvl']>['total'];
 
-function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, positions, users }: Totals) {
+function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, divergentUsd, positions, users }: Totals) {
   return {
     tvlUsd: Number(tvlUsd),
     grossTvlUsd: Number(grossTvlUsd),
     borrowedUsd: Number(borrowedUsd),
     ...(badDebtUsd === null ? {} : { badDebtUsd: Number(badDebtUsd) }),
+    ...(divergentUsd === null ? {} : { divergentUsd: Number(divergentUsd) }),
     positions,
     users,
   };
+}
+
+type Divergence = NonNullable<NonNullable<TvlQuery['tvl']>['chains'][number]['oracleDivergences']>[number];
+
+function projectDivergence({ grossTvlUsd, borrowedUsd, ...divergence }: Divergence) {
+  return { ...divergence, grossTvlUsd: Number(grossTvlUsd), borrowedUsd: Number(borrowedUsd) };
 }
 
 export function protocolRoutes(): AnyRoute[] {
@@ -64,6 +71,9 @@ export function protocolRoutes(): AnyRoute[] {
             chainId: chain.chainId,
             asOf: chain.asOf,
             stale: chain.stale,
+            ...(chain.oracleDivergences === null
+              ? {}
+              : { oracleDivergences: chain.oracleDivergences.map(projectDivergence) }),
             ...projectTotals(chain),
           })),
         };

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, assumedGaps, dateTime, freshnessValue, marketIdString, oraclePriceAsOf } from './common.ts';
+import {
+  addressString,
+  assumedGaps,
+  dateTime,
+  freshnessValue,
+  marketIdString,
+  oraclePriceAsOf,
+  warnings,
+} from './common.ts';
 
 /** Tagged numbers of the app market model (section 2.5): the client revives them before use. */
 export const bn = (description: string) =>
@@ -167,6 +175,7 @@ export const appMarketSchema = z
       .describe(
         'How old each group of facts is. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while nothing has measured it.',
       ),
+    warnings: warnings.describe('What to know of the values that are shown; empty when there is nothing.'),
     gaps: assumedGaps,
   })
   .meta({ id: 'AppMarket', description: 'One market at full precision.' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
+import { WARNING_CODES, WARNING_MEANINGS } from '../../shared/vocabulary.ts';
 
 /** What tools show where they would make something up from a pattern: sUSDe and its market with PYUSD. */
 const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
@@ -104,3 +105,13 @@ export const freshnessValue = z
     staleForSec: z.int().optional().describe('Seconds past the budget; present only when the value is stale.'),
   })
   .meta({ id: 'Freshness', description: 'How old a value is and how old it may get.' });
+
+/** What to know of values that are shown. */
+export const warnings = z.array(
+  z.object({
+    code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
+    field: z.string().describe('The field of the strategy that it is about.'),
+    value: decimalString('What was told: USD of prices, percent of rates.'),
+    message: z.string().describe('One plain sentence.'),
+  }),
+);

@@ -13,6 +13,9 @@ const pnlSchema = z
       'What is left now; 0 once it has ended, and while it owes more than its collateral is worth.',
     ).optional(),
     badDebtUsd: exactUsd('What its loans owe beyond their collateral, which nobody has to pay.').optional(),
+    divergentUsd: exactUsd(
+      'The part of the net value that stands on an oracle far from what it can be compared with, see warnings of the position.',
+    ).optional(),
     baseResultUsd: exactUsd('Net value + returned - deposited.').optional(),
     incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
     totalUsd: exactUsd('Base result + incentives.').optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, readAt } from './common.ts';
+import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, readAt, warnings } from './common.ts';
 
 const amount = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -46,6 +46,9 @@ export const positionSchema = z
       .describe('Age of the market values; what the position holds is read live.'),
     readAt: readAt.optional(),
     oraclePriceAsOf,
+    warnings: warnings
+      .optional()
+      .describe('What to know of the values that it is valued with; empty when there is nothing.'),
   })
   .describe('One leveraged position.');
 
@@ -85,6 +88,9 @@ export const equityPositionSchema = z
       .describe('How old the facts behind it are.'),
     readAt: readAt.optional(),
     oraclePriceAsOf,
+    warnings: warnings
+      .optional()
+      .describe('What to know of the values that it is valued with; empty when there is nothing.'),
   })
   .describe('An open equity vault.');
 

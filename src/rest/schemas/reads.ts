@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { addressString, dateTime, marketIdString, usd } from './common.ts';
+import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
+import { addressString, dateTime, decimalString, marketIdString, pct, usd } from './common.ts';
 
 const nullableTime = (description: string) => z.iso.datetime().nullable().describe(description);
 
@@ -37,9 +38,24 @@ const totals = {
   badDebtUsd: usd(
     'Debt beyond the collateral of its position: no borrower has to pay it, and tvlUsd is that much lower than the equity of the users. Absent until it is measured.',
   ).optional(),
+  divergentUsd: usd(
+    'The part of grossTvlUsd that is valued by an oracle far from what it can be compared with, see oracleDivergences of the chains. Absent until it is measured.',
+  ).optional(),
   positions: z.int().describe('Open positions with non-zero collateral.'),
   users: z.int().describe('Wallets holding at least one such position.'),
 };
+
+const oracleDivergence = z.object({
+  marketId: marketIdString('The market.'),
+  oracle: addressString('Its oracle.'),
+  against: z.enum(['price', 'before']).describe(ORACLE_REFERENCE),
+  oracleUsd: decimalString('USD per collateral token by the oracle and the price of the loan token.'),
+  referenceUsd: decimalString('What it is compared with, USD.'),
+  divergencePct: pct('Of the oracle from its reference, signed.'),
+  grossTvlUsd: usd('Collateral in the sums that it values.'),
+  borrowedUsd: usd('Debt against that collateral.'),
+  positions: z.int().describe('Open positions with that collateral.'),
+});
 
 export const tvlEnvelope = z
   .object({
@@ -52,6 +68,12 @@ export const tvlEnvelope = z
           chainId: z.int().describe('The chain.'),
           asOf: dateTime('When the chain was computed.'),
           stale: z.boolean().describe('Whether it is past its budget.'),
+          oracleDivergences: z
+            .array(oracleDivergence)
+            .optional()
+            .describe(
+              'Oracles far from what they can be compared with (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first. Empty: all are near. Absent until they are compared.',
+            ),
           ...totals,
         }),
       )

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APY_SOURCES, COLLATERAL_CATEGORIES, WARNING_CODES } from '../../shared/vocabulary.ts';
+import { APY_SOURCES, COLLATERAL_CATEGORIES } from '../../shared/vocabulary.ts';
 import {
   addressString,
   assumedGaps,
@@ -10,6 +10,7 @@ import {
   oraclePriceAsOf,
   pct,
   usd,
+  warnings,
 } from './common.ts';
 
 const ladderEntry = z
@@ -165,21 +166,7 @@ export const strategySchema = z
           })
           .optional()
           .describe('Present only on uncorrelated markets.'),
-        warnings: z
-          .array(
-            z.object({
-              code: z
-                .enum(WARNING_CODES)
-                .describe(
-                  'suspect_*: the source tells another value, which is not confirmed yet, and the last good one is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price.',
-                ),
-              field: z.string().describe('The field that it is about.'),
-              value: decimalString('What was told: USD of prices, percent of rates.'),
-              message: z.string().describe('One plain sentence.'),
-            }),
-          )
-          .optional()
-          .describe('What to know of values that are shown; absent when there is nothing.'),
+        warnings: warnings.optional().describe('What to know of values that are shown; absent when there is nothing.'),
       })
       .optional()
       .describe('The only opinions of this contract, with their thresholds.'),

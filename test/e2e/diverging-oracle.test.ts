@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { marketByKey } from '../../devnet/chain/seed-plans.ts';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
+
+/*
+ * An oracle that is far from the price of its collateral, and one of a collateral that nothing else prices, at −45 % and at a
+ * million million. What a chain tells is shown and summed; wherever it is, it is said.
+ */
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep });
+});
+afterAll(() => service?.stop());
+
+const chain = (chainId: number) => service.world.chains.on(chainId);
+const AGGREGATES = `{ ops { aggregates { all { netValueUsd { usd } divergentUsd { usd unknown } } } } }`;
+
+/** Move an oracle by a factor, and read everything that stands on it. */
+async function read(chainId: number, id: string, wallet: string) {
+  service.clock.advance(61_000);
+  await service.refresh(`lending-state:${chainId}`, 'tvl');
+  const [tvl, markets, strategies, positions, portfolio, aggregates, market] = await Promise.all([
+    service.get('/v1/tvl'),
+    service.get(`/v1/app/markets?chainId=${chainId}`),
+    service.get(`/v1/strategies?chainId=${chainId}`),
+    service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER),
+    service.get(`/v1/ops/portfolio/${wallet}?chainId=${chainId}`, OPS),
+    service.graphql(AGGREGATES, {}, OPS),
+    service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
+  ]);
+  const inGraphql = await service.graphql(
+    `{ tvl { total { divergentUsd } chains { chainId divergentUsd oracleDivergences { marketId oracle against oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions } } } }`,
+  );
+  expect(inGraphql.body.errors).toBeUndefined();
+  const own = (list: Json[]) => list.find((item) => item.strategyId === id || item.id === id);
+  const vaults = (list: Json[]) => list.filter(({ strategyId }) => strategyId === `equity-${id}`);
+  return {
+    tvl: tvl.body,
+    typed: inGraphql.body.data.tvl,
+    chain: tvl.body.chains.find((row: Json) => row.chainId === chainId),
+    codes: {
+      strategy: (own(strategies.body.strategies) ?? own(strategies.body.strategies.map(asStock)))?.spiralHints
+        ?.warnings,
+      app: own(markets.body.markets).warnings,
+      market: market.body.data.market.warnings,
+      position: [own(positions.body.positions), ...vaults(positions.body.equityPositions)].find(Boolean).warnings,
+      portfolio: [own(portfolio.body.positions), ...vaults(portfolio.body.equityPositions)].find(Boolean).warnings,
+    },
+    pnl: portfolio.body.pnl,
+    all: aggregates.body.data.ops.aggregates.all,
+  };
+}
+const asStock = (strategy: Json) => ({ ...strategy, id: strategy.equityVault?.stockMarketId });
+const codesOf = (warnings: Json[] | undefined) => (warnings ?? []).map(({ code }) => code);
+
+const CASES = [
+  ['price', 1, 'weETH/WETH 94.5', 'looper', 'oracle_divergence'],
+  ['before', 4663, 'PONS/USDG 38.5 Longbow', 'speculator', 'oracle_jump'],
+  // A stock leg is no looped collateral: it is in no TVL.
+  ['before', 4663, 'SPY/USDG 62.5 Longbow', 'shareholder', 'oracle_jump'],
+] as const;
+
+test.each(CASES)('against the %s on chain %i: %s', async (against, chainId, key, holder, code) => {
+  const local = chain(chainId);
+  const market = marketByKey(local.chain, key);
+  const wallet = seededWallet(holder).account.address;
+  await service.refresh('prices', 'exit-liquidity');
+  const before = await read(chainId, market.id, wallet);
+  for (const warnings of Object.values(before.codes)) expect(codesOf(warnings)).toEqual([]);
+  expect(before.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
+  expect([before.tvl.total.divergentUsd, before.pnl.divergentUsd, before.all.divergentUsd.usd]).toEqual([0, '0', '0']);
+
+  const price = await local.oraclePrice(market);
+  for (const factor of [55n, 100n * 10n ** 12n]) {
+    await local.setOraclePrice(market, (price * factor) / 100n);
+    const during = await read(chainId, market.id, wallet);
+    for (const [where, warnings] of Object.entries(during.codes)) {
+      expect([where, codesOf(warnings)]).toEqual([where, [code]]);
+    }
+    if (factor > 100n) {
+      // A portfolio and the sums of all say which part of them stands on it.
+      expect(Number(during.pnl.divergentUsd)).toBeGreaterThan(0);
+      expect(Number(during.pnl.divergentUsd)).toBeLessThanOrEqual(Number(during.pnl.netValueUsd));
+    }
+    const [told, ...others] = during.chain.oracleDivergences;
+    if (local.chain.equityVaults.some(({ stockMarket }) => stockMarket.id === market.id)) {
+      expect(told).toBeUndefined();
+      continue;
+    }
+    expect(others).toEqual([]);
+    expect(told).toMatchObject({ marketId: market.id, oracle: market.oracle, against });
+    expect(Number(told.divergencePct)).toBeCloseTo(Number(factor) - 100, factor === 55n ? -0.5 : -10);
+    expect(Number(told.oracleUsd) / Number(told.referenceUsd)).toBeCloseTo(
+      Number(factor) / 100,
+      factor === 55n ? 1 : -10,
+    );
+    expect(told.positions).toBeGreaterThan(0);
+    // What is summed on it is the whole change of the sum; of a sum of 18 digits a double has no cents.
+    const rest = before.chain.grossTvlUsd - (told.grossTvlUsd * 100) / Number(factor);
+    if (factor < 100n) expect(during.chain.grossTvlUsd - told.grossTvlUsd).toBeCloseTo(rest, -1);
+    expect(during.chain.divergentUsd).toBe(told.grossTvlUsd);
+    expect(during.tvl.total.divergentUsd).toBe(told.grossTvlUsd);
+    const typed = during.typed.chains.find((row: Json) => row.chainId === chainId).oracleDivergences[0];
+    expect({ ...typed, grossTvlUsd: Number(typed.grossTvlUsd), borrowedUsd: Number(typed.borrowedUsd) }).toEqual(told);
+    expect(Number(during.typed.total.divergentUsd)).toBe(told.grossTvlUsd);
+  }
+
+  await local.setOraclePrice(market, price);
+  const after = await read(chainId, market.id, wallet);
+  for (const warnings of Object.values(after.codes)) expect(codesOf(warnings)).toEqual([]);
+  expect(after.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
+  expect(after.tvl.total.divergentUsd).toBe(0);
+});
