@@ -70,6 +70,8 @@ export interface ShownPosition {
   /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
   readonly debtChange: bigint;
   readonly moved: bigint;
+  /** What the action pays out of the position at least, loan base units; absent where it pays nothing out. */
+  readonly leastPaidOut?: bigint | undefined;
   /** What it costs at once. */
   readonly basis: CostBasis;
 }
@@ -123,9 +125,9 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
 
 /** The position that a plan leads to; `null` when none is left. */
 export function positionOfPlan(plan: Plan): ShownPosition | null {
-  const { chain, market, preview, live, debtChange = 0n, moved = 0n } = plan;
+  const { chain, market, preview, live, debtChange = 0n, moved = 0n, leastPaidOut } = plan;
   if (!preview) return null;
-  return { chain, market, preview, live, debtChange, moved, basis: basisOfPlan(plan) };
+  return { chain, market, preview, live, debtChange, moved, leastPaidOut, basis: basisOfPlan(plan) };
 }
 
 /** What a plan costs at once, a close included. */
@@ -166,24 +168,30 @@ function valueInLoan(units: bigint, price: bigint | undefined): bigint {
 }
 
 export interface WorstCase {
-  /** Whole loan tokens. */
+  /** What the wallet has of it: what is left in the position and what the action pays out, whole loan tokens. */
   readonly equity: Decimal;
+  /** What of it is paid out, whole loan tokens; `null` = the action pays nothing out. */
+  readonly paidOut: Decimal | null;
   /** Percent; `null` = no position is left. */
   readonly ltvPct: Decimal | null;
 }
 
-/** What is left of a plan when every swap gives its minimum only; of a close what is paid out at least. */
+/** What the wallet has of a plan when every swap gives its minimum only. */
 export function worstCaseOfPlan(plan: Plan): WorstCase | null {
-  const { market, leastPaidOut, preview } = plan;
+  const { market, leastPaidOut } = plan;
   const position = positionOfPlan(plan);
-  if (preview && position) return worstCaseOf(position);
-  return leastPaidOut === undefined ? null : { equity: fromUnits(leastPaidOut, market.loan.decimals), ltvPct: null };
+  if (position) return worstCaseOf(position);
+  if (leastPaidOut === undefined) return null;
+  const paidOut = fromUnits(leastPaidOut, market.loan.decimals);
+  return { equity: paidOut, paidOut, ltvPct: null };
 }
 
-/** What a position is worth when every swap gives its minimum only. */
-export function worstCaseOf({ market, preview, live }: ShownPosition): WorstCase {
+/** The same of a position that is left. */
+export function worstCaseOf({ market, preview, live, leastPaidOut }: ShownPosition): WorstCase {
   const { worst, worstLtvPct: ltvPct } = preview;
-  return { equity: fromUnits(equityAt(worst, live.price), market.loan.decimals), ltvPct };
+  const { decimals } = market.loan;
+  const equity = fromUnits(equityAt(worst, live.price) + (leastPaidOut ?? 0n), decimals);
+  return { equity, paidOut: leastPaidOut === undefined ? null : fromUnits(leastPaidOut, decimals), ltvPct };
 }
 
 /** Whole loan tokens. */

@@ -174,7 +174,8 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
     worstCase: t.field({
       type: WorstCaseRef,
       nullable: true,
-      description: 'What is left when every swap gives its minimum only; `null` = nothing is left in any case.',
+      description:
+        'What the wallet has of it when every swap gives its minimum only; `null` = nothing is left and nothing is paid out.',
       resolve: (plan) => worstCaseOfPlan(plan),
     }),
     amountFlashLoan: t.field({

@@ -96,12 +96,20 @@ export const CostRef = builder.objectRef<Cost>('Cost').implement({
 });
 
 export const WorstCaseRef = builder.objectRef<WorstCase>('WorstCase').implement({
-  description: 'What is left when every swap gives its minimum only.',
+  description: 'What the wallet has of it when every swap gives its minimum only.',
   fields: (t) => ({
     equity: t.field({
       type: 'Decimal',
-      description: 'Collateral less debt at the oracle price, whole loan tokens; of a close what is paid out at least.',
+      description:
+        'Collateral less debt at the oracle price, and `paidOut` where the action pays something out: what the wallet has of the position after it, whole loan tokens.',
       resolve: ({ equity }) => equity.toFixed(),
+    }),
+    paidOut: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What of `equity` goes to the wallet, whole loan tokens (collateral at the oracle price), fees of the contract taken off; the rest is left in the position. `null` = the action pays nothing out.',
+      resolve: ({ paidOut }) => paidOut?.toFixed() ?? null,
     }),
     ltv: t.field({
       type: 'Decimal',
@@ -266,7 +274,7 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
     }),
     worstCase: t.field({
       type: WorstCaseRef,
-      description: 'What is left when every swap gives its minimum only.',
+      description: 'What the wallet has of it when every swap gives its minimum only.',
       resolve: (position) => worstCaseOf(position),
     }),
     readAt: t.field({

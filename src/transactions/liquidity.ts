@@ -41,6 +41,9 @@ export function borrowingFlows(market: Market, amount: bigint): readonly Flow[] 
   ];
 }
 
+/** How long a bundle may be sent after it was built: the interest of it counts in what repaying a debt needs. */
+export const SENT_WITHIN_SEC = 60n;
+
 /** What closing does: the flash loan repays the debt, so only that much is out. */
 export function closingFlows(market: Market, debt: bigint): readonly Flow[] {
   return [

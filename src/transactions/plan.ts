@@ -2,9 +2,10 @@ import type { Chain, Market } from '../catalog/types.ts';
 import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
 import type { ComposedMarket } from '../domain/market/types.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
+import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
 import { type BuilderDeps, composedMarket } from './deps.ts';
-import { SimulationMismatchError } from './errors.ts';
+import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
 import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
@@ -56,7 +57,7 @@ export interface PlanDraft {
   readonly moved?: bigint;
   /** What the contract takes when a position is managed; an open has them in its terms. */
   readonly fees?: readonly CostItem[];
-  /** The least that a whole close pays out, its fee taken off, loan base units. */
+  /** The least that the action pays out of the position, the contract's fees taken off, in loan base units at the oracle's price. */
   readonly leastPaidOut?: bigint;
   readonly notes: readonly string[];
   readonly issues: readonly Issue[];
@@ -66,7 +67,9 @@ export interface PlanDraft {
   /** What is only known once the calls have run. */
   readonly conclude?: (
     outcome: Outcome,
-  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees'>>;
+  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees' | 'leastPaidOut'>>;
+  /** What a revert of its simulation means; `undefined` = no more than it says itself. */
+  readonly explain?: (error: SimulationRevertedError) => AppError<unknown> | undefined;
 }
 
 /** A bundle that was executed in simulation and is ready to be signed. */
@@ -99,13 +102,18 @@ export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promis
   const { chain, user, wallet, pays, approvals, tx } = draft;
   const calls = [...approvals, tx];
   const plan: OutcomePlan = { ...draft, calls: calls.length };
-  const simulation = await deps.node(chain.chainId).simulator.simulate({
-    user,
-    calls,
-    nativeBalance: wallet.native,
-    observations: planOutcome(plan),
-    ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
-  });
+  const simulation = await deps
+    .node(chain.chainId)
+    .simulator.simulate({
+      user,
+      calls,
+      nativeBalance: wallet.native,
+      observations: planOutcome(plan),
+      ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
+    })
+    .catch((error: unknown) => {
+      throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
+    });
   if (!simulation.simulated) return undefined;
   return { gasUsed: simulation.gasUsed, outcome: foldOutcome(plan, simulation) };
 }

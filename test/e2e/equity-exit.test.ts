@@ -32,7 +32,8 @@ describe('exit', () => {
     );
     expect(shown.costs).toHaveLength(2);
     expect(shown.worstCase.ltv).toBeNull();
-    expect(meta.worstCase).toEqual({ equity: expect.stringMatching(/^\d+(\.\d+)?$/) });
+    const { equity } = meta.worstCase;
+    expect(meta.worstCase).toEqual({ equity: expect.stringMatching(/^\d+(\.\d+)?$/), paidOut: equity });
     const before = await vaults.verbs.balance(vault.depositToken.address, body.userAddress);
     await vaults.verbs.sendAtomically(body.userAddress, calls);
     const gained = (await vaults.verbs.balance(vault.depositToken.address, body.userAddress)) - before;

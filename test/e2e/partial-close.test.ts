@@ -26,6 +26,13 @@ async function opened(leverage = 5): Promise<number> {
   await partner.send(await partner.build(BUILD, { ...open, userAddress: user }));
   return id;
 }
+/** Let every venue take so many basis points. */
+async function setVenueFees(feeBps: bigint): Promise<void> {
+  const { chain, call } = service.world.chains.on(1);
+  for (const venue of [...(chain.swapRouters.AggregatorOne ?? []), ...(chain.swapRouters.AggregatorTwo ?? [])]) {
+    await call(OWNER, venue, 'SwapVenue', 'setFee', [feeBps]);
+  }
+}
 /** Let every venue move the price of the collateral by 1 % per so many USD. */
 async function makeShallow(depthUsd: bigint): Promise<void> {
   const { chain, call } = service.world.chains.on(1);
@@ -69,6 +76,53 @@ describe('close with an amount', () => {
     expect(bundle.meta.positionPreview).toBeUndefined();
     await partner.send(bundle);
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
+  });
+
+  it('behavior: the worst case is what is left and what is paid out, both told, and a bad fill stays above it', async () => {
+    const state = await service.world.chains.on(1).snapshot();
+    const id = await opened();
+    const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: '2000' });
+    const { worstCase, positionPreview } = bundle.meta;
+    expect(positionPreview.worstCase).toEqual(worstCase);
+    const wallet = await partner.balance(market.loan);
+    // Half a percent less than the quote is accepted, and the venue had a fee before.
+    await setVenueFees(45n);
+    await partner.send(bundle);
+    const paid = new Decimal(formatUnitsPlain((await partner.balance(market.loan)) - wallet, market.loan.decimals));
+    const { collateral, debt } = await partner.position(market, id);
+    const price = await service.world.chains.on(1).oraclePrice(market);
+    const left = formatUnitsPlain((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
+    const least = (value: Decimal, told: Decimal, what: string) => {
+      expect(value.gte(told), `${what}: ${value} is below ${told}`).toBe(true);
+      expect(value.times('0.99').lte(told), `${what}: ${told} is far below ${value}`).toBe(true);
+    };
+    least(paid, new Decimal(worstCase.paidOut), 'paid out');
+    least(paid.plus(left), new Decimal(worstCase.equity), 'paid out and left');
+    await service.world.chains.on(1).revert(state);
+  });
+
+  it('behavior: all but dust is refused with the most that leaves a position, and with the way to close it', async () => {
+    const id = await opened();
+    const { collateral } = await partner.position(market, id);
+    const shown = (amount: bigint) => formatUnitsPlain(amount, market.collateral.decimals);
+    // One unit would be left without debt, some millionths of a loan token with more debt than they carry.
+    const [{ error }] = await Promise.all(
+      [1n, 10n ** 12n, 2n * 10n ** 12n].map(async (left) => {
+        const amount = shown(collateral - left);
+        const refused = await manage({ id, action: 'close', amount });
+        const details = { field: 'body.amount', value: amount };
+        expect(refused.error, amount).toMatchObject({ code: 'bad_request', details });
+        return refused;
+      }),
+    );
+    const { maxAmount, collateral: whole } = error.details.limit;
+    expect(whole).toBe(shown(collateral));
+    expect(error.message).toContain('Leave amount out to close the whole position');
+    expect(error.message).toContain(maxAmount);
+    const left = collateral - units(maxAmount, market.collateral);
+    expect(left > 0n && left < units('0.0001', market.collateral)).toBe(true);
+    await partner.send(await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: maxAmount }));
+    expect(await partner.position(market, id)).toMatchObject({ open: true, collateral: left });
   });
 
   it('error: LimitExceeded above the collateral of the position, with how much there is', async () => {

@@ -62,10 +62,15 @@ export const totalSwapCost = pct(
 
 export const worstCase = z
   .object({
-    equity: decimalString('Collateral less debt, whole loan tokens; of a close what is paid out at least.'),
+    equity: decimalString(
+      'Collateral less debt at the oracle price, and paidOut where the action pays something out: what the wallet has of the position after it, whole loan tokens.',
+    ),
+    paidOut: decimalString(
+      'What of equity goes to the wallet, whole loan tokens (collateral at the oracle price), fees of the contract taken off; the rest is left in the position. Absent where the action pays nothing out.',
+    ).optional(),
     ltv: pct('LTV; absent where no position is left.').optional(),
   })
-  .meta({ id: 'WorstCase', description: 'What is left when every swap gives its minimum only.' });
+  .meta({ id: 'WorstCase', description: 'What the wallet has of it when every swap gives its minimum only.' });
 
 export const liquidation = z
   .object({

@@ -12,14 +12,21 @@ export interface ExitCosts {
   /** All that its sales lose, percent of what the vault is worth; absent where that is nothing. */
   readonly totalSwapCostPctOfEquity?: Decimal;
   /** Whole deposit tokens, when every sale gives its minimum only and the fees of the contract are paid; no LTV is left. */
-  readonly worstCase: { readonly equity: Decimal; readonly ltvPct: null };
+  readonly worstCase: { readonly equity: Decimal; readonly paidOut: Decimal; readonly ltvPct: null };
+}
+
+interface SoldLeg {
+  readonly swap: PlannedSwap;
+  readonly debt: bigint;
+  /** The same when the batch is sent at the latest. */
+  readonly debtLater: bigint;
 }
 
 export interface ExitLegs {
   readonly vault: EquityVault;
   /** Loops in the order in which they are closed. Base units of the deposit token. */
-  readonly loops: readonly { readonly swap: PlannedSwap; readonly debt: bigint; readonly basis: bigint }[];
-  readonly stock: { readonly swap: PlannedSwap; readonly debt: bigint };
+  readonly loops: readonly (SoldLeg & { readonly basis: bigint })[];
+  readonly stock: SoldLeg;
   /** What both legs are worth at their oracles' prices, less their debts. */
   readonly equity: bigint;
   /** Rate in WAD; 0 on an uncorrelated market. */
@@ -30,20 +37,25 @@ export interface ExitLegs {
 /** Say what an exit costs. `kept` is what the contract kept in a simulation, base units; without one its rule tells. */
 export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: ExitLegs, kept?: bigint): ExitCosts {
   const { depositToken, yieldMarket } = vault;
-  const feesOf = (output: (swap: PlannedSwap) => bigint) =>
-    loops.reduce((sum, { swap, debt, basis }) => sum + yieldFeeOnReturn(output(swap) - debt, basis, yieldFee), 0n);
+  const feesOf = (output: (swap: PlannedSwap) => bigint, owed: (leg: SoldLeg) => bigint) =>
+    loops.reduce((sum, leg) => sum + yieldFeeOnReturn(output(leg.swap) - owed(leg), leg.basis, yieldFee), 0n);
   const swaps: readonly JudgedSwap[] = [
     ...loops.map(({ swap }) => ({ kind: 'EXIT_SWAP' as const, swap })),
     { kind: 'STOCK_SWAP', swap: stock.swap },
   ];
-  const amount = kept ?? feesOf(({ expectedOut }) => expectedOut);
-  const fees = contractFees('YIELD_FEE', amount, yieldMarket);
+  const expectedFees = feesOf(
+    ({ expectedOut }) => expectedOut,
+    ({ debt }) => debt,
+  );
+  const fees = contractFees('YIELD_FEE', kept ?? expectedFees, yieldMarket);
   const basis = costBasis({ swaps, loan: depositToken, equity, fees });
   const { totalSwapCostPctOfEquity } = basis;
-  const least = [...loops, stock].reduce((sum, { swap, debt }) => sum + worstOutput(swap) - debt, 0n);
+  const least = [...loops, stock].reduce((sum, { swap, debtLater }) => sum + worstOutput(swap) - debtLater, 0n);
+  const leastFees = feesOf(worstOutput, ({ debtLater }) => debtLater);
+  const paidOut = fromUnits(least - leastFees, depositToken.decimals);
   return {
     costs: pricedCosts(basis, usdOf, depositToken.address),
     ...(totalSwapCostPctOfEquity ? { totalSwapCostPctOfEquity } : {}),
-    worstCase: { equity: fromUnits(least - feesOf(worstOutput), depositToken.decimals), ltvPct: null },
+    worstCase: { equity: paidOut, paidOut, ltvPct: null },
   };
 }

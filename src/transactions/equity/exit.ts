@@ -9,7 +9,7 @@ import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../gate.ts';
 import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
-import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
+import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
 import { requireLossWithin } from '../quoting/bounds.ts';
 import { withSharedFloor } from '../quoting/floor.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
@@ -110,15 +110,16 @@ export async function planExit(
   const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], block, nowMs);
   const yieldMarket = foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs);
   const stockDebt = debtOf(stock, borrowShares);
-  requireCovered(
+  // Debts grow until the batch is sent, and what a call repays grows with them: both ends of that time are held.
+  const needsAt = (aheadSec: bigint) =>
     liquidityNeeds(
       [
-        ...loops.map((loop) => closingFlows(vault.yieldMarket, debtOf(yieldMarket, loop.borrowShares))),
-        closingFlows(vault.stockMarket, stockDebt),
+        ...loops.map((loop) => closingFlows(vault.yieldMarket, debtOf(yieldMarket, loop.borrowShares, aheadSec))),
+        closingFlows(vault.stockMarket, debtOf(stock, borrowShares, aheadSec)),
       ],
       [liquidityOf(vault.stockMarket, stock), liquidityOf(vault.yieldMarket, yieldMarket)],
-    ),
-  );
+    );
+  requireCovered([...needsAt(SENT_WITHIN_SEC), ...needsAt(0n)]);
   const sell = async (
     token: PlannedSwap['tokenIn'],
     amount: bigint,
@@ -159,7 +160,9 @@ export async function planExit(
     const requested = { field: 'yieldPositionIds', value: String(loop.id) };
     const equity = collateralValueInLoan(loop.collateral, yieldMarket.price) - debt;
     const { proxy, depositedAssets: basis } = loop;
-    return [{ positionId: loop.id, proxy, debt, basis, swap: coveringDebt(swap, debt, requested), equity, requested }];
+    const debtLater = debtOf(yieldMarket, loop.borrowShares, SENT_WITHIN_SEC);
+    const sold = coveringDebt(swap, debt, requested);
+    return [{ positionId: loop.id, proxy, debt, debtLater, basis, swap: sold, equity, requested }];
   });
   const requested = { field: 'strategyId', value: vault.id };
   const stockSold = coveringDebt(stockSwap, stockDebt, requested);
@@ -186,7 +189,7 @@ export async function planExit(
   const legs: ExitLegs = {
     vault,
     loops: exits,
-    stock: { swap: stockSold, debt: stockDebt },
+    stock: { swap: stockSold, debt: stockDebt, debtLater: debtOf(stock, borrowShares, SENT_WITHIN_SEC) },
     equity,
     yieldFee: deployment.yieldFee,
     usdOf: usdPrices(deps, chain),

@@ -50,6 +50,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     tx: buildBorrow(chain.contracts, { positionId: BigInt(position.id), amountBorrow: amount }),
     swaps: [],
     debtChange: amount,
+    leastPaidOut: amount,
     preview: previewPosition({ price: live.price, after, rates }),
     notes: [`${shownAmount(amount, token)} goes to the wallet.`],
   };

@@ -1,23 +1,19 @@
 import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
-import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
-import { buildDeleverage } from '../build/deleverage.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
-import { closingFlows, largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
-import { swapDataOf } from '../open/build.ts';
+import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
 import { contractFees } from '../preview/costs.ts';
-import { previewPosition, sellImpactPct } from '../preview/position.ts';
-import { requireLossWithin } from '../quoting/bounds.ts';
+import { sellImpactPct } from '../preview/position.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { withMinimum, worstOutput } from '../quoting/planned.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { debtOf } from '../requirements/market-state.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
-import type { Outcome } from '../simulation/outcome.ts';
-import type { PlannedSwap } from '../types.ts';
 import { receivedNote, shownAmount, shownPct } from '../words.ts';
-import { type QuotedSwap, quoteSwap } from './swap.ts';
+import { closePart } from './close-part.ts';
+import { largestPart } from './part.ts';
+import { isSaleWithin, keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -40,8 +36,9 @@ export async function closePosition(context: ManageContext): Promise<VerbDraft> 
 
 async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   const { market, position, live } = context;
-  requireCovered(liquidityNeeds([closingFlows(market, position.debt)], [liquidityOf(market, live)]), (needs) => ({
-    maxAmount: formatUnitsPlain(largestCovered(position.collateral, needs), market.collateral.decimals),
+  const debtLater = debtOf(live, position.borrowShares, SENT_WITHIN_SEC);
+  requireCovered(liquidityNeeds([closingFlows(market, debtLater)], [liquidityOf(market, live)]), () => ({
+    maxAmount: formatUnitsPlain(largestPart(context), market.collateral.decimals),
   }));
   const { before, swap: quoted } = await quoteSale(context, position.collateral);
   const { quote, expectedOut } = quoted;
@@ -67,9 +64,9 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   } catch (error) {
     throw error instanceof LimitExceededError ? await withPart(context, error, impact) : error;
   }
-  const restOf = (sold: bigint) => (sold > position.debt ? sold - position.debt : 0n);
+  const restOf = (sold: bigint, debt: bigint) => (sold > debt ? sold - debt : 0n);
   const feeOf = (rest: bigint) => yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
-  const [rest, least] = [restOf(expectedOut), restOf(worstOutput(swap))];
+  const [rest, least] = [restOf(expectedOut, position.debt), restOf(worstOutput(swap), debtLater)];
   const fee = feeOf(rest);
   const feeNotes =
     fee === 0n ? [] : [`The contract keeps about ${shownAmount(fee, market.loan)} of the yield as its fee.`];
@@ -84,119 +81,14 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(rest - fee, market.loan)} is paid out.`,
       ...feeNotes,
     ],
-    conclude: ({ received, fills }) => ({
-      fees: contractFees('YIELD_FEE', feeOf(restOf(fills.at(-1)?.received ?? expectedOut)), market),
+    conclude: (outcome) => ({
+      fees: contractFees('YIELD_FEE', keptOf(outcome), market),
       notes: [
-        `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: received.loan })}`,
+        `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: outcome.received.loan })}`,
         ...feeNotes,
       ],
     }),
   };
-}
-
-/** What share of the debt a part of the collateral repays is the contract's rule: the simulation tells what is left. */
-async function closePart(context: ManageContext, amount: bigint): Promise<VerbDraft> {
-  const { market, position, live, rates, input } = context;
-  const { before, swap } = await quoteSale(context, amount);
-  requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
-  const impact = sellImpactPct(amount, swap.expectedOut, live.price);
-  return {
-    ...saleDraft(context, amount, swap),
-    slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
-    conclude: ({ position: { collateral, debt }, received, fills, live: after }: Outcome) => ({
-      fees: contractFees(
-        'YIELD_FEE',
-        keptOf(context, {
-          sold: fills.at(-1)?.received ?? swap.expectedOut,
-          repaid: debtOf(after, position.borrowShares) - debt,
-          received: received.loan,
-        }),
-        market,
-      ),
-      ...(collateral > 0n
-        ? {
-            preview: previewPosition({
-              price: live.price,
-              after: { collateral, debt },
-              rates,
-              swap: { source: swap.quote.source, priceImpactPct: impact },
-            }),
-          }
-        : {}),
-      amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
-      debtChange: debt - position.debt,
-      notes: [
-        `How much of the debt a part repays is the contract's own rule: the preview is what the simulation ended with. It sold ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price, and repaid ${shownAmount(position.debt - debt, market.loan)}.`,
-        receivedNote({ token: market.loan, amount: received.loan }),
-      ],
-    }),
-  };
-}
-
-/** Loan base units by which debts that are rounded up may differ. */
-const ROUNDING = 2n;
-
-/** What the contract kept of a sale, which of a part is its own rule as well. Loan base units. */
-function keptOf(
-  { deployment }: ManageContext,
-  { sold, repaid, received }: { readonly sold: bigint; readonly repaid: bigint; readonly received: bigint },
-): bigint {
-  const kept = sold - repaid - received;
-  return deployment.yieldFee > 0n && kept > ROUNDING ? kept : 0n;
-}
-
-function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
-  const { chain, market } = context;
-  return quoteSwap(context, {
-    tokenIn: payTokenOf(market.collateral),
-    tokenOut: payTokenOf(market.loan),
-    amountIn,
-    executor: chain.contracts.flashLeverage,
-    feeBps: 0,
-  });
-}
-
-function saleDraft(
-  { chain, position }: ManageContext,
-  amountCollateral: bigint,
-  swap: PlannedSwap,
-): Pick<VerbDraft, 'path' | 'approvals' | 'tx' | 'swaps'> {
-  return {
-    path: 'deleverage',
-    approvals: [],
-    tx: buildDeleverage(chain.contracts, {
-      positionId: BigInt(position.id),
-      amountCollateral,
-      swapData: swapDataOf(swap.quote),
-      minTokenOut: swap.minOut,
-    }),
-    swaps: [swap],
-  };
-}
-
-function requireSaleWithin(
-  { position, live, maxSwapLossPct, largestPct }: ManageContext,
-  swap: PlannedSwap,
-  requested: { readonly field: string; readonly value: string },
-): void {
-  requireLossWithin({
-    swaps: [{ swap }],
-    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
-    boundsTotal: false,
-    maxSwapLossPct,
-    largestPct,
-    requested,
-  });
-}
-
-function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean {
-  try {
-    requireSaleWithin(context, swap, { field: 'amount', value: '' });
-    return true;
-  } catch (error) {
-    if (error instanceof LimitExceededError) return false;
-    throw error;
-  }
 }
 
 /** Share of the size that a loss proportional to it would allow: the rest is for fees that do not shrink with it. */

@@ -50,6 +50,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     tx: buildWithdrawCollateral(chain.contracts, { positionId: BigInt(position.id), amountWithdraw: amount }),
     swaps: [],
     fees: contractFees('YIELD_FEE', fee, market, live.price),
+    leastPaidOut: collateralValueInLoan(amount - fee, live.price),
     ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
     notes: [
       after.collateral > 0n

@@ -63,6 +63,7 @@ export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
       | 'issues'
       | 'slippage'
       | 'conclude'
+      | 'explain'
     >
   >;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

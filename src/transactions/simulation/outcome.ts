@@ -18,6 +18,8 @@ export interface Outcome {
   readonly position: PositionState & { readonly id: number };
   /** What the wallet has more than before, base units; negative = less. */
   readonly received: { readonly loan: bigint; readonly collateral: bigint };
+  /** What of the debt of the position at hand was repaid, loan base units; 0 on an open. */
+  readonly repaid: bigint;
   /** The market after the calls, at the simulated block. */
   readonly live: LiveMarket;
 }
@@ -77,6 +79,7 @@ export function foldOutcome(plan: OutcomePlan, simulation: Extract<Simulation, {
     fills: fillsOf(chain, user, places, logs),
     position: { id: position.id, collateral: position.collateral, debt: debtOf(live, position.borrowShares) },
     received: { loan: less(loan, loanBefore), collateral: less(collateral, collateralBefore) },
+    repaid: held ? repaidIn(chain, market, held.proxy, logs.flat()) : 0n,
     live,
   };
 }

@@ -1,0 +1,74 @@
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { buildDeleverage } from '../build/deleverage.ts';
+import { LimitExceededError } from '../errors.ts';
+import { swapDataOf } from '../open/build.ts';
+import { requireLossWithin } from '../quoting/bounds.ts';
+import { payTokenOf } from '../requirements/tokens.ts';
+import type { Outcome } from '../simulation/outcome.ts';
+import type { PlannedSwap } from '../types.ts';
+import { type QuotedSwap, quoteSwap } from './swap.ts';
+import type { ManageContext, VerbDraft } from './types.ts';
+
+/** Quote the sale of collateral that `deleverage` runs. */
+export function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
+  const { chain, market } = context;
+  return quoteSwap(context, {
+    tokenIn: payTokenOf(market.collateral),
+    tokenOut: payTokenOf(market.loan),
+    amountIn,
+    executor: chain.contracts.flashLeverage,
+    feeBps: 0,
+  });
+}
+
+/** The transaction that sells so much collateral; 0 = all. */
+export function saleDraft(
+  { chain, position }: ManageContext,
+  amountCollateral: bigint,
+  swap: PlannedSwap,
+): Pick<VerbDraft, 'path' | 'approvals' | 'tx' | 'swaps'> {
+  return {
+    path: 'deleverage',
+    approvals: [],
+    tx: buildDeleverage(chain.contracts, {
+      positionId: BigInt(position.id),
+      amountCollateral,
+      swapData: swapDataOf(swap.quote),
+      minTokenOut: swap.minOut,
+    }),
+    swaps: [swap],
+  };
+}
+
+/** Insist that a sale loses no more than is accepted. @throws LimitExceededError */
+export function requireSaleWithin(
+  { position, live, maxSwapLossPct, largestPct }: ManageContext,
+  swap: PlannedSwap,
+  requested: { readonly field: string; readonly value: string },
+): void {
+  requireLossWithin({
+    swaps: [{ swap }],
+    equity: collateralValueInLoan(position.collateral, live.price) - position.debt,
+    boundsTotal: false,
+    maxSwapLossPct,
+    largestPct,
+    requested,
+  });
+}
+
+/** Tell the same without throwing. */
+export function isSaleWithin(context: ManageContext, swap: PlannedSwap): boolean {
+  try {
+    requireSaleWithin(context, swap, { field: 'amount', value: '' });
+    return true;
+  } catch (error) {
+    if (error instanceof LimitExceededError) return false;
+    throw error;
+  }
+}
+
+/** What the contract kept of a sale, which of a part is its own rule as well. Loan base units. */
+export function keptOf({ fills, repaid, received }: Pick<Outcome, 'fills' | 'repaid' | 'received'>): bigint {
+  const kept = fills.reduce((sum, fill) => sum + fill.received, 0n) - repaid - received.loan;
+  return kept > 0n ? kept : 0n;
+}
