@@ -18,12 +18,14 @@ export interface Cost {
   readonly cpuUs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
+  /** How often an attacker got which status. */
+  readonly statuses?: Readonly<Record<string, number>>;
 }
 
 /** The core that servers run on, one at a time; the load comes from the others. `BENCH_CORE` names another one. */
 const SERVER_CORE = Number(process.env.BENCH_CORE ?? availableParallelism() - 1);
 /** Where those run that a server asks. */
-const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
+export const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
 /**
  * As the service is started, and whatever is compared with it: as many threads of V8 beside the main one as there are other
  * cores, one at least; and young collections of half the usual size.

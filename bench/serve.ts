@@ -5,17 +5,23 @@ import type { AddressInfo } from 'node:net';
 export interface Served {
   readonly url: string;
   readonly said?: Readonly<Record<string, unknown>>;
+  /** What is told beside the cost. */
+  tell?(): object;
   stop(): Promise<void>;
 }
 
 /** Be the child of `startChild`: start once with the parent's input, tell the cost, stop. */
 export function serve<Input>(start: (input: Input) => Promise<Served>): void {
   let served: Promise<Served> | undefined;
+  let tell: () => object = () => ({});
   process.on('message', (message: { start?: Input; cost?: true; stop?: true }) => {
     if (message.start !== undefined) {
       served = start(message.start);
       served.then(
-        ({ url, said }) => process.send?.({ ready: { url, ...said } }),
+        (running) => {
+          tell = running.tell?.bind(running) ?? tell;
+          process.send?.({ ready: { url: running.url, ...running.said } });
+        },
         (error: unknown) => {
           process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
           process.disconnect();
@@ -25,7 +31,7 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
     if (message.cost) {
       const { user, system } = process.cpuUsage();
       const peakRssBytes = process.resourceUsage().maxRSS * 1024;
-      process.send?.({ cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes } });
+      process.send?.({ cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes, ...tell() } });
     }
     if (message.stop) {
       const ended = served?.then((running) => running.stop()) ?? Promise.resolve();

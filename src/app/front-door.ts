@@ -16,7 +16,7 @@ import { connectRedis } from '../snapshot/redis-connection.ts';
 
 export interface FrontDoorDeps {
   readonly config: Config;
-  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows'>>;
+  readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -41,6 +41,10 @@ export interface FrontDoor {
   ): Promise<RestEntry>;
   /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
   chargeAddress(clientIp: string, operation: string): Standing | null | undefined;
+  /** See `Budgets.usedUp`. */
+  usedUp(clientIp: string): Standing | undefined;
+  /** Whether a key was found good before: its budget is its own, and not that of its address. */
+  accepts(authorization: string): boolean;
   /** Charge a request for a file to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
   chargeFile(request: RestRequest, points: number): Readonly<Record<string, string>>;
   /** Count a request for diagnostics, beside the budget: nobody's use of the service may hide how it is. @throws RateLimitedError */
@@ -131,6 +135,8 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
+    usedUp: budgets.usedUp,
+    accepts: (authorization) => keys.accepts?.(authorization) ?? false,
     chargeFile({ correlationId, clientIp }, points) {
       const visit = openVisit({ correlationId, clientIp, authorization: undefined });
       budgets.chargeAhead(visit, points);

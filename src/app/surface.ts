@@ -6,6 +6,7 @@ import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
 import { buildSchema } from '../schema/index.ts';
+import { createEarlyRefusals } from '../server/early-refusals.ts';
 import { createFastPath } from '../server/fast-path.ts';
 import { createGraphQLServer } from '../server/graphql.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../server/handler.ts';
@@ -123,6 +124,17 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     anyOrigin: cors.origins === '*',
     trustedProxies: env.TRUSTED_PROXIES,
   });
+  const early = createEarlyRefusals({
+    usedUp: door.usedUp,
+    accepts: door.accepts,
+    uncharged: status.paths,
+    graphqlPath: GRAPHQL_PATH,
+    heads,
+    clock,
+    logger,
+    trustedProxies: env.TRUSTED_PROXIES,
+    ...onError,
+  });
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
@@ -134,7 +146,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cors,
     trustedProxies: env.TRUSTED_PROXIES,
     unread,
-    ...(isPublic ? { fast } : {}),
+    ...(isPublic ? { fast, early } : {}),
     clock,
     logger,
     observe: (exchange) => {

@@ -50,6 +50,8 @@ export interface KeyService extends KeyAdmin {
   verify(authorizationHeader: string | null | undefined): Promise<VerifiedKey | null>;
   /** Whether `verify` can judge a header without looking a key up that it never saw. */
   knows(authorizationHeader: string): boolean;
+  /** Whether a key was found good before, as far as that is remembered: its requests have a budget of their own. */
+  accepts(authorizationHeader: string): boolean;
   /**
    * Call `onEnd` once, when a request with this header would no longer be let in: `UnauthorizedError` when its key has ended,
    * `UpstreamUnavailableError` when it cannot be checked any more. Returns what ends the watch.
@@ -106,6 +108,10 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       // What is not a key is refused without a look-up.
       if (presented === null || samples.has(presented.id) || parseKey(presented.text) === null) return true;
       return verdicts.knows(presented.id);
+    },
+    accepts(header) {
+      const presented = readHeader(header);
+      return presented !== null && (samples.has(presented.id) || verdicts.accepts(presented.id));
     },
     watch(header, onEnd) {
       const presented = readHeader(header);

@@ -59,6 +59,8 @@ export interface Verdicts {
   of(id: string, lookUp: () => Promise<KnownKey | null>): Promise<Verdict>;
   /** Whether the key was judged before, however long ago: asking for it again is no guess. */
   knows(id: string): boolean;
+  /** Whether a key was found good before. */
+  accepts(id: string): boolean;
   /** How long the verdict that is remembered may be relied on, ms; 0 = it has to be looked up. */
   dueInMs(id: string): number;
   checks(): KeyChecks;
@@ -152,6 +154,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
         return known;
       }
     },
+    accepts: (id) => accepted.has(id),
     knows: (id) => accepted.has(id) || isFresh(refused.get(id)),
     dueInMs(id) {
       const good = accepted.peek(id);

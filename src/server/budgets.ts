@@ -30,6 +30,11 @@ function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
   return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 
+/** Say that nothing is left of a client's budget. */
+export function clientLimited({ policy, limit, resetSec }: Pick<Standing, 'policy' | 'limit' | 'resetSec'>) {
+  return new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
+}
+
 /** Addresses remembered at once; about 100 bytes each. */
 export const MAX_ADDRESSES = 50_000;
 const MAX_KEYS = 10_000;
@@ -58,6 +63,8 @@ export interface Budgets {
    * `undefined` = it does not allow it, and nothing was charged.
    */
   chargeAddress(clientIp: string, points: number): Standing | null | undefined;
+  /** Where the budget of an address stands when nothing of it is left; `undefined` = something is, or it has none. */
+  usedUp(clientIp: string): Standing | undefined;
   /** Give a visit's client points back that were charged for work that was not done. Never throws. */
   refund(visit: Visit, points: number): Promise<void>;
   /**
@@ -116,6 +123,12 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       addresses.add(identity, -charged);
       return undefined;
     },
+    usedUp(clientIp) {
+      const { points: limit } = limits.anonymous;
+      if (limit === 0) return undefined;
+      const counted = addresses.add(addressIdentity(clientIp), 0);
+      return counted.used >= limit ? standingOf('anonymous', counted) : undefined;
+    },
     async refund(visit, points) {
       const policy = tierOf(visit.caller);
       if (limits[policy].points === 0) return;
@@ -128,10 +141,7 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       const identity = addressIdentity(visit.clientIp);
       const counted = addresses.add(identity, points);
       visit.standing = standingOf('anonymous', counted);
-      if (counted.used > limit) {
-        const { resetSec } = visit.standing;
-        throw new RateLimitedError({ scope: 'client', policy: 'anonymous', limit, windowSec: WINDOW_SEC }, resetSec);
-      }
+      if (counted.used > limit) throw clientLimited(visit.standing);
       return () => void addresses.add(identity, -points);
     },
     async charge(visit, points, whenStoreFails) {
@@ -141,10 +151,7 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
       // What costs more than a whole window can still be asked for, once per window.
       const counted = await count(visit, Math.min(points, limit), whenStoreFails);
       visit.standing = standingOf(policy, counted);
-      if (counted.used > limit) {
-        const { resetSec } = visit.standing;
-        throw new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
-      }
+      if (counted.used > limit) throw clientLimited(visit.standing);
     },
   };
 }

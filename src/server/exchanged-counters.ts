@@ -135,7 +135,7 @@ export function createExchangedCounters(
       }
       window.used += points;
       window.untold += points;
-      if (!window.waiting) wait(window);
+      if (points !== 0 && !window.waiting) wait(window);
       if (window.untold >= urgentPoints && !hurried && !exchanging) {
         hurried = true;
         exchangeIn(URGENT_MS);

@@ -8,6 +8,7 @@ import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { readNodeBody } from './body.ts';
 import { addressIdentity } from './budgets.ts';
+import type { createEarlyRefusals } from './early-refusals.ts';
 import type { createFastPath } from './fast-path.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type RequestInfo, requestInfoOf } from './request-info.ts';
@@ -49,6 +50,8 @@ export interface HandlerDeps {
   readonly observe?: (exchange: Exchange) => void;
   /** The short way for what is ready as bytes; absent: everything goes the usual way. */
   readonly fast?: ReturnType<typeof createFastPath>;
+  /** The refusal of addresses whose budget is used up, before anything else is looked at. */
+  readonly early?: ReturnType<typeof createEarlyRefusals>;
 }
 
 export interface HttpHandler {
@@ -111,6 +114,19 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       unread.note(res, addressIdentity(info.clientIp));
       res.once('close', over);
     }
+    return true;
+  };
+
+  const refuseEarly = (req: IncomingMessage, res: ServerResponse, state: State): boolean => {
+    const startedMs = clock.now();
+    const refused = deps.early?.(req, res, state.path);
+    if (!refused) return false;
+    const { info, response } = refused;
+    state.correlationId = info.correlationId;
+    if (response) writeWhole(req, res, { ...response, headers: withCommon(commonOf(req, state), response.headers) });
+    guarded(info.correlationId, () =>
+      done(req.method ?? 'GET', deps.routeName(state.path), res.statusCode, startedMs, info.correlationId),
+    )();
     return true;
   };
 
@@ -186,7 +202,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     node(req, res) {
       const state: State = { correlationId: '', path: splitTarget(req.url ?? '/').path };
       try {
-        if (takeFast(req, res)) return;
+        if (takeFast(req, res) || refuseEarly(req, res, state)) return;
       } catch (error) {
         if (!attempt(() => fail(error, req, res, state))) res.destroy();
         return;

@@ -1,6 +1,7 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
@@ -30,19 +31,23 @@ export interface Introspected {
 export function countIntrospection({ schema, field, fragments, variables, limit }: Introspected): number {
   const definitions = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   const known = new Map<SelectionSetNode, Map<unknown, number>>();
+  /** What a field is, whatever it is asked of: its own type and its arguments are the same each time. */
+  const fields = new Map<FieldNode, Introspecting | null>();
   let looked = 0;
 
   const below = (node: FieldNode, type: GraphQLObjectType, source: unknown): number => {
-    const definition = metaField(type, node.name.value);
-    if (definition === undefined || node.selectionSet === undefined) return 1;
-    const named = getNamedType(definition.type);
-    if (!(named instanceof GraphQLObjectType)) return 1;
-    const args = getArgumentValues(definition, node, variables);
-    const value: unknown = definition.resolve?.(source, args, undefined, { schema } as never);
+    let asked = fields.get(node);
+    if (asked === undefined) {
+      asked = introspecting(node, type, variables);
+      fields.set(node, asked);
+    }
+    if (asked === null) return 1;
+    const { set, named, args, resolve } = asked;
+    const value: unknown = resolve?.(source, args, undefined, { schema } as never);
     let sum = 1;
     for (const item of Array.isArray(value) ? value : [value]) {
-      if (item != null) sum += count(node.selectionSet, named, item);
-      if (sum > limit) break;
+      if (item != null) sum += count(set, named, item);
+      if (sum > limit || looked > limit) return limit + 1;
     }
     return sum;
   };
@@ -66,6 +71,30 @@ export function countIntrospection({ schema, field, fragments, variables, limit 
   };
   const root = new GraphQLObjectType({ name: 'Root', fields: {} });
   return below(field, root, undefined);
+}
+
+interface Introspecting {
+  readonly set: SelectionSetNode;
+  readonly named: GraphQLObjectType;
+  readonly args: Record<string, unknown>;
+  readonly resolve: GraphQLField<unknown, unknown>['resolve'];
+}
+
+/** What is below a field of introspection; `null` for a leaf. */
+function introspecting(
+  node: FieldNode,
+  type: GraphQLObjectType,
+  variables: Readonly<Record<string, unknown>>,
+): Introspecting | null {
+  const definition = metaField(type, node.name.value);
+  const named = definition === undefined ? undefined : getNamedType(definition.type);
+  if (definition === undefined || node.selectionSet === undefined || !(named instanceof GraphQLObjectType)) return null;
+  return {
+    set: node.selectionSet,
+    named,
+    args: getArgumentValues(definition, node, variables),
+    resolve: definition.resolve,
+  };
 }
 
 /** The fields of introspection are no fields of the root type. */

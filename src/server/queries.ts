@@ -123,7 +123,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     };
   };
 
-  const costIn = (known: Known | undefined, args: ExecutionArgs): number | null => {
+  const costIn = (known: Known | undefined, args: ExecutionArgs, limit: number): number | null => {
     const variables = args.variableValues ?? {};
     const compute = () =>
       costOf({
@@ -132,6 +132,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
         operationName: args.operationName,
         variables,
         context: args.contextValue as object,
+        limit,
       });
     const key = known === undefined ? undefined : costKey(known.costly, variables, args.operationName);
     if (known === undefined || key === undefined) return compute();
@@ -139,7 +140,8 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     if (before !== undefined) return before;
     const cost = compute();
     if (known.costs.size >= CACHED_COSTS) known.costs.clear();
-    if (cost !== null) known.costs.set(key, cost);
+    // Beyond its limit a cost may be less than the whole: another tier may ask for more.
+    if (cost !== null && cost <= limit) known.costs.set(key, cost);
     return cost;
   };
 
@@ -177,7 +179,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const known = documents.get(args.document);
       if (known?.points !== undefined) return { points: known.points, execution: known.points * COST_PER_POINT };
       const limit = limits[tier].cost;
-      const cost = costIn(known, args);
+      const cost = costIn(known, args, limit);
       if (cost !== null && cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
       const points = Math.max(DOOR_POINTS, Math.ceil((cost ?? 0) / COST_PER_POINT));
       return { ...(cost === null ? {} : { cost, limit, execution: cost }), points };

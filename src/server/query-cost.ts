@@ -18,21 +18,21 @@ export interface CostedOperation {
   readonly operationName?: string | null | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: object;
+  /** The highest cost that may be asked for: introspection beyond it is not counted to its end. */
+  readonly limit: number;
 }
 
 /** Nodes of introspection per unit of cost: they are read from memory, and a tenth as dear as fields that are resolved. */
 const NODES_PER_COST = 4;
 /** What `__schema` and `__type` cost at least. */
 const INTROSPECTION_COST = 100;
-/** Nodes that are counted at most: far beyond what any tier may ask for. */
-const MAX_NODES = 400_000;
 
 /**
  * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
  * ask an upstream or a chain what the same costs on REST.
  * @returns `null` when there is none to run or its variables do not fit, which execution refuses by itself.
  */
-export function costOf({ schema, document, operationName, variables, context }: CostedOperation): number | null {
+export function costOf({ schema, document, operationName, variables, context, limit }: CostedOperation): number | null {
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
@@ -49,10 +49,10 @@ export function costOf({ schema, document, operationName, variables, context }: 
   }
   try {
     for (const introspected of fields.filter(({ name }) => INTROSPECTION.has(name.value))) {
-      const nodes = countIntrospection({ schema, field: introspected, fragments, variables, limit: MAX_NODES });
-      extra += nodes / NODES_PER_COST;
+      const left = Math.max(0, limit - extra) * NODES_PER_COST;
+      extra += countIntrospection({ schema, field: introspected, fragments, variables, limit: left }) / NODES_PER_COST;
       // The rest is not worth counting.
-      if (extra > MAX_NODES / NODES_PER_COST) return Math.ceil(extra);
+      if (extra > limit) return Math.ceil(extra);
     }
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
     return Math.ceil(complexity + extra);

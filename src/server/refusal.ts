@@ -6,7 +6,11 @@ import { budgetExtension, budgetHeaders, type Visit } from './visit.ts';
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** Render a refusal of a whole GraphQL request: a well-formed GraphQL answer with the error's own HTTP status. */
-export function graphqlRefusal(error: GraphQLError, accept: string | undefined, visit: Visit | null): RestResponse {
+export function graphqlRefusal(
+  error: GraphQLError,
+  accept: string | undefined,
+  visit: Pick<Visit, 'standing'> | null,
+): RestResponse {
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
   const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';

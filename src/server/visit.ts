@@ -25,7 +25,7 @@ export function openVisit(info: RequestInfo): Visit {
 
 /** The same numbers as extensions of a GraphQL answer. */
 export function budgetExtension(
-  { standing }: Visit,
+  { standing }: Pick<Visit, 'standing'>,
   windowSec: number,
 ): { readonly extensions?: { readonly rateLimit: Standing & { readonly windowSec: number } } } {
   return standing === null ? {} : { extensions: { rateLimit: { ...standing, windowSec } } };

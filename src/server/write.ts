@@ -43,7 +43,7 @@ export function writeWhole(req: IncomingMessage, res: ServerResponse, response: 
 }
 
 /** Whether there is more of a body to come than what Node reads into nothing by itself, before the next request. */
-function isLong(req: IncomingMessage): boolean {
+export function isLong(req: IncomingMessage): boolean {
   if (req.complete || req.method === 'GET' || req.method === 'HEAD') return false;
   return !(Number(req.headers['content-length'] ?? Number.NaN) <= LINGER_LIMITED_BYTES);
 }

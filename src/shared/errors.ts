@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   payload_too_large: { status: 413, retryable: false, logLevel: 'debug' },
   unsupported_media_type: { status: 415, retryable: false, logLevel: 'debug' },
   query_too_complex: { status: 400, retryable: false, logLevel: 'debug' },
-  rate_limited: { status: 429, retryable: true, logLevel: 'info' },
+  rate_limited: { status: 429, retryable: true, logLevel: 'debug' },
   not_ready: { status: 503, retryable: true, logLevel: 'info' },
   upstream_unavailable: { status: 503, retryable: true, logLevel: 'warn' },
   stale_data: { status: 503, retryable: true, logLevel: 'warn' },

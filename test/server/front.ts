@@ -11,6 +11,7 @@ import manifest from '../../src/rest/generated/manifest.json' with { type: 'json
 import { createRoutes } from '../../src/rest/routes/index.ts';
 import type { RestRequest } from '../../src/rest/types.ts';
 import { buildSchema } from '../../src/schema/index.ts';
+import { createEarlyRefusals } from '../../src/server/early-refusals.ts';
 import { createFastPath } from '../../src/server/fast-path.ts';
 import { createGraphQLServer } from '../../src/server/graphql.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/server/handler.ts';
@@ -117,10 +118,21 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
   });
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
+  const heads = createReadyHeads({ cors, clock });
+  const early = createEarlyRefusals({
+    usedUp: door.usedUp,
+    accepts: door.accepts,
+    uncharged: [],
+    graphqlPath: GRAPHQL_PATH,
+    heads: faulty('heads', heads),
+    clock,
+    logger: logs.logger,
+    trustedProxies: config.env.TRUSTED_PROXIES,
+  });
   const fast = createFastPath({
     hit: (target, headers) => faulty('rendered.rows', rendered.rows).hit(target, headers),
     charge: (ip, operation) => door.chargeAddress(ip, operation),
-    heads: faulty('heads', createReadyHeads({ cors, clock })),
+    heads: faulty('heads', heads),
     unread: faulty('unread', unread),
     anyOrigin: cors.origins === '*',
     trustedProxies: config.env.TRUSTED_PROXIES,
@@ -135,6 +147,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
     ...(options.faults === undefined ? {} : { fast: faulty('fast', fast), observe: faulty('observe', () => {}) }),
+    early: faulty('early', early),
     clock: faulty('clock', clock),
     logger: logs.logger,
   });

@@ -4,6 +4,7 @@ import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
 import { createLimits } from '../../src/server/limits.ts';
 import { configOf } from '../../src/server/use-field-limits.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
+import type { Answer } from '../support/service.ts';
 import { type Front, type FrontOptions, OPS_KEY, PARTNER_KEY, startFront } from './front.ts';
 
 let front: Front | undefined;
@@ -56,6 +57,38 @@ describe('budgets over HTTP', () => {
     expect((await send('/v1/nowhere')).status).toBe(429);
     clock.advance(45_000);
     expect((await send('/v1/prices')).status).toBe(200);
+  });
+
+  test('behavior: who has nothing left is refused as who has too little, at once and without a line in the log', async () => {
+    const { send, graphql, clock, logs } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
+    const shown = ({ status, headers, body }: Answer) => {
+      const own = [...headers]
+        .filter(([name]) => !['date', 'x-correlation-id', 'content-length'].includes(name))
+        .sort();
+      const id = headers.get('x-correlation-id') ?? 'none';
+      expect((body.error ?? body.errors[0].extensions).correlationId).toBe(id);
+      expect(Buffer.byteLength(JSON.stringify(body))).toBe(Number(headers.get('content-length')));
+      return { status, headers: own, body: JSON.stringify(body).replace(id, 'ID') };
+    };
+    const accept = { accept: 'application/graphql-response+json' };
+    for (const ask of [
+      () => send(CHART),
+      () => graphql('{strategies(first:300){nodes{id}}}'),
+      () => graphql('{strategies(first:300){nodes{id}}}', { headers: accept }),
+    ]) {
+      clock.advance(60_000);
+      for (let i = 0; i < 2; i += 1) expect((await send('/v1/prices')).status).toBe(200);
+      const tooLittle = shown(await ask());
+      logs.take();
+      expect(shown(await ask())).toEqual(tooLittle);
+      expect(tooLittle.status).toBe(429);
+      const headers = { authorization: 'Bearer guess', 'x-correlation-id': 'a-well-formed-id' };
+      expect((await send('/v1/prices', { headers })).headers.get('x-correlation-id')).toBe('a-well-formed-id');
+      expect(logs.take().filter((line) => !line.startsWith('debug'))).toEqual([]);
+    }
+    expect((await send('/v1/prices', { method: 'OPTIONS' })).status).toBe(204);
+    const head = await send('/v1/prices', { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([429, '']);
   });
 
   test('behavior: a spoofed forwarding header gains nothing', async () => {

@@ -1,0 +1,103 @@
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setPriority } from 'node:os';
+import { serve } from '../serve.ts';
+
+/** What one address does to a service until it is told to stop. */
+export interface AttackerInput {
+  readonly url: string;
+  readonly localAddress: string;
+  readonly connections: number;
+  readonly way: 'flood' | 'unread' | 'open';
+  /** What is sent again and again; every `query A` in the body is another name each time, because documents are remembered. */
+  readonly request: {
+    readonly path: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+  };
+}
+
+/** The bystander measures on the same core: it goes first. */
+const LOW_PRIORITY = 10;
+const PAUSE_MS = 20;
+
+serve<AttackerInput>(async (input) => {
+  setPriority(LOW_PRIORITY);
+  const ending = new AbortController();
+  const statuses: Record<string, number> = {};
+  const note = (status: number) => {
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  };
+  const ways = { flood, unread, open };
+  const ended = ways[input.way](input, ending.signal, note);
+  return {
+    url: '',
+    tell: () => ({ statuses }),
+    async stop() {
+      ending.abort();
+      await ended;
+    },
+  };
+});
+
+type Way = (input: AttackerInput, signal: AbortSignal, note: (status: number) => void) => Promise<void>;
+
+/** Ask again and again over many connections. */
+async function flood({ url, localAddress, connections, request: asked }: AttackerInput, ...rest: Rest): Promise<void> {
+  const [signal, note] = rest;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  let i = 0;
+  const worker = async () => {
+    while (!signal.aborted) {
+      i += 1;
+      const body = asked.body?.replaceAll('query A', `query A${i}n`);
+      const options = { method: asked.method, headers: { ...asked.headers }, agent, localAddress };
+      await exchange(`${url}${asked.path}`, options, body).then(note, () => note(0));
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  agent.destroy();
+}
+type Rest = [signal: AbortSignal, note: (status: number) => void];
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
+/** Open connection after connection, ask each for much, and read nothing. */
+const unread: Way = (input, signal) =>
+  opening(input, signal, 1, 'GET /graphiql/app.js HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(10));
+
+/** Open as many connections as it gets, and begin a request on each. */
+const open: Way = (input, signal) => opening(input, signal, 20, 'GET /v1/tvl HTTP/1.1\r\nhost: ');
+
+async function opening({ url, localAddress }: AttackerInput, signal: AbortSignal, atOnce: number, text: string) {
+  const { port, hostname } = new URL(url);
+  const sockets = new Set<Socket>();
+  while (!signal.aborted) {
+    for (let i = 0; i < atOnce; i += 1) {
+      const socket = connect({ port: Number(port), host: hostname, localAddress });
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+      socket.pause();
+      socket.write(text);
+      sockets.add(socket);
+    }
+    await pause();
+  }
+  for (const socket of sockets) socket.destroy();
+}
+
+function exchange(
+  url: string,
+  options: { method: string; headers: Record<string, string>; agent: Agent; localAddress: string },
+  body: string | undefined,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, options, (answer) => {
+      answer
+        .resume()
+        .on('end', () => resolve(answer.statusCode ?? 0))
+        .on('error', reject);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
