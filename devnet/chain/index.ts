@@ -22,7 +22,10 @@ export interface StartChainsOptions {
   readonly chains: readonly Chain[];
   /** Per chain id; a chain without one gets a free port. */
   readonly ports?: Readonly<Record<number, number>>;
-  /** `interval`: a block every second; `auto`: a block for every transaction. */
+  /**
+   * `interval`: a block every second, by the real clock. `auto`: a block for every transaction, and time stands still but for
+   * `increaseTime`: a block's time is what a test made it, however long the machine takes.
+   */
   readonly mining: 'interval' | 'auto';
   /** What differs from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
@@ -103,8 +106,10 @@ async function startChain(
     await client.request({ method: 'anvil_autoImpersonateAccount', params: [false] } as never);
     await client.setBlockGasLimit({ gasLimit: BLOCK_GAS_LIMIT });
     await client.mine({ blocks: 1 }); // the limit holds from the next block on
-    if (options.mining === 'auto') await client.setAutomine(true);
-    else await client.setIntervalMining({ interval: BLOCK_TIME_SEC });
+    if (options.mining === 'auto') {
+      await client.setBlockTimestampInterval({ interval: 0 });
+      await client.setAutomine(true);
+    } else await client.setIntervalMining({ interval: BLOCK_TIME_SEC });
     return { anvil, local: { ...createVerbs({ chain, client, artifacts }), rpcUrl: anvil.rpcUrl } };
   } catch (error) {
     await anvil.stop();

@@ -144,7 +144,9 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
       onFeed(which, 'freezeAt', [updatedAt]),
     /** Let time pass: the next block, mined at once, is that many seconds later. */
     increaseTime: async (seconds: number): Promise<void> => {
-      await client.increaseTime({ seconds });
+      // `evm_increaseTime` moves the real clock's offset only, by which the blocks of a chain that stands still do not go.
+      const { timestamp } = await client.getBlock();
+      await client.setNextBlockTimestamp({ timestamp: timestamp + BigInt(seconds) });
       await client.mine({ blocks: 1 });
     },
     mine: (blocks = 1): Promise<void> => client.mine({ blocks }),

@@ -28,7 +28,6 @@ const simulate = () =>
 
 describe('a block a day ahead of our clock', () => {
   test('is not published, refuses builds, survives no restart, and stands against no block of now', async () => {
-    // Blocks go by the real clock: none may be ahead of this one, which would be told as now.
     service.clock.advance(60_000);
     await service.refresh('lending-state:1', 'lending-state:4663');
     expect((await simulate()).status).toBe(200);

@@ -175,15 +175,6 @@ describe('liquidity', () => {
   );
 });
 
-/** Blocks go by the real clock and the service's stands: on a slow machine it would take them for blocks of the future. */
-async function followChains(): Promise<void> {
-  const blocks = await Promise.all([1, 4663].map((chainId) => service.world.chains.on(chainId).client.getBlock()));
-  const aheadMs = Math.max(...blocks.map(({ timestamp }) => Number(timestamp) * 1_000)) - service.clock.now();
-  if (aheadMs < 60_000) return;
-  service.clock.advance(aheadMs);
-  await service.refresh('lending-state:1', 'lending-state:4663', 'prices');
-}
-
 describe('an open does what its preview says', () => {
   it(`behavior: ${OPENS} seeded opens: APY within 0.05 points, LTV at most as requested, worst case at most the contract's limit`, async () => {
     const random = seeded(20_261_122);
@@ -204,7 +195,6 @@ describe('an open does what its preview says', () => {
       const market = markets[Math.floor(random() * markets.length)] as Market;
       const amount = (10 ** (1 + random() * 3.5)).toFixed(2);
       const leverage = Number((1.5 + random() * 9).toFixed(2));
-      await followChains();
       const local = service.world.chains.on(chainId);
       const snapshot = await local.snapshot();
       const body = {

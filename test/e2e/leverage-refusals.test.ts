@@ -361,7 +361,6 @@ describe('stale data', () => {
   });
 
   it('error: StaleData stops building while reads go on', async () => {
-    // The chain's blocks go by the real clock: what they tell may be ahead of the one that is held.
     const { asOf, staleAfterSec } = (await service.get(`/v1/strategies/${market.id}`)).body.freshness.borrow;
     service.clock.advance(Date.parse(asOf) + (staleAfterSec + 1) * 1_000 - service.clock.now());
     const simulation = await simulate({});

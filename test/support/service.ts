@@ -62,7 +62,7 @@ export const noSleep: Sleep = async (_ms, signal) => {
 /** A started local world with the service on it, spoken to over HTTP. */
 export interface TestService {
   readonly world: World;
-  /** Of the service and of its providers; the chains' blocks go by the real one, from the same start. */
+  /** Of the service and of its providers. Blocks stand at the same start; `increaseTime` of a chain makes later ones. */
   readonly clock: TestClock;
   /** The service as it runs now; `restart` makes another. */
   readonly app: App;

@@ -14,7 +14,7 @@ export const WORLD_START_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS + 43_800_
  */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** Stand still from now on: time passes by `advance` alone. Chains and processes beside the service run on. */
+  /** Stand still from now on: time passes by `advance` alone. Processes beside the service run on. */
   hold(): void;
   /** Run on with the real clock, from the time that it stands at. */
   release(): void;
