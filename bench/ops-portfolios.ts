@@ -17,6 +17,7 @@ import { queryPortfolios } from '../src/domain/portfolio/query.ts';
 import { renderEntry } from '../src/domain/portfolio/render.ts';
 import { createPortfolios } from '../src/services/portfolios.ts';
 import { createWalletDirectory } from '../src/services/wallets.ts';
+import { systemClock } from '../src/shared/clock.ts';
 import { silentLogger } from '../src/shared/logger.ts';
 import { systemTimers } from '../src/shared/timers.ts';
 import { completeFacts, NOW_MS, PARAMS } from '../test/domain/world.ts';
@@ -80,7 +81,7 @@ async function measureOps(wallets: number): Promise<OpsResult> {
       directory: createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger: silentLogger }),
       registrations: createRegistrationRepository(db),
       sightings: createSightingRepository(db),
-      samples: createPortfolioSampleRepository(db),
+      samples: createPortfolioSampleRepository(db, systemClock),
       composed: () => composed,
       facts: () => facts,
       clock: { now: () => nowMs },

@@ -2,6 +2,7 @@ import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts'
 import { createChainClients } from '../chain/client.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
 import { createDatabase, type Database } from '../database/client.ts';
+import { createPortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../database/recorded-rates.ts';
 import { createSampleRepository } from '../database/samples.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
@@ -62,8 +63,9 @@ export function createCore(deps: AppDeps): Core {
     { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
     { logger, ...(metrics === undefined ? {} : { onQuery: metrics.query }) },
   );
-  const samples = createSampleRepository(db);
-  const recordedRates = createRecordedRateRepository(db);
+  const samples = createSampleRepository(db, clock);
+  const recordedRates = createRecordedRateRepository(db, clock);
+  const portfolioSamples = createPortfolioSampleRepository(db, clock);
   const keys = createKeyService({
     db,
     clock,
@@ -97,6 +99,7 @@ export function createCore(deps: AppDeps): Core {
     chains,
     buildChains,
     db,
+    samples: portfolioSamples,
     composed: (chainId) => services.composed(chainId),
     facts: (chainId) => snapshot.facts(chainId),
     clock,
@@ -111,6 +114,7 @@ export function createCore(deps: AppDeps): Core {
     upstreams,
     samples,
     recordedRates,
+    prune: async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune()),
     cadences: cadencesOf(config),
     readPositions: positions.readPositions,
     ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),

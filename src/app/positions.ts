@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/types.ts';
 import type { ChainClient } from '../chain/client.ts';
 import { createPositionReader } from '../chain/positions.ts';
 import type { Database } from '../database/client.ts';
-import { createPortfolioSampleRepository } from '../database/portfolio-samples.ts';
+import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createProxyRepository } from '../database/proxies.ts';
 import { createRegistrationRepository } from '../database/registrations.ts';
 import { createSightingRepository } from '../database/sightings.ts';
@@ -25,6 +25,8 @@ export interface PositionServicesDeps {
   /** The clients of whoever waits for a build: they give up sooner. */
   readonly buildChains: ReadonlyMap<ChainId, ChainClient>;
   readonly db: Database;
+  /** Where totals over time are kept. */
+  readonly samples: PortfolioSampleRepository;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
@@ -64,7 +66,6 @@ export function createPositionServices(deps: PositionServicesDeps): WiredPositio
       directory,
       registrations,
       sightings: createSightingRepository(db),
-      samples: createPortfolioSampleRepository(db),
       staleAfterSec: deps.portfoliosStaleAfterSec,
     }),
     readPositions: (chainId, signal) => readAllPositions({ directory, readers }, chainId, signal),

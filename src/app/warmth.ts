@@ -22,6 +22,8 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
   readonly recordedRates: RecordedRateRepository;
+  /** Remove stored samples that are too old or from the future; tells how many. */
+  readonly prune: () => Promise<number>;
   readonly cadences: Cadences;
   readonly readPositions: ReadPositions;
   readonly onRun?: (event: RunEvent) => void;
@@ -78,10 +80,7 @@ export function createWarmth(deps: WarmthDeps): Warmth {
           return samples.readDaily(chainId, { fromMs: nowMs - HISTORY_DAYS * DAY_MS, toMs: nowMs });
         },
       }),
-      createHousekeepingWarmer(async () => {
-        const [pruned, forgotten] = [await samples.prune(clock.now()), await recordedRates.prune(clock.now())];
-        return pruned + forgotten;
-      }),
+      createHousekeepingWarmer(deps.prune),
     ],
     clock,
     timers,

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Database } from './client.ts';
+import { latestObserved } from './observed.ts';
 import type { ApiKeysTable } from './schema.ts';
 
 export type KeyTier = 'partner' | 'ops';
@@ -37,6 +38,7 @@ export interface KeyRepository {
   expire(prefix: string, atMs: number): Promise<KeyRecord | null>;
   /** Keeps the first revocation's time; `null` when there is no such key. */
   revoke(prefix: string, atMs: number): Promise<KeyRecord | null>;
+  /** Note a use; nothing is written when the last noted one is younger than `LAST_USED_RESOLUTION_MS`. */
   touch(id: string, atMs: number): Promise<void>;
   /** Run several calls as one: all or nothing. */
   atomically<T>(run: (repository: KeyRepository) => Promise<T>): Promise<T>;
@@ -84,7 +86,11 @@ export function createKeyRepository(db: Database): KeyRepository {
         .set({ last_used_at: new Date(atMs) })
         .where('id', '=', id)
         .where(({ eb, or }) =>
-          or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', new Date(atMs - LAST_USED_RESOLUTION_MS))]),
+          or([
+            eb('last_used_at', 'is', null),
+            eb('last_used_at', '<=', new Date(atMs - LAST_USED_RESOLUTION_MS)),
+            eb('last_used_at', '>', latestObserved(atMs)), // by a clock that was ahead
+          ]),
         )
         .execute();
     },

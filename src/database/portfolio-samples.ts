@@ -1,20 +1,24 @@
 import { sql } from 'kysely';
 import type { PortfolioSample } from '../domain/portfolio/report.ts';
+import type { Clock } from '../shared/clock.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
+import { latestObserved, replaces } from './observed.ts';
 
 export interface PortfolioSampleRepository {
   /** Keep a sample: the latest of every hour stays. One statement. */
   record(sample: PortfolioSample): Promise<void>;
   /** Read the samples of chains since a moment, oldest first, in one statement. */
   since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
+  /** Remove what claims to be from the future, and return how many rows that were. */
+  prune(): Promise<number>;
 }
 
 const HOUR_MS = 3_600_000;
 
 /** Keep the totals of portfolios over time. Every call may throw `UpstreamUnavailableError`. */
-export function createPortfolioSampleRepository(db: Database): PortfolioSampleRepository {
+export function createPortfolioSampleRepository(db: Database, clock: Clock): PortfolioSampleRepository {
   return {
     record: async (sample) => {
       const row = {
@@ -32,10 +36,7 @@ export function createPortfolioSampleRepository(db: Database): PortfolioSampleRe
         .insertInto('portfolio_samples')
         .values(row)
         .onConflict((conflict) =>
-          conflict
-            .columns(['chain_id', 'hour'])
-            .doUpdateSet(values)
-            .where(sql<boolean>`excluded.sampled_at >= portfolio_samples.sampled_at`),
+          conflict.columns(['chain_id', 'hour']).doUpdateSet(values).where(replaces('portfolio_samples', clock.now())),
         )
         .execute();
     },
@@ -45,6 +46,7 @@ export function createPortfolioSampleRepository(db: Database): PortfolioSampleRe
         .selectAll()
         .where('chain_id', '=', sql<number>`any(${[...chainIds]}::integer[])`)
         .where('sampled_at', '>=', new Date(fromMs))
+        .where('sampled_at', '<=', latestObserved(clock.now()))
         .orderBy('sampled_at')
         .orderBy('chain_id')
         .execute();
@@ -57,6 +59,13 @@ export function createPortfolioSampleRepository(db: Database): PortfolioSampleRe
         incentivesUsd: new Decimal(row.incentives_usd),
         totalUsd: new Decimal(row.total_usd),
       }));
+    },
+    prune: async () => {
+      const removed = await db
+        .deleteFrom('portfolio_samples')
+        .where('sampled_at', '>', latestObserved(clock.now()))
+        .executeTakeFirst();
+      return Number(removed.numDeletedRows);
     },
   };
 }

@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
 import { CAMPAIGN_SIDES, type CampaignRecord } from '../domain/facts.ts';
+import type { Clock } from '../shared/clock.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { isRateHistory } from '../shared/rate-history.ts';
 import type { Database } from './client.ts';
+import { latestObserved, replaces } from './observed.ts';
 import { SAMPLES_KEPT_DAYS } from './samples.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,12 +32,12 @@ export interface RecordedRateRepository {
   recordApys(chainId: ChainId, samples: readonly ApySample[]): Promise<void>;
   /** Read the daily APYs of a chain, oldest first. */
   readApys(chainId: ChainId, sinceMs: number): Promise<readonly DailyApy[]>;
-  /** Remove what is older than samples are kept, and return how many rows that were. */
-  prune(nowMs: number): Promise<number>;
+  /** Remove what is older than samples are kept or from the future, and return how many rows that were. */
+  prune(): Promise<number>;
 }
 
 /** Keep rates that no provider keeps. Every call may throw `UpstreamUnavailableError`. */
-export function createRecordedRateRepository(db: Database): RecordedRateRepository {
+export function createRecordedRateRepository(db: Database, clock: Clock): RecordedRateRepository {
   return {
     async recordCampaigns(chainId, campaigns) {
       const rows = [...campaigns].flatMap(([marketId, records]) =>
@@ -107,7 +108,7 @@ export function createRecordedRateRepository(db: Database): RecordedRateReposito
           conflict
             .columns(['chain_id', 'token', 'day'])
             .doUpdateSet((eb) => ({ sampled_at: eb.ref('excluded.sampled_at'), apy_pct: eb.ref('excluded.apy_pct') }))
-            .where(sql<boolean>`excluded.sampled_at >= apy_samples.sampled_at`),
+            .where(replaces('apy_samples', clock.now())),
         )
         .execute();
     },
@@ -117,6 +118,7 @@ export function createRecordedRateRepository(db: Database): RecordedRateReposito
         .select(['token', 'day', 'apy_pct'])
         .where('chain_id', '=', chainId)
         .where('day', '>=', new Date(sinceMs))
+        .where('sampled_at', '<=', latestObserved(clock.now()))
         .orderBy('token')
         .orderBy('day')
         .execute();
@@ -126,10 +128,14 @@ export function createRecordedRateRepository(db: Database): RecordedRateReposito
         apyPct: new Decimal(apy_pct),
       }));
     },
-    async prune(nowMs) {
+    async prune() {
+      const nowMs = clock.now();
       const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
       const campaigns = await db.deleteFrom('incentive_campaigns').where('ends_at', '<', oldest).executeTakeFirst();
-      const apys = await db.deleteFrom('apy_samples').where('day', '<', oldest).executeTakeFirst();
+      const apys = await db
+        .deleteFrom('apy_samples')
+        .where(({ eb, or }) => or([eb('day', '<', oldest), eb('sampled_at', '>', latestObserved(nowMs))]))
+        .executeTakeFirst();
       return Number(campaigns.numDeletedRows) + Number(apys.numDeletedRows);
     },
   };

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../shared/clock.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
+import { latestObserved, replaces } from './observed.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,28 +50,35 @@ export interface SampleRepository {
     marketIds: readonly MarketId[],
     range: Range,
   ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>>;
-  /** Remove what is older than `SAMPLES_KEPT_DAYS`, and return how many rows that were. */
-  prune(nowMs: number): Promise<number>;
+  /** Remove what is older than `SAMPLES_KEPT_DAYS` or from the future, and return how many rows that were. */
+  prune(): Promise<number>;
 }
 
-/** Access the history that the service samples itself. Every call may throw `UpstreamUnavailableError`. */
-export function createSampleRepository(db: Database): SampleRepository {
+/**
+ * Access the history that the service samples itself. A row that claims to be from the future is not read, and gives way to
+ * the next sample of its hour. Every call may throw `UpstreamUnavailableError`.
+ */
+export function createSampleRepository(db: Database, clock: Clock): SampleRepository {
   return {
     recordSamples: async (chainId, samples) => {
-      if (samples.length > 0) await upsertSamples(chainId, samples).execute(db);
+      if (samples.length > 0) await upsertSamples(chainId, samples, clock.now()).execute(db);
     },
-    readDaily: (chainId, range, marketId) => readDaily(db, chainId, range, marketId),
-    readHourly: (chainId, marketIds, range) => readHourly(db, chainId, marketIds, range),
-    prune: async (nowMs) => {
+    readDaily: (chainId, range, marketId) => readDaily(db, clock, chainId, range, marketId),
+    readHourly: (chainId, marketIds, range) => readHourly(db, clock, chainId, marketIds, range),
+    prune: async () => {
+      const nowMs = clock.now();
       const oldest = new Date(nowMs - SAMPLES_KEPT_DAYS * DAY_MS);
-      const result = await db.deleteFrom('rate_samples').where('hour', '<', oldest).executeTakeFirst();
+      const result = await db
+        .deleteFrom('rate_samples')
+        .where(({ eb, or }) => or([eb('hour', '<', oldest), eb('sampled_at', '>', latestObserved(nowMs))]))
+        .executeTakeFirst();
       return Number(result.numDeletedRows);
     },
   };
 }
 
 /** `distinct on`: an upsert may not touch a row twice, and a batch may hold a market twice. */
-function upsertSamples(chainId: ChainId, samples: readonly RateSample[]): RawBuilder<unknown> {
+function upsertSamples(chainId: ChainId, samples: readonly RateSample[], nowMs: number): RawBuilder<unknown> {
   const column = (pick: (sample: RateSample) => string) => samples.map(pick);
   return sql`
     insert into rate_samples
@@ -93,11 +102,12 @@ function upsertSamples(chainId: ChainId, samples: readonly RateSample[]): RawBui
       supply_assets = excluded.supply_assets,
       borrow_assets = excluded.borrow_assets,
       liquidity_assets = excluded.liquidity_assets
-    where excluded.sampled_at >= rate_samples.sampled_at`;
+    where ${replaces('rate_samples', nowMs)}`;
 }
 
 async function readDaily(
   db: Database,
+  clock: Clock,
   chainId: ChainId,
   range: Range,
   marketId: MarketId | undefined,
@@ -115,6 +125,7 @@ async function readDaily(
     ])
     .where('chain_id', '=', chainId)
     .where('hour', '>=', new Date(hourOf(range.fromMs)))
+    .where('sampled_at', '<=', latestObserved(clock.now()))
     .groupBy(['market_id', day])
     .orderBy('market_id')
     .orderBy(day);
@@ -132,6 +143,7 @@ async function readDaily(
 
 async function readHourly(
   db: Database,
+  clock: Clock,
   chainId: ChainId,
   marketIds: readonly MarketId[],
   range: Range,
@@ -143,6 +155,7 @@ async function readHourly(
     .where('chain_id', '=', chainId)
     .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
     .where('hour', '>=', new Date(hourOf(range.fromMs)))
+    .where('sampled_at', '<=', latestObserved(clock.now()))
     .orderBy('hour');
   if (range.toMs !== undefined) query = query.where('hour', '<', new Date(range.toMs));
   const byMarket = new Map<MarketId, RateSample[]>();

@@ -11,7 +11,7 @@ export interface Sighting {
 export interface SightingRepository {
   /** Read when everything was first met, of a chain or some of its wallets, in one statement. */
   firstSeen(chainId: ChainId, wallets?: readonly Address[]): Promise<ReadonlyMap<string, number>>;
-  /** Remember what is met for the first time, in one statement. */
+  /** Remember what is met for the first time, in one statement; what is known with an earlier time keeps it. */
   remember(chainId: ChainId, sightings: readonly Sighting[], atMs: number): Promise<void>;
   /** Forget everything of the chain but these keys and what belongs to these wallets, in one statement. */
   forgetAllBut(chainId: ChainId, keys: readonly string[], wallets: readonly Address[]): Promise<void>;
@@ -35,7 +35,8 @@ export function createSightingRepository(db: Database): SightingRepository {
           ${sightings.map(({ key }) => key)}::text[],
           ${lower(sightings.map(({ wallet }) => wallet))}::text[]
         ) as met (key, wallet)
-        on conflict (chain_id, key) do nothing`.execute(db);
+        on conflict (chain_id, key) do update set first_seen = excluded.first_seen
+        where drift_sightings.first_seen > excluded.first_seen`.execute(db);
     },
     forgetAllBut: async (chainId, keys, wallets) => {
       await sql`

@@ -3,6 +3,7 @@ import { type KeyRepository, LAST_USED_RESOLUTION_MS } from '../database/keys.ts
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 
 /** Keys in use at once; one that falls out costs a write more. */
 const MAX_KEYS = 10_000;
@@ -26,7 +27,9 @@ export function createToucher(
   return {
     touch: (keyId) => {
       const nowMs = deps.clock.now();
-      if (nowMs - (touched.get(keyId) ?? Number.NEGATIVE_INFINITY) < LAST_USED_RESOLUTION_MS) return;
+      const lastMs = touched.get(keyId);
+      // Set back by more than that, our clock was ahead when it was noted: then the note is wrong.
+      if (lastMs !== undefined && !isFromFuture(lastMs, nowMs) && nowMs - lastMs < LAST_USED_RESOLUTION_MS) return;
       touched.set(keyId, nowMs);
       const write: Promise<void> = repository
         .touch(keyId, nowMs)

@@ -36,18 +36,19 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
     returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'All that was taken out, USD.' }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was registered.',
+      description: 'When it was registered; a time that lies ahead is shown as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'Latest change of the row.',
+      description: 'Latest change of the row; a time that lies ahead is shown as now.',
       resolve: ({ updatedAtMs }) => updatedAtMs,
     }),
     closedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was registered as closed; `null` = it was not, or the app did not say when.',
+      description:
+        'When it was registered as closed; `null` = it was not, the app did not say when, or said a time that lies ahead.',
       resolve: ({ closedAtMs }) => closedAtMs,
     }),
   }),

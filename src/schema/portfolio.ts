@@ -110,18 +110,18 @@ export const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRe
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was registered.',
+      description: 'When it was registered; a time that lies ahead is shown as now.',
       resolve: ({ createdAtMs }) => createdAtMs,
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'Latest change of the row.',
+      description: 'Latest change of the row; a time that lies ahead is shown as now.',
       resolve: ({ updatedAtMs }) => updatedAtMs,
     }),
     closedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was registered as closed.',
+      description: 'When it was registered as closed; `null` = it was not, or at a time that lies ahead.',
       resolve: ({ closedAtMs }) => closedAtMs,
     }),
   }),
@@ -139,8 +139,8 @@ export const PortfolioLoopRef = builder.objectRef<PortfolioLoop>('PortfolioLoop'
     openedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was registered; `null` = it is not.',
-      resolve: ({ row }) => row?.createdAtMs ?? null,
+      description: 'When it was registered; `null` = it is not, or the register claims a time that lies ahead.',
+      resolve: ({ row }) => row?.openedAtMs ?? null,
     }),
     pnl: t.expose('pnl', { type: PnlRef, description: 'What it has brought.' }),
     drift: t.expose('drift', {
@@ -178,8 +178,8 @@ export const PortfolioVaultRef = builder.objectRef<PortfolioVault>('PortfolioVau
     openedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the first of its loops was registered; `null` = none is.',
-      resolve: ({ loops }) => oldest(loops.map(({ row }) => row?.createdAtMs ?? null)),
+      description: 'When the first of its loops was registered; `null` = none is, or not at a time that has come.',
+      resolve: ({ loops }) => oldest(loops.map(({ row }) => row?.openedAtMs ?? null)),
     }),
     pnl: t.expose('pnl', { type: PnlRef, description: 'What it has brought, both legs together.' }),
   }),

@@ -21,7 +21,6 @@ import type { Decimal } from '../shared/decimal.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { isFromFuture } from '../shared/observed.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
@@ -35,7 +34,7 @@ export interface PortfoliosDeps {
   readonly directory: WalletDirectory;
   readonly registrations: Pick<RegistrationRepository, 'byWallets' | 'pageOfChain'>;
   readonly sightings: SightingRepository;
-  readonly samples: PortfolioSampleRepository;
+  readonly samples: Pick<PortfolioSampleRepository, 'record' | 'since'>;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
@@ -113,10 +112,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       await runInSlices(render(), deps.slicing ?? betweenEvents);
       return documents;
     },
-    history: async (chainIds, fromMs) => {
-      const kept = await samples.since(chainIds, fromMs);
-      return kept.filter(({ atMs }) => !isFromFuture(atMs, clock.now()));
-    },
+    history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
   };
 }
 
@@ -260,7 +256,7 @@ async function rememberNew(
 ): Promise<void> {
   await sightings.remember(
     chainId,
-    met.filter(({ key }) => !known.has(key)),
+    met.filter(({ key }) => (known.get(key) ?? Number.POSITIVE_INFINITY) > nowMs),
     nowMs,
   );
 }

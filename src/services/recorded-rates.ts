@@ -6,7 +6,6 @@ import { Decimal } from '../shared/decimal.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { isFromFuture } from '../shared/observed.ts';
 import { settlesWithin } from '../shared/patience.ts';
 import type { Timers } from '../shared/timers.ts';
 
@@ -132,7 +131,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     away = null;
     return new Map(
       marketIds.map((id) => {
-        const rates = (read.get(id) ?? []).filter(({ atMs }) => !isFromFuture(atMs, readAtMs));
+        const rates = read.get(id) ?? [];
         remember(keyOf(chainId, id), range, rates, readAtMs);
         return [id, { rates, rememberedAtMs: null }];
       }),

@@ -81,7 +81,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       known,
       groups,
       Math.max(version, known.version + 1),
-      Math.max(publishedMs, known.publishedMs),
+      Math.min(Math.max(publishedMs, known.publishedMs), clock.now()),
     );
     const next = retain(merged, keep(chainId), changed);
     local.set(next, changed);

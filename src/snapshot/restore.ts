@@ -14,7 +14,7 @@ export function admit(facts: ChainFacts, keep: KeepItem, nowMs: number): ChainFa
     const clean = runAtOnce(withoutFuture<FactGroup>(group, state, nowMs));
     if (clean !== state) cleaned[group] = clean;
   }
-  const known =
-    Object.keys(cleaned).length === 0 ? facts : withGroups(facts, cleaned, facts.version, facts.publishedMs);
+  const isClean = Object.keys(cleaned).length === 0 && facts.publishedMs <= nowMs;
+  const known = isClean ? facts : withGroups(facts, cleaned, facts.version, Math.min(facts.publishedMs, nowMs));
   return retain(known, keep);
 }

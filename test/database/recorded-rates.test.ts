@@ -38,7 +38,7 @@ const campaign = (over: Partial<CampaignRecord> = {}): CampaignRecord => ({
 
 describe('campaigns', () => {
   test('default: as they were kept last, each on its side, exact to the digit', async () => {
-    const rates = createRecordedRateRepository(db);
+    const rates = createRecordedRateRepository(db, { now: () => NOW });
     const [a, b] = [campaign(), campaign({ side: 'collateral' })];
     await rates.recordCampaigns(1, new Map([[MARKET, [a, b]]]));
     const ended = { ...a, endsAtMs: NOW };
@@ -51,7 +51,7 @@ describe('campaigns', () => {
 
 describe('APYs', () => {
   test('default: the latest of each UTC day', async () => {
-    const rates = createRecordedRateRepository(db);
+    const rates = createRecordedRateRepository(db, { now: () => NOW });
     const at = (atMs: number, pct: string) => ({ token: TOKEN, atMs, apyPct: new Decimal(pct) }) as const;
     await rates.recordApys(1, [at(NOW - DAY_MS, '3')]);
     await rates.recordApys(1, [at(NOW, '5')]);
@@ -62,8 +62,8 @@ describe('APYs', () => {
 });
 
 test('prune removes what is older than samples are kept', async () => {
-  const rates = createRecordedRateRepository(db);
   const later = NOW + (SAMPLES_KEPT_DAYS + 2) * DAY_MS;
-  expect(await rates.prune(later)).toBeGreaterThanOrEqual(4);
+  const rates = createRecordedRateRepository(db, { now: () => later });
+  expect(await rates.prune()).toBeGreaterThanOrEqual(4);
   expect(await rates.readApys(1, 0)).toEqual([]);
 });

@@ -14,6 +14,9 @@ const DAY_START = Date.UTC(2026, 5, 10);
 const FIRST = parseMarketId(`0x${'1'.repeat(64)}`);
 const SECOND = parseMarketId(`0x${'2'.repeat(64)}`);
 
+/** After all that is sampled here. */
+const clock = { now: () => DAY_START + 30 * DAY_MS };
+
 let database: TestDatabase;
 let db: Database;
 let statements: string[] = [];
@@ -55,7 +58,7 @@ function apys(rows: readonly { readonly borrowApy: Decimal }[]): string[] {
 
 describe('recordSamples', () => {
   test('default', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const given = [sample(), sample({ marketId: SECOND, atMs: DAY_START + 5 })];
     await samples.recordSamples(1, given);
     expect((await samples.readHourly(1, [FIRST], { fromMs: DAY_START })).get(FIRST)).toEqual([given[0]]);
@@ -64,7 +67,7 @@ describe('recordSamples', () => {
   });
 
   test('behavior: a sample is found by the time it was taken', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const given = sample({ atMs: DAY_START + 59 * 60_000 });
     await samples.recordSamples(1, [given]);
     expect((await samples.readHourly(1, [FIRST], { fromMs: given.atMs })).get(FIRST)).toEqual([given]);
@@ -72,7 +75,7 @@ describe('recordSamples', () => {
   });
 
   test('behavior: one statement however many markets', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const many = Array.from({ length: 500 }, (_, index) =>
       sample({ marketId: parseMarketId(`0x${index.toString(16).padStart(64, '0')}`) }),
     );
@@ -82,12 +85,12 @@ describe('recordSamples', () => {
   });
 
   test('behavior: nothing to record is no statement', async () => {
-    await createSampleRepository(db).recordSamples(1, []);
+    await createSampleRepository(db, clock).recordSamples(1, []);
     expect(statements).toEqual([]);
   });
 
   test('behavior: the latest of the hour wins, in whatever order they come', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const at = (minute: number, apy: string) =>
       sample({ atMs: DAY_START + minute * 60_000, borrowApy: new Decimal(apy) });
     await samples.recordSamples(1, [at(10, '0.10')]);
@@ -101,13 +104,13 @@ describe('recordSamples', () => {
   });
 
   test('behavior: a sample recorded again changes nothing', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     await Promise.all(Array.from({ length: 5 }, () => samples.recordSamples(1, [sample()])));
     expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([sample()]);
   });
 
   test('behavior: numbers come back exactly', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const rate = fc
       .tuple(fc.bigInt({ min: -(10n ** 27n), max: 10n ** 27n }), fc.integer({ min: 0, max: 40 }))
@@ -137,7 +140,7 @@ describe('recordSamples', () => {
 
 describe('readDaily', () => {
   test('default: the mean of the hours of a UTC day', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const hours = ['0.01', '0.02', '0.04'].map((apy, index) =>
       sample({ atMs: DAY_START + index * HOUR_MS, borrowApy: new Decimal(apy) }),
     );
@@ -165,7 +168,7 @@ describe('readDaily', () => {
     const elsewhere = new URL(database.url);
     elsewhere.searchParams.set('options', '-c TimeZone=Pacific/Auckland');
     const other = createDatabase({ url: elsewhere.href, poolSize: 1, statementTimeoutMs: 5_000 });
-    const samples = createSampleRepository(other);
+    const samples = createSampleRepository(other, clock);
     await samples.recordSamples(1, [sample({ atMs: DAY_START - 1 }), sample({ atMs: DAY_START + 23 * HOUR_MS })]);
     const daily = await samples.readDaily(1, { fromMs: 0 });
     await other.destroy();
@@ -173,7 +176,7 @@ describe('readDaily', () => {
   });
 
   test('behavior: range and market', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     await samples.recordSamples(1, [
       sample(),
       sample({ atMs: DAY_START + DAY_MS }),
@@ -188,12 +191,12 @@ describe('readDaily', () => {
 
 describe('prune', () => {
   test('default: keeps what is not older than the limit', async () => {
-    const samples = createSampleRepository(db);
+    const samples = createSampleRepository(db, clock);
     const oldest = DAY_START - SAMPLES_KEPT_DAYS * DAY_MS;
     const kept = sample({ atMs: oldest });
     await samples.recordSamples(1, [sample({ atMs: oldest - HOUR_MS }), sample({ atMs: oldest - DAY_MS }), kept]);
-    expect(await samples.prune(DAY_START)).toBe(2);
+    expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(2);
     expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([kept]);
-    expect(await samples.prune(DAY_START)).toBe(0);
+    expect(await createSampleRepository(db, { now: () => DAY_START }).prune()).toBe(0);
   });
 });

@@ -151,6 +151,24 @@ describe('P&L of a loop', () => {
     expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
   });
 
+  test('behavior: a row opened or closed in a future has no life to earn in, and no time of it is shown as later than now', () => {
+    const ahead = NOW_MS + 40 * DAY;
+    const times = { createdAtMs: ahead, updatedAtMs: ahead };
+    const opened = onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id, times)] });
+    expect(opened.row).toMatchObject({ openedAtMs: null, createdAtMs: NOW_MS, updatedAtMs: NOW_MS });
+    expect(opened.pnl).not.toHaveProperty('incentivesUsd');
+    expect(opened.pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'IMPLAUSIBLE' });
+    const over = held(market.id, { open: false, depositedAssets: units('120'), returnedAssets: units('117') });
+    const row = rowOf(market.id, { isOpen: false, closedAtMs: ahead });
+    const closed = onlyItem({ chain: robinhood, facts, positions: [over], rows: [row] });
+    expect(closed.row?.closedAtMs).toBeNull();
+    expect(closed.pnl).not.toHaveProperty('incentivesUsd');
+    const soon = rowOf(market.id, { isOpen: false, closedAtMs: NOW_MS + 60_000 });
+    const justClosed = onlyItem({ chain: robinhood, facts, positions: [over], rows: [soon] });
+    expect(justClosed.row?.closedAtMs).toBe(NOW_MS);
+    expect(justClosed.pnl).toHaveProperty('incentivesUsd');
+  });
+
   test('behavior: who owes more than the collateral has lost what was put in and nothing beyond, and the bad debt is told', () => {
     const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
     const drowned = held(market.id, { ...under, depositedAssets: units('120') });

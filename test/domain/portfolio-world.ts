@@ -2,7 +2,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Chain } from '../../src/catalog/types.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { composePortfolio, portfolioContext } from '../../src/domain/portfolio/compose.ts';
-import type { Portfolio, RegisteredPosition } from '../../src/domain/portfolio/types.ts';
+import type { Portfolio, RegisteredRow } from '../../src/domain/portfolio/types.ts';
 import type { HeldPosition, HeldStock } from '../../src/domain/position/types.ts';
 import { Decimal, ZERO } from '../../src/shared/decimal.ts';
 import type { MarketId } from '../../src/shared/ids.ts';
@@ -12,7 +12,7 @@ import { completeFacts, DAY, NOW_MS } from './world.ts';
 export const catalog = createCatalog(curatedChains);
 
 /** A row of the register: open, 20 days old, opened at an LTV of 80 %. */
-export function rowOf(marketId: MarketId, over: Partial<RegisteredPosition> = {}): RegisteredPosition {
+export function rowOf(marketId: MarketId, over: Partial<RegisteredRow> = {}): RegisteredRow {
   return {
     wallet: WALLET,
     chainId: 4663,
@@ -42,7 +42,7 @@ export interface Seen {
   readonly facts?: ChainFacts;
   readonly positions?: readonly HeldPosition[];
   readonly stocks?: readonly HeldStock[];
-  readonly rows?: readonly RegisteredPosition[];
+  readonly rows?: readonly RegisteredRow[];
   readonly known?: ReadonlyMap<string, number>;
 }
 

@@ -125,6 +125,7 @@ describe('createFileSnapshot', () => {
     const earlier = open(1_000);
     await earlier.restore();
     expect([...earlier.facts(1).groups.price.items.keys()]).toEqual(['b']);
+    expect(earlier.facts(1).publishedMs).toBe(1_000);
     await earlier.close();
   });
 });

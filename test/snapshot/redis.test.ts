@@ -211,9 +211,11 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
       await ahead.publish(1, 'price', publication(AHEAD_MS, { a: price('9', AHEAD_MS), b: price('9', AHEAD_MS) }));
       const reader = await opened(where);
       expect(reader.facts(1).groups.price.items.size).toBe(0);
+      expect(reader.facts(1).publishedMs).toBe(50_000);
       const writer = await opened(where);
       await writer.publish(1, 'price', publication(40_000, { a: price('2', 40_000) }));
       expect([...(await until(reader, has('a', '2'))).groups.price.items.keys()]).toEqual(['a']);
+      for (const store of [reader, writer]) expect(store.facts(1).publishedMs).toBe(50_000);
       await Promise.all([ahead.close(), reader.close(), writer.close()]);
     });
 

@@ -11,9 +11,17 @@ import type { ComposedChain } from '../market/types.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
 import { type MarketRewards, marketRewards } from './incentives.ts';
+import { observedRow } from './observed-row.ts';
 import { loopParts, type PnlParts, sumPnl, toPnl } from './pnl.ts';
 import { resolveRows } from './resolve.ts';
-import type { Portfolio, PortfolioItem, PortfolioLoop, PortfolioVault, RegisteredPosition } from './types.ts';
+import type {
+  Portfolio,
+  PortfolioItem,
+  PortfolioLoop,
+  PortfolioVault,
+  RegisteredPosition,
+  RegisteredRow,
+} from './types.ts';
 import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts';
 
 /** What composing any wallet of a chain needs: made once per reading. */
@@ -56,9 +64,10 @@ export function portfolioContext(
 export function composePortfolio(
   context: PortfolioContext,
   holdings: WalletHoldings,
-  rows: readonly RegisteredPosition[],
+  registered: readonly RegisteredRow[],
 ): Portfolio {
   const { chain, composed } = context;
+  const rows = registered.map((row) => observedRow(row, context.sightings.nowMs));
   const tags = new Map(
     rows.flatMap(({ positionIndex, equityVaultId, marketId }) =>
       equityVaultId === null ? [] : [[positionIndex, { vaultId: equityVaultId, marketId }] as const],

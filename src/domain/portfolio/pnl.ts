@@ -1,6 +1,5 @@
 import type { Market } from '../../catalog/types.ts';
 import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
-import { isFromFuture } from '../../shared/observed.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
@@ -149,16 +148,15 @@ function loopIncentives(
   if ('field' in rewards) return rewards;
   if (!rewards.pays) return ZERO;
   if (!row) return gap('', 'NOT_MEASURED', 'It is not registered, so nobody knows since when it earns.');
-  if (value && isFromFuture(row.createdAtMs, Number(timestamp) * 1_000)) {
-    return gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
-  }
+  const fromMs = row.openedAtMs;
+  if (fromMs === null) return OPENED_AHEAD;
   const toMs = value ? Number(timestamp) * 1_000 : row.closedAtMs;
   if (toMs === null) return gap('', 'NOT_MEASURED', 'The register does not say when it ended.');
   const basis = value
     ? { debt: fromUnits(value.debt, 0), collateral: fromUnits(value.collateralValue, 0) }
     : openedWith(fromUnits(held.depositedAssets, 0), row.desiredLtvPct);
   if (!basis) return gap('', 'NOT_MEASURED', 'The register does not say with which LTV it was opened.');
-  return accrueRewards(rewards, basis, { fromMs: row.createdAtMs, toMs });
+  return accrueRewards(rewards, basis, { fromMs, toMs });
 }
 
 function openedWith(deposit: Decimal, ltvPct: Decimal | null): { debt: Decimal; collateral: Decimal } | null {
@@ -174,5 +172,8 @@ function returnOn(total: Decimal, deposited: Decimal): string | null {
 function allUnknown(why: Gap): PnlParts {
   return { depositedUsd: why, returnedUsd: why, netValueUsd: why, incentivesUsd: why };
 }
+
+/** What a position earned since a time that lies ahead. */
+export const OPENED_AHEAD = gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
 
 const UNKNOWN_PART = 'One of its parts is not known.';

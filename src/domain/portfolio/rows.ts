@@ -67,7 +67,7 @@ function layOut(portfolio: Portfolio): readonly ItemRow[] {
         valueUsd: item.pnl.netValueUsd ?? null,
         pnlUsd: item.pnl.totalUsd ?? null,
         headroomPct: item.equity?.stock.ltvHeadroomPct ?? null,
-        openedAtMs: oldest(item.loops.map(({ row }) => row?.createdAtMs ?? null)),
+        openedAtMs: oldest(item.loops.map(({ row }) => row?.openedAtMs ?? null)),
       },
       ...item.loops.map((loop) => loopRow(loop, item.vaultId)),
     ];
@@ -101,6 +101,6 @@ function loopRow(item: PortfolioLoop, vaultId: StrategyId | null): ItemRow {
     valueUsd: pnl.netValueUsd ?? null,
     pnlUsd: pnl.totalUsd ?? null,
     headroomPct: position.ltvHeadroomPct ?? null,
-    openedAtMs: row?.createdAtMs ?? null,
+    openedAtMs: row?.openedAtMs ?? null,
   };
 }

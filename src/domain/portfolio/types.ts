@@ -7,7 +7,7 @@ import type { Gap } from '../freshness/types.ts';
 import type { Position, PositionStatus } from '../position/types.ts';
 
 /** A position as the app registered it. `null` = the app did not say. */
-export interface RegisteredPosition {
+export interface RegisteredRow {
   readonly wallet: Address;
   readonly chainId: ChainId;
   readonly marketId: MarketId;
@@ -28,6 +28,12 @@ export interface RegisteredPosition {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly closedAtMs: number | null;
+}
+
+/** A row with its times as they can be believed: none is later than now. */
+export interface RegisteredPosition extends RegisteredRow {
+  /** Since when the position is registered; `null` = the register claims a time that lies ahead. */
+  readonly openedAtMs: number | null;
 }
 
 /**

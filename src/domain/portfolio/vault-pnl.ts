@@ -6,7 +6,7 @@ import { marketsAt } from '../market/at-block.ts';
 import type { PositionStatus, WalletHoldings } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
 import type { PortfolioContext } from './compose.ts';
-import { addParts, type PnlParts, stockIncentives } from './pnl.ts';
+import { addParts, OPENED_AHEAD, type PnlParts, stockIncentives } from './pnl.ts';
 import type { PortfolioLoop, RegisteredPosition } from './types.ts';
 
 type LoopWithParts = PortfolioLoop & { readonly parts: PnlParts };
@@ -97,9 +97,11 @@ function stockLegIncentives(
 ): Decimal | Gap {
   const rewards = context.rewards(marketId);
   if (!('field' in rewards) && !rewards.pays) return ZERO;
-  const since = loops.flatMap(({ row }) => (row ? [row.createdAtMs] : []));
+  const since = loops.flatMap(({ row }) => (row ? [row.openedAtMs] : []));
   if (since.length === 0)
     return gap('', 'NOT_MEASURED', 'The vault is not registered, so nobody knows since when it earns.');
-  const life = { fromMs: Math.min(...since), toMs: Number(block.timestamp) * 1_000 };
+  const known = since.filter((openedAtMs) => openedAtMs !== null);
+  if (known.length < since.length) return OPENED_AHEAD;
+  const life = { fromMs: Math.min(...known), toMs: Number(block.timestamp) * 1_000 };
   return stockIncentives(stock, marketsAt(context.composed, markets).get(marketId), rewards, life);
 }

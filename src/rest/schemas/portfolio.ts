@@ -37,9 +37,9 @@ const registeredSchema = z
     entryPrice: decimalString('Price at the opening.').nullable(),
     exitPrice: decimalString('Price at the closing.').nullable(),
     equityVaultId: z.string().nullable().describe('Equity vault that it is the yield loop of.'),
-    createdAt: dateTime('When it was registered.'),
-    updatedAt: dateTime('Latest change of the row.'),
-    closedAt: dateTime('When it was registered as closed.').nullable(),
+    createdAt: dateTime('When it was registered; a time that lies ahead is shown as now.'),
+    updatedAt: dateTime('Latest change of the row; a time that lies ahead is shown as now.'),
+    closedAt: dateTime('When it was registered as closed; null = it was not, or at a time that lies ahead.').nullable(),
   })
   .meta({ id: 'Registration', description: 'A row of the register; null = the app did not say.' });
 
@@ -68,9 +68,11 @@ const driftSchema = z
         isOpen: z.boolean().describe('Whether the row says that it is open.'),
         depositedUsd: exactUsd('All that was put in.'),
         returnedUsd: exactUsd('All that was taken out.'),
-        createdAt: dateTime('When it was registered.'),
-        updatedAt: dateTime('Latest change of the row.'),
-        closedAt: dateTime('When it was registered as closed.').nullable(),
+        createdAt: dateTime('When it was registered; a time that lies ahead is shown as now.'),
+        updatedAt: dateTime('Latest change of the row; a time that lies ahead is shown as now.'),
+        closedAt: dateTime(
+          'When it was registered as closed; null = it was not, or at a time that lies ahead.',
+        ).nullable(),
       })
       .nullable()
       .describe('null = there is no row.'),
