@@ -64,6 +64,55 @@ const SEEDS: readonly CampaignSeed[] = [
   { type: 'MORPHOCOLLATERAL', chainId: 4663, market: 'USDe/USDG 91.5', symbol: 'ENA', apr: 8.2, from: -50, to: 70 },
 ];
 
+/** A campaign that is begun while the world runs. */
+export interface NewCampaign {
+  readonly type: CampaignType;
+  readonly chainId: number;
+  /** As `marketKey` names it. */
+  readonly market: string;
+  readonly symbol: string;
+  readonly apr: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** What was changed in the campaigns of the seeds while the world runs. */
+export interface CampaignChanges {
+  /** Begin a further campaign. */
+  begin(campaign: NewCampaign): void;
+  /** Let the campaign of a market that runs until then end earlier, and another one of another APR take its place. */
+  roll(which: Pick<NewCampaign, 'type' | 'chainId' | 'market'>, atMs: number, apr: number): void;
+}
+
+export interface CampaignBook extends CampaignChanges {
+  readonly begun: readonly NewCampaign[];
+  /** By `type chainId market`. */
+  readonly endsMs: ReadonlyMap<string, number>;
+}
+
+const ROLLED_DAYS = 60;
+
+/** Keep what was changed. */
+export function createCampaignBook(): CampaignBook {
+  const begun: NewCampaign[] = [];
+  const endsMs = new Map<string, number>();
+  return {
+    begun,
+    endsMs,
+    begin: (campaign) => {
+      begun.push(campaign);
+    },
+    roll: (which, atMs, apr) => {
+      endsMs.set(bookKey(which), atMs);
+      begun.push({ ...which, symbol: 'NEXT', apr, startMs: atMs, endMs: atMs + ROLLED_DAYS * DAY_MS });
+    },
+  };
+}
+
+function bookKey({ type, chainId, market }: Pick<NewCampaign, 'type' | 'chainId' | 'market'>): string {
+  return `${type} ${chainId} ${market}`;
+}
+
 /** More live campaigns of markets that are not curated than one page holds. */
 const FOREIGN_CAMPAIGNS = 115;
 /** Every this many foreign campaigns a curated one is listed, so that they spread over the pages. */
@@ -75,7 +124,7 @@ export function campaigns(world: World): Campaign[] {
     const market = findMarket(world, seed);
     return market === undefined
       ? []
-      : [campaignOf(world, seed, market.id, `${seed.market} ${seed.symbol} ${seed.from}`)];
+      : [endedEarly(world, seed, campaignOf(world, seed, market.id, `${seed.market} ${seed.symbol} ${seed.from}`))];
   });
   const all: Campaign[] = [];
   for (let i = 0; i < FOREIGN_CAMPAIGNS; i++) {
@@ -85,7 +134,13 @@ export function campaigns(world: World): Campaign[] {
     const next = i % SPREAD === 0 ? own[i / SPREAD] : undefined;
     if (next !== undefined) all.push(next);
   }
-  return [...all, ...own.slice(Math.ceil(FOREIGN_CAMPAIGNS / SPREAD))];
+  const begun = world.campaigns.begun.flatMap((campaign) => {
+    const market = findMarket(world, campaign);
+    const { startMs, endMs } = campaign;
+    const label = `${campaign.market} ${campaign.type} ${campaign.symbol} ${startMs}`;
+    return market ? [{ ...campaignOf(world, { ...campaign, from: 0, to: 0 }, market.id, label), startMs, endMs }] : [];
+  });
+  return [...all, ...own.slice(Math.ceil(FOREIGN_CAMPAIGNS / SPREAD)), ...begun];
 }
 
 /** APR over time, oldest first: it holds until the next record, and the last one holds now. */
@@ -108,6 +163,12 @@ function campaignOf(world: World, seed: CampaignSeed, marketId: string, label: s
   return { id, type, chainId, marketId, symbol, apr, startMs: day + from * DAY_MS, endMs: day + to * DAY_MS };
 }
 
-function findMarket(world: World, seed: CampaignSeed): Market | undefined {
+function endedEarly(world: World, seed: CampaignSeed, campaign: Campaign): Campaign {
+  const atMs = world.campaigns.endsMs.get(bookKey(seed));
+  const isRunning = atMs !== undefined && campaign.startMs < atMs && atMs < campaign.endMs;
+  return isRunning ? { ...campaign, endMs: atMs } : campaign;
+}
+
+function findMarket(world: World, seed: Pick<CampaignSeed, 'chainId' | 'market'>): Market | undefined {
   return world.catalog.chain(seed.chainId)?.markets.find((market) => marketKey(market) === seed.market);
 }

@@ -4,6 +4,7 @@ import type { Catalog } from '../../src/catalog/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
 import { vaultSeeds } from '../seed/vaults.ts';
+import type { CampaignChanges } from './campaigns.ts';
 import type { Sleep } from './deliver.ts';
 import { createFaultStore, type FaultStore } from './faults.ts';
 import { providers } from './providers/index.ts';
@@ -36,6 +37,7 @@ export interface Upstreams {
   /** Base URL of each provider, to be used in place of its real one. */
   readonly urls: Readonly<Record<Provider, string>>;
   readonly faults: Omit<FaultStore, 'take'>;
+  readonly campaigns: CampaignChanges;
   /** What was asked, oldest first (the latest few thousand). */
   requests(provider?: Provider): readonly RecordedRequest[];
   /** How many requests each provider has had. */
@@ -67,6 +69,7 @@ export async function startUpstreams(options: UpstreamOptions): Promise<Upstream
   return {
     origin: server.origin,
     urls: Object.fromEntries(urls) as Record<Provider, string>,
+    campaigns: world.campaigns,
     faults: { set: faults.set, clear: faults.clear, list: faults.list },
     requests: log.list,
     requestCounts: log.counts,

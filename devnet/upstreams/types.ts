@@ -1,6 +1,7 @@
 import type { Catalog, Token } from '../../src/catalog/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Decimal } from '../../src/shared/decimal.ts';
+import type { CampaignBook } from './campaigns.ts';
 import type { LocalChain } from './local-chain.ts';
 
 export const PROVIDERS = [
@@ -41,6 +42,8 @@ export interface World {
   readonly clock: Clock;
   /** When the world began, ms: histories before it never change afterwards. */
   readonly startedMs: number;
+  /** Campaigns that were changed since. */
+  readonly campaigns: CampaignBook;
   /** The local chain of that id. @throws Error when the world runs without it. */
   chain(chainId: number): LocalChain;
   /** USD per whole token, as the swap venue on chain values it now; without a chain, or without a price there, as seeded. */

@@ -3,6 +3,7 @@ import type { Catalog, Token } from '../../src/catalog/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
 import { tokenSeed } from '../seed/tokens.ts';
+import { createCampaignBook } from './campaigns.ts';
 import { connectLocalChain, type LocalChain } from './local-chain.ts';
 import type { World } from './types.ts';
 
@@ -29,6 +30,7 @@ export function createWorld(options: {
     catalog,
     clock,
     startedMs: clock.now(),
+    campaigns: createCampaignBook(),
 
     chain(chainId) {
       const local = locals.get(chainId);

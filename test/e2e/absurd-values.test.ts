@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { marketByKey } from '../../devnet/chain/seed-plans.ts';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Fault, Provider } from '../../devnet/upstreams/index.ts';
-import { noSleep, startService, type TestService } from '../support/service.ts';
+import { type Json, noSleep, OPS, startService, type TestService } from '../support/service.ts';
 import { differences, type Observation, observe, observeGroups } from './observe.ts';
 
 /*
@@ -113,6 +115,118 @@ test.each(ALL)('%s%s: factor %d', async (provider, _down, factor, row) => {
     if (!row.groups.test(name) || items === 0) continue;
     expect([name, failing.filter(({ reason }) => reason !== 'not_configured')]).toEqual([name, []]);
   }
+});
+
+describe('campaigns that change', () => {
+  const MARKETS = ['/v1/strategies', '/v1/strategies?chainId=4663', '/v1/app/markets'];
+  const held = async (chainId: number, holder: string, id: string): Promise<Json> => {
+    const path = `/v1/ops/portfolio/${seededWallet(holder).account.address}?chainId=${chainId}`;
+    const { body } = await service.get(path, OPS);
+    return body.positions.find(({ strategyId }: Json) => strategyId === id);
+  };
+  const marketOf = async (chainId: number, id: string): Promise<Json> => {
+    const { body } = await service.get(`/v1/app/markets?chainId=${chainId}`);
+    return body.markets.find((market: Json) => market.id === id);
+  };
+  const pass = async (chainId: number) => {
+    service.clock.advance(STEP_MS);
+    await service.world.chains.on(chainId).increaseTime(STEP_MS / 1_000);
+    await service.refresh(`lending-state:${chainId}`, `incentives:${chainId}`, `incentive-history:${chainId}`);
+  };
+  /** Everything that one market and its holder are shown of the past. */
+  const look = async (chainId: number, id: string, holder: string) => {
+    const [market, position, seen, history] = await Promise.all([
+      marketOf(chainId, id),
+      held(chainId, holder, id),
+      observe(service, MARKETS),
+      service.get(`/v1/markets/${id}/incentive-history`),
+    ]);
+    const { trailing } = market;
+    return {
+      aprs: [market.borrowIncentive, market.collateralIncentive].map((paid) => Number(paid?.aprPct.$bn ?? 0)),
+      means: ['effectiveCollateralApyPct', 'netBorrowApyPct', 'leverageApyPct'].map((name) =>
+        Number(trailing[name].avg30d.$bn),
+      ),
+      earnedUsd: Number(position.pnl.incentivesUsd),
+      past: history.body.history as { ts: number; apr: number }[],
+      seen,
+    };
+  };
+  /** A market whose campaign changes changes itself, and so does a vault whose loops are on it; nothing else does. */
+  const others = (before: Observation, after: Observation, id: string) =>
+    changes(before, after).filter((line) => !line.includes(id) && !line.includes('equity-') && !OF_BLOCK.test(line));
+  const OF_BLOCK =
+    /blockNumber|borrowRate|total(Supply|Borrow)|liquidity|supplyUsd|utilization|orrowApy|everageApy|Liquidity/;
+
+  test.each([
+    ['MORPHOBORROW', 1, 'sUSDe/PYUSD 91.5', 'looper', 0, 0.2],
+    ['MORPHOCOLLATERAL', 4663, 'syrupUSDG/USDG 91.5', 'looper', 1, 0.05],
+  ] as const)(
+    '%s on chain %i, %s, rolls: averages, past and what was earned stay',
+    async (type, chainId, key, holder, side, apr) => {
+      const which = { type, chainId, market: key };
+      const { id } = marketByKey(service.world.chains.on(chainId).chain, key);
+      const atMs = service.clock.now() + 1.5 * STEP_MS;
+      if (type === 'MORPHOCOLLATERAL') {
+        const days = 86_400_000;
+        const [startMs, endMs] = [service.clock.now() - 45 * days, atMs];
+        service.world.upstreams.campaigns.begin({ ...which, symbol: 'GROVE', apr: 20, startMs, endMs });
+        service.world.upstreams.campaigns.begin({
+          ...which,
+          symbol: 'NEXT',
+          apr,
+          startMs: endMs,
+          endMs: endMs + 9 * days,
+        });
+      } else service.world.upstreams.campaigns.roll(which, atMs, apr);
+      await pass(chainId);
+      const before = await look(chainId, id, holder);
+      expect(before.earnedUsd).toBeGreaterThan(0);
+
+      await pass(chainId);
+      const after = await look(chainId, id, holder);
+      expect(before.aprs[side]).not.toBe(apr);
+      expect(after.aprs[side]).toBe(apr);
+      for (const [index, mean] of after.means.entries()) {
+        expect(Math.abs(mean - (before.means[index] ?? Number.NaN)), String(index)).toBeLessThan(0.01);
+      }
+      expect(after.earnedUsd).toBeGreaterThanOrEqual(before.earnedUsd);
+      expect(after.earnedUsd - before.earnedUsd).toBeLessThan(before.earnedUsd / 1_000);
+      const since = new Set(after.past.map(({ ts, apr: paid }) => `${ts} ${paid}`));
+      expect(
+        before.past.filter(({ ts }) => ts < atMs - STEP_MS).every(({ ts, apr: paid }) => since.has(`${ts} ${paid}`)),
+      ).toBe(true);
+      expect(others(before.seen, after.seen, id)).toEqual([]);
+      for (const [name, { failing }] of after.seen.groups) {
+        if (/ncentive/.test(name)) expect([name, failing]).toEqual([name, []]);
+      }
+    },
+  );
+
+  test('one of two that overlap ends: what both have paid stays, and what was earned of it', async () => {
+    const which = { type: 'MORPHOBORROW', chainId: 1, market: 'sUSDe/PYUSD 91.5' } as const;
+    const { id } = marketByKey(service.world.chains.on(1).chain, which.market);
+    const days = 86_400_000;
+    const [startMs, endMs] = [service.clock.now() - 20 * days, service.clock.now() + 1.5 * STEP_MS];
+    const alone = await look(1, id, 'looper');
+    service.world.upstreams.campaigns.begin({ ...which, symbol: 'SECOND', apr: 3, startMs, endMs });
+    await pass(1);
+    const both = await look(1, id, 'looper');
+    expect(both.aprs[0]).toBeCloseTo((alone.aprs[0] ?? 0) + 3, 10);
+    expect(both.earnedUsd).toBeGreaterThan(alone.earnedUsd * 1.5);
+    await pass(1);
+    const one = await look(1, id, 'looper');
+    expect(one.aprs[0]).toBe(alone.aprs[0]);
+    expect(one.earnedUsd).toBeGreaterThanOrEqual(both.earnedUsd);
+    for (const [index, mean] of one.means.entries()) {
+      expect(Math.abs(mean - (both.means[index] ?? Number.NaN)), String(index)).toBeLessThan(0.01);
+    }
+    const now = new Set(one.past.map(({ ts, apr }) => `${ts} ${apr}`));
+    expect(both.past.filter(({ ts }) => ts < endMs - STEP_MS).every(({ ts, apr }) => now.has(`${ts} ${apr}`))).toBe(
+      true,
+    );
+    expect(others(both.seen, one.seen, id)).toEqual([]);
+  });
 });
 
 describe('campaigns', () => {
