@@ -10,6 +10,7 @@ import {
   type CostBasis,
   contractFees,
   costBasis,
+  countsIncentive,
   equityOf as equityAt,
   feeNotes,
   type Issue,
@@ -93,7 +94,7 @@ export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Pro
     ...swaps.map(swapNote),
     ...slippageNote(slippage),
     ...feeNotes(prepared),
-    ...incentiveNote(terms.preview),
+    ...incentiveNote(countsIncentive(terms.preview)),
     ...issues.map(({ message }) => message),
   ].join(' ');
   return { terms, position: positionOfOpen(prepared), note, issues };

@@ -34,7 +34,7 @@ export { createVenueStatistics, type VenueCounts, type VenueStatistics } from '.
 export { type PricedAt, pricedAt } from './requirements/market-state.ts';
 export type { ProxyOwner } from './requirements/signer.ts';
 export * from './types.ts';
-export { incentiveNote, slippageNote, swapNote } from './words.ts';
+export { countsIncentive, incentiveNote, slippageNote, swapNote } from './words.ts';
 
 export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'budgets' | 'clock'> {
   readonly catalog: Catalog;

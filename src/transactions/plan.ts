@@ -26,7 +26,7 @@ import type {
   PositionState,
   TokenAmount,
 } from './types.ts';
-import { incentiveNote, instructionsOf, shownAmount } from './words.ts';
+import { countsIncentive, incentiveNote, instructionsOf, shownAmount } from './words.ts';
 
 /** What a verb decided; `completePlan` simulates it and says what to do with it. */
 export interface PlanDraft {
@@ -173,7 +173,7 @@ export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promi
       approvals: approvals.length,
       swaps,
       slippage: draft.slippage,
-      notes: [...draft.notes, ...incentiveNote(draft.preview)],
+      notes: [...draft.notes, ...incentiveNote(countsIncentive(draft.preview))],
       issues,
       expiresAtMs,
       signingUrl,

@@ -21,11 +21,14 @@ export function swapNote(swap: PlannedSwap): string {
 }
 
 /** Say that a borrow incentive is counted as it is paid now; nothing where none is. */
-export function incentiveNote(preview: PositionPreview | undefined): readonly string[] {
-  if (!preview?.expectedLeverageApyPct || !preview.rates?.incentiveAprPct.gt(0)) return [];
-  return [
-    'A borrow incentive is counted as it is paid now: how far the debt of this position dilutes it is not known.',
-  ];
+export function incentiveNote(isPaid: boolean): readonly string[] {
+  if (!isPaid) return [];
+  return ['A borrow incentive is counted as it is paid now: how far the new debt dilutes it is not known.'];
+}
+
+/** Whether a borrow incentive is in the APY of a preview. */
+export function countsIncentive(preview: PositionPreview | undefined): boolean {
+  return preview?.expectedLeverageApyPct !== undefined && (preview.rates?.incentiveAprPct.gt(0) ?? false);
 }
 
 /** Say what the wallet had more after a simulation. */

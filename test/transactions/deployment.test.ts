@@ -15,11 +15,11 @@ const uncorrelated = marketOf(1, 'WBTC/USDC 86');
 
 describe('foldDeployment', () => {
   it('default: the contract decides buffer, fees and the kind of market', () => {
-    const answers = [WAD / 40n, WAD / 10n, WAD / 100n, true] as const;
+    const answers = [false, true, WAD / 40n, WAD / 10n, WAD / 100n, true] as const;
     const deployment = foldDeployment(correlated, answers);
     expect(deployment).toMatchObject({ yieldFee: WAD / 10n, depositFee: 0n, isCorrelated: true, unknown: [] });
     expect(deployment.limits.maxLtvPct.toFixed()).toBe('89');
-    expect(foldDeployment(correlated, [WAD / 40n, WAD / 10n, WAD / 100n, false])).toMatchObject({
+    expect(foldDeployment(correlated, [false, true, WAD / 40n, WAD / 10n, WAD / 100n, false])).toMatchObject({
       yieldFee: 0n,
       depositFee: WAD / 100n,
     });
@@ -27,11 +27,15 @@ describe('foldDeployment', () => {
   });
 
   it('behavior: a view that is missing or absurd is unknown, its default is used and said', () => {
-    const deployment = foldDeployment(uncorrelated, [undefined, undefined, 2n * WAD, undefined]);
+    const deployment = foldDeployment(uncorrelated, [undefined, true, undefined, undefined, 2n * WAD, undefined]);
     expect(deployment).toMatchObject({ yieldFee: 0n, depositFee: WAD / 100n, isCorrelated: false });
     expect(deployment.limits.maxLtvPct.toFixed()).toBe('85.75');
-    expect(deployment.unknown).toEqual(['LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated']);
-    expect(deploymentNotes(deployment)[0]).toContain('s_depositFee');
+    const terms = ['LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'];
+    expect(deployment.unknown).toEqual(['paused', ...terms]);
+    expect(deploymentNotes(deployment)).toEqual([
+      expect.stringContaining('did not answer paused: it is taken as open'),
+      expect.stringContaining(`did not answer ${terms.join(', ')}: documented defaults stand in`),
+    ]);
   });
 });
 

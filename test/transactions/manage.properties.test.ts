@@ -40,7 +40,7 @@ const held = place.chain(({ chain, market }) =>
       const borrowShares = live.sdk.toBorrowShares(wanted, 'Down');
       const position = { id: 0, collateral, borrowShares, debt: debtOf(live, borrowShares), basis };
       const rate = fees ? 10n ** 16n : 0n;
-      const answers = [25n * 10n ** 14n, rate, rate, market.correlated] as const;
+      const answers = [false, true, 25n * 10n ** 14n, rate, rate, market.correlated] as const;
       const deployment = foldDeployment(market, answers);
       return { chain, market, limits, live, position, deployment, rates: undefined } as Omit<
         ManageContext,

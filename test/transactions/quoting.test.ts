@@ -4,7 +4,9 @@ import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { NoRouteError } from '../../src/transactions/errors.ts';
+import type { BuilderDeps } from '../../src/transactions/deps.ts';
+import { NoRouteError, SimulationRevertedError } from '../../src/transactions/errors.ts';
+import { withVenues } from '../../src/transactions/quoting/attempts.ts';
 import { createQuoter } from '../../src/transactions/quoting/quoter.ts';
 import { rankQuotes } from '../../src/transactions/quoting/select.ts';
 import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quoting/statistics.ts';
@@ -16,6 +18,7 @@ if (!chain) throw new Error('chain 1 is curated');
 const [USDC, SUSDE] = ['USDC', 'sUSDe'].map(
   (symbol) => chain.tokens.find((token) => token.symbol === symbol)?.address,
 ) as [Address, Address];
+const servedChain = chain;
 const routerOf = (source: SwapQuote['source']) => chain.swapRouters[source]?.[0] as Address;
 
 function quoteOf(source: SwapQuote['source'], amountOut: bigint, router = routerOf(source)): SwapQuote {
@@ -144,6 +147,50 @@ describe('createQuoter', () => {
 
   it('behavior: a fault of ours is not taken for one of a venue', async () => {
     await expect(ask([venue('AggregatorOne', new TypeError('ours'))])).rejects.toThrow(TypeError);
+  });
+});
+
+describe('withVenues', () => {
+  const both = [
+    venue('AggregatorOne', quoteOf('AggregatorOne', 101n)),
+    venue('AggregatorTwo', quoteOf('AggregatorTwo', 100n)),
+  ];
+  const reverted = new SimulationRevertedError({ reason: 'Slippage', args: [], callIndex: 0 }, true);
+  /** Which venues each run of a build of three swaps goes with, and whether its minimums rest on the reference. */
+  async function runsOf(venues: readonly SwapQuotePort[], fail: (run: number) => Error | undefined) {
+    const runs: string[] = [];
+    const quoter = createQuoter({ venues, timers: systemTimers, statistics });
+    const built = withVenues({ quoter, venueStatistics: statistics } as BuilderDeps, async (deps) => {
+      const quotes = [];
+      for (const tokenOut of [SUSDE, USDC, routerOf('AggregatorOne')]) {
+        const fixed = { chain: servedChain, tokenIn: USDC, tokenOut, amountIn: 100n, sender: USDC, recipient: USDC };
+        quotes.push(await deps.quoter.quote({ ...fixed, slippage: undefined as never, feeBps: 0 }));
+      }
+      runs.push([...new Set(quotes.map(({ source }) => source)), deps.quoter.capped].join(' '));
+      const error = fail(runs.length);
+      if (error) throw error;
+      return 'built';
+    });
+    return { result: await built.catch((error: unknown) => error), runs };
+  }
+
+  it('behavior: a build that keeps failing is planned three times, and ends with the last failure', async () => {
+    expect(await runsOf(both, () => reverted)).toEqual({
+      result: reverted,
+      runs: ['AggregatorOne false', 'AggregatorTwo false', 'AggregatorOne true'],
+    });
+  });
+
+  it('behavior: one venue alone is asked twice, and what no venue cures is planned once', async () => {
+    const alone = await runsOf(both.slice(0, 1), () => reverted);
+    expect(alone.runs).toEqual(['AggregatorOne false', 'AggregatorOne true']);
+    const other = new NoRouteError({ tokenIn: USDC, tokenOut: SUSDE, amountIn: '1', venues: [] });
+    expect((await runsOf(both, () => other)).runs).toEqual(['AggregatorOne false']);
+  });
+
+  it('behavior: the run that passes is the last', async () => {
+    const { result, runs } = await runsOf(both, (run) => (run === 1 ? reverted : undefined));
+    expect([result, runs.length]).toEqual(['built', 2]);
   });
 });
 

@@ -107,7 +107,7 @@ async function depositOnce(
     nativeBalance: wallet.native,
     pays,
     issues: [...fundingIssues(pays), ...issues, ...slippageIssues(slippage)],
-    notes: leftoverNote(isAuthorized, vault),
+    notes: [...leftoverNote(isAuthorized, vault), ...planned.notes],
     link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
   });
   return { ...batch, terms: outcome ? asFilled(terms, planned.previewOf, outcome) : terms };

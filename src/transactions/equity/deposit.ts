@@ -3,6 +3,7 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityVault } from '../../catalog/types.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import type { ComposedMarket } from '../../domain/market/types.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -34,13 +35,19 @@ import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
 import { requirePriceAge } from '../quoting/price-age.ts';
 import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
-import { planContract, requireOpenMarket } from '../requirements/contract-state.ts';
-import { type Deployment, foldDeployment, planDeployment } from '../requirements/deployment.ts';
+import {
+  type Deployment,
+  deploymentNotes,
+  foldDeployment,
+  planDeployment,
+  requireOpenMarket,
+} from '../requirements/deployment.ts';
 import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../requirements/market-state.ts';
 import { type Read, readOf, required } from '../requirements/reads.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { Issue, PlannedSwap, PositionState } from '../types.ts';
+import { incentiveNote } from '../words.ts';
 import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
@@ -71,6 +78,8 @@ export interface PlannedDeposit {
   readonly slippage: EffectiveSlippage;
   /** What has to be said of the prices that judge it. */
   readonly issues: readonly Issue[];
+  /** What its numbers rest on, in sentences. */
+  readonly notes: readonly string[];
   /** The answers to the further reads that were asked for. */
   readonly answers: readonly unknown[];
 }
@@ -216,7 +225,12 @@ export async function planDeposit(
   const previewOf = (given: DepositSwaps) =>
     previewDeposit({ ...decided, swaps: given, prices, ...composed, held: live.held, borrowApyPct, priced });
   const terms = { ...decided, preview: previewOf(swaps) };
-  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, issues, answers: live.answers };
+  const isPaid = ({ borrowApyPct, netBorrowApyPct }: ComposedMarket) => borrowApyPct.gt(netBorrowApyPct);
+  const notes = [
+    ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket)),
+    ...deploymentNotes(live.deployment),
+  ];
+  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, issues, notes, answers: live.answers };
 }
 
 /** Where a vault whose yield market is closed can still be left. */
@@ -241,25 +255,25 @@ async function readVault(
   const { block, answers } = await reader.read([
     ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
     ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
-    ...planContract(chain, vault.yieldMarket),
     ...planDeployment(chain, vault.yieldMarket),
     readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user ?? zeroAddress]),
     ...further,
     ...(user === undefined ? [] : [planOwner(user)]),
   ]);
-  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, k, l, m, n, position, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, position, ...rest] = answers;
   if (user !== undefined) {
     await requireWallet(reader, chain, user, rest[further.length] as Address | null | undefined);
   }
   const nowMs = deps.clock.now();
-  requireOpenMarket(vault.yieldMarket, [isPaused, isSupported], EXIT_PATH);
+  const deployment = foldDeployment(vault.yieldMarket, [k, l, m, n, o, p]);
+  requireOpenMarket(vault.yieldMarket, deployment, EXIT_PATH);
   const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], block, nowMs);
   const [, borrowShares, collateral] = required(position);
   return {
     stock,
     ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
     yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs),
-    deployment: foldDeployment(vault.yieldMarket, [k, l, m, n]),
+    deployment,
     answers: rest.slice(0, further.length),
   };
 }

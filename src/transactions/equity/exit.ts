@@ -16,8 +16,13 @@ import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
 import { planSwap, withMinimum } from '../quoting/planned.ts';
 import { priceAgeIssues } from '../quoting/price-age.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
-import { planContract, requireUnpaused } from '../requirements/contract-state.ts';
-import { type DeploymentAnswers, deploymentNotes, foldDeployment, planDeployment } from '../requirements/deployment.ts';
+import {
+  type DeploymentAnswers,
+  deploymentNotes,
+  foldDeployment,
+  planDeployment,
+  requireUnpaused,
+} from '../requirements/deployment.ts';
 import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../requirements/market-state.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { Issue, PlannedSwap } from '../types.ts';
@@ -99,13 +104,13 @@ export async function planExit(
     .reader.read([
       ...planMarket(chain, vault.stockMarket, feedsOf(deps, vault.stockMarket)),
       ...planMarket(chain, vault.yieldMarket, feedsOf(deps, vault.yieldMarket)),
-      ...planContract(chain, vault.yieldMarket),
       ...planDeployment(chain, vault.yieldMarket),
       ...further,
     ]);
-  const [a, b, c, d, e, f, g, h, i, j, isPaused, isSupported, k, l, m, n, ...rest] = answers;
+  const [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...rest] = answers;
+  const deployment = foldDeployment(vault.yieldMarket, [k, l, m, n, o, p] as DeploymentAnswers);
   // The stock leg alone is left through the router, which does not ask.
-  if (loops.length > 0) requireUnpaused([isPaused, isSupported]);
+  if (loops.length > 0) requireUnpaused(deployment);
   const nowMs = deps.clock.now();
   const stock = foldMarket(vault.stockMarket, [a, b, c, d, e], block, nowMs);
   const yieldMarket = foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs);
@@ -185,7 +190,6 @@ export async function planExit(
     ...exits.map(({ swap }, i) => ({ before: loopSwaps[i] ?? swap, after: swap })),
     { before: stockSwap, after: stockSold },
   ]);
-  const deployment = foldDeployment(vault.yieldMarket, [k, l, m, n] as DeploymentAnswers);
   const legs: ExitLegs = {
     vault,
     loops: exits,

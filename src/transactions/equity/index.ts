@@ -35,8 +35,8 @@ export interface PreviewedDeposit {
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
 export async function previewEquity(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
-  const { terms, slippage } = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
-  return { terms, slippage, note: previewNote(terms.preview, slippage) };
+  const { terms, slippage, notes } = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
+  return { terms, slippage, note: previewNote(terms.preview, slippage, notes) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

@@ -6,8 +6,8 @@ import type { Issue, PlannedSwap } from '../types.ts';
 import { slippageNote, swapNote } from '../words.ts';
 import type { DepositPreview } from './types.ts';
 
-/** Say what a previewed deposit assumes, and that a slippage was capped. */
-export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage): string {
+/** Say what a previewed deposit assumes (`notes`: beside its own numbers), and that a slippage was capped. */
+export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage, notes: readonly string[]): string {
   const { stock } = preview;
   return [
     'Numbers hold when every swap gives what it is quoted at; nothing was signed or sent.',
@@ -17,6 +17,7 @@ export function previewNote(preview: DepositPreview, slippage: EffectiveSlippage
       : [
           `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % after it; at the rates of now it would be ${preview.netApyBeforePct} %.`,
         ]),
+    ...notes,
     ...slippageNote(slippage),
     ...slippageIssues(slippage).map(({ message }) => message),
   ].join(' ');

@@ -21,12 +21,12 @@ import { sizeLoan } from '../quoting/size.ts';
 import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
 import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
 import {
-  CONTRACT_READS,
-  type ContractAnswers,
-  planContract,
+  type Deployment,
+  type DeploymentAnswers,
+  foldDeployment,
+  planDeployment,
   requireOpenMarket,
-} from '../requirements/contract-state.ts';
-import { type Deployment, type DeploymentAnswers, foldDeployment, planDeployment } from '../requirements/deployment.ts';
+} from '../requirements/deployment.ts';
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { planOwner, requireWallet } from '../requirements/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
@@ -199,23 +199,18 @@ async function readOpenState(
   const deploymentPlan = planDeployment(chain, market);
   const marketEnd = marketPlan.length + deploymentPlan.length;
   const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
-  const plan = [
-    ...marketPlan,
-    ...deploymentPlan,
-    ...walletPlan,
-    ...planAllocator(chain, market, known),
-    ...planContract(chain, market),
-  ];
+  const plan = [...marketPlan, ...deploymentPlan, ...walletPlan, ...planAllocator(chain, market, known)];
   const { answers, block } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
   const walletEnd = marketEnd + walletPlan.length;
-  const sourcesEnd = plan.length - CONTRACT_READS;
   const all: readonly unknown[] = answers;
   if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
-  requireOpenMarket(market, all.slice(sourcesEnd, plan.length) as unknown as ContractAnswers);
+  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
+  const deployment = foldDeployment(market, deployed);
+  requireOpenMarket(market, deployment);
   return {
     live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs),
-    deployment: foldDeployment(market, all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers),
-    sources: foldAllocator(known, all.slice(walletEnd, sourcesEnd)),
+    deployment,
+    sources: foldAllocator(known, all.slice(walletEnd, plan.length)),
     wallet:
       user === undefined
         ? undefined

@@ -14,13 +14,11 @@ interface Chosen {
 /** Sources that are passed over, by pair of tokens. */
 type Avoided = ReadonlyMap<string, readonly Source[]>;
 
-/** More combinations are not tried: nobody waits that long. */
-const MAX_ALTERNATIVES = 3;
-
 /**
- * Run a build with the best quotes; where its simulation fails, or the quotes get worse from one to the next, with the next best venue in place of each of them, and at the
- * end once more with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and
- * fills honestly is no outage. Every run plans, quotes and simulates anew.
+ * Run a build with the best quotes; where its simulation fails, with the next best venue for every pair that has one, and at
+ * last with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and fills honestly
+ * is no outage. Three runs at most, each of which plans, quotes and simulates anew: whoever asks waits for all of them, and
+ * which of several swaps failed a revert does not say.
  * @throws what the last run whose simulation failed threw; what the first run threw when it was not about a swap
  */
 export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) => Promise<T>): Promise<T> {
@@ -30,7 +28,7 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
     try {
       return await run({ ...deps, quoter: choosing(deps, avoided, capped, asked, chosen) });
     } catch (error) {
-      if (isVenueFailure(error) && !(error instanceof UnsteadyQuotesError)) {
+      if (isVenueFailure(error)) {
         for (const { chainId, source } of chosen) deps.venueStatistics.note(chainId, source, 'failed_in_simulation');
       }
       throw error;
@@ -43,8 +41,12 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
     if (!isVenueFailure(error)) throw error;
     failure = error;
   }
-  const others = alternatives(asked).map((avoided) => ({ avoided, capped: false }));
-  for (const { avoided, capped } of [...others, { avoided: new Map(), capped: true }]) {
+  const others = nextBest(asked);
+  const retries = [
+    ...(others.size > 0 ? [{ avoided: others, capped: false }] : []),
+    { avoided: new Map(), capped: true },
+  ];
+  for (const { avoided, capped } of retries) {
     try {
       return await attempt(avoided, capped);
     } catch (error) {
@@ -94,16 +96,11 @@ function choosing(
   };
 }
 
-/** The other choices of venues: the next best for every pair first, then for some of them. */
-function alternatives(asked: ReadonlyMap<string, readonly Source[]>): readonly Avoided[] {
-  let choices: readonly Avoided[] = [new Map()];
-  for (const [pair, sources] of asked) {
-    const depths = sources.map((_, depth) => sources.slice(0, depth)).toReversed();
-    choices = depths.flatMap((left) =>
-      choices.map((choice) => (left.length === 0 ? choice : new Map([...choice, [pair, left]]))),
-    );
-  }
-  return choices.filter(({ size }) => size > 0).slice(0, MAX_ALTERNATIVES);
+/** Pass over the best venue of every pair for which another one answered. */
+function nextBest(asked: ReadonlyMap<string, readonly Source[]>): Avoided {
+  return new Map(
+    [...asked].flatMap(([pair, [best, ...others]]) => (best && others.length > 0 ? [[pair, [best]] as const] : [])),
+  );
 }
 
 function pairOf({ tokenIn, tokenOut }: SwapRequest): string {

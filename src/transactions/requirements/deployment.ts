@@ -2,6 +2,7 @@ import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
+import { NotEligibleError } from '../errors.ts';
 import { readOf } from './reads.ts';
 
 /** What the deployed contract says of itself and of one market; fees are shares in WAD of what they are taken from there. */
@@ -12,27 +13,37 @@ export interface Deployment {
   /** Of the yield; 0 on an uncorrelated market. */
   readonly yieldFee: bigint;
   readonly isCorrelated: boolean;
+  /** Whether it lets nothing happen now; absent = the deployment does not tell. */
+  readonly isPaused?: boolean;
+  /** Whether it opens positions in the market; absent = the deployment does not tell. */
+  readonly isSupported?: boolean;
   /** Views that did not answer: their documented defaults are used. */
   readonly unknown: readonly string[];
 }
 
 export type DeploymentAnswers = readonly [
-  bigint | undefined,
-  bigint | undefined,
-  bigint | undefined,
-  boolean | undefined,
+  isPaused: boolean | undefined,
+  isSupported: boolean | undefined,
+  buffer: bigint | undefined,
+  yieldFee: bigint | undefined,
+  depositFee: bigint | undefined,
+  isCorrelated: boolean | undefined,
 ];
 
 /** What the published source takes at deployment, used where a view does not answer: 5 % of the yield, and the most for a deposit. */
 const DEFAULT_YIELD_FEE = 5n * 10n ** 16n;
 const DEFAULT_DEPOSIT_FEE = 10n ** 16n;
 const WAD = 10n ** 18n;
-const VIEWS = ['LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'] as const;
+/** Whether positions can be opened or changed at all. */
+const STATE_VIEWS: readonly string[] = ['paused', 'isSupportedMarket'];
+const VIEWS = [...STATE_VIEWS, 'LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'];
 
-/** Plan what the contract's deployment says about a market. */
+/** Plan what the contract's deployment says about itself and a market. */
 export function planDeployment({ contracts }: Chain, market: Market) {
   const { flashLeverage } = contracts;
   return [
+    readOf(flashLeverage, flashLeverageAbi, 'paused', []),
+    readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [market.id]),
     readOf(flashLeverage, flashLeverageAbi, 'LIQUIDATION_BUFFER', []),
     readOf(flashLeverage, flashLeverageAbi, 's_yieldFee', []),
     readOf(flashLeverage, flashLeverageAbi, 's_depositFee', []),
@@ -42,23 +53,57 @@ export function planDeployment({ contracts }: Chain, market: Market) {
 
 /** Fold the answers of `planDeployment`. A view that is missing, or says more than all, is unknown and takes nothing else down. */
 export function foldDeployment(market: Market, answers: DeploymentAnswers): Deployment {
-  const [buffer, yieldFee, depositFee, correlated] = answers.map((answer) =>
-    typeof answer === 'bigint' && answer >= WAD ? undefined : answer,
-  ) as unknown as DeploymentAnswers;
+  const believed = answers.map((answer) => (typeof answer === 'bigint' && answer >= WAD ? undefined : answer));
+  const [isPaused, isSupported, buffer, yieldFee, depositFee, correlated] = believed as unknown as DeploymentAnswers;
   const isCorrelated = correlated ?? market.correlated;
   return {
     limits: limitsOf(market, buffer),
     depositFee: isCorrelated ? 0n : (depositFee ?? DEFAULT_DEPOSIT_FEE),
     yieldFee: isCorrelated ? (yieldFee ?? DEFAULT_YIELD_FEE) : 0n,
     isCorrelated,
-    unknown: VIEWS.filter((_, i) => [buffer, yieldFee, depositFee, correlated][i] === undefined),
+    ...(isPaused === undefined ? {} : { isPaused }),
+    ...(isSupported === undefined ? {} : { isSupported }),
+    unknown: VIEWS.filter((_, i) => believed[i] === undefined),
   };
 }
 
 /** Say which views of the contract did not answer, so that nobody takes a default for a measurement. */
-export function deploymentNotes({ unknown }: Deployment): readonly string[] {
-  if (unknown.length === 0) return [];
+export function deploymentNotes({ unknown }: Pick<Deployment, 'unknown'>): readonly string[] {
+  const state = unknown.filter((view) => STATE_VIEWS.includes(view));
+  const terms = unknown.filter((view) => !STATE_VIEWS.includes(view));
   return [
-    `The contract did not answer ${unknown.join(', ')}: documented defaults stand in for it (0.25 points of buffer, 5 % of the yield, 1 % of a deposit, the catalog's kind of market).`,
+    ...(state.length === 0
+      ? []
+      : [
+          `The contract did not answer ${state.join(', ')}: it is taken as open, and only a simulation shows that it is.`,
+        ]),
+    ...(terms.length === 0
+      ? []
+      : [
+          `The contract did not answer ${terms.join(', ')}: documented defaults stand in for it (0.25 points of buffer, 5 % of the yield, 1 % of a deposit, the catalog's kind of market).`,
+        ]),
   ];
+}
+
+/** Refuse everything while the contract is paused. What it does not tell stands against nothing: the simulation decides. @throws NotEligibleError */
+export function requireUnpaused({ isPaused }: Pick<Deployment, 'isPaused'>): void {
+  if (isPaused !== true) return;
+  throw new NotEligibleError(
+    'The contract that holds positions is paused by its owner: none can be opened, changed or closed there until it is unpaused. Try again later.',
+    { reason: 'market_closed' },
+  );
+}
+
+/**
+ * Refuse a new position while the contract is paused, or on a market that it does not support.
+ * @param exit where what is open can still be left, when it is not where positions are managed
+ * @throws NotEligibleError
+ */
+export function requireOpenMarket(market: Market, deployment: Deployment, exit?: string): void {
+  requireUnpaused(deployment);
+  if (deployment.isSupported !== false) return;
+  throw new NotEligibleError(
+    `The market ${market.id} is closed to new positions. What is open there can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
+    { reason: 'market_closed', ...(exit === undefined ? {} : { pointer: exit }) },
+  );
 }

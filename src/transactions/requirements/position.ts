@@ -6,8 +6,13 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
-import { planContract, requireUnpaused } from './contract-state.ts';
-import { type Deployment, type DeploymentAnswers, foldDeployment, planDeployment } from './deployment.ts';
+import {
+  type Deployment,
+  type DeploymentAnswers,
+  foldDeployment,
+  planDeployment,
+  requireUnpaused,
+} from './deployment.ts';
 import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
 import { type LatestReader, readOf, required } from './reads.ts';
 import { planOwner, requireWallet } from './signer.ts';
@@ -110,15 +115,17 @@ export async function readManaged(
   const { answers, block } = await reader.read([
     planPosition(chain, user, id),
     readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
-    ...planContract(chain, market),
     ...marketPlan,
     ...deploymentPlan,
     ...planWallet(chain, user, payToken, spenders),
   ]);
-  const [found, held, isPaused, isSupported, ...rest] = answers;
+  const [found, held, ...rest] = answers;
   const all: readonly unknown[] = rest;
   if (!found || !isAt(found, binding)) return undefined;
-  requireUnpaused([isPaused, isSupported]);
+  const marketEnd = marketPlan.length + deploymentPlan.length;
+  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
+  const deployment = foldDeployment(market, deployed);
+  requireUnpaused(deployment);
   const { open, amountDepositedInLoanToken: basis } = found;
   const [, borrowShares, collateral] = required(held);
   if (!open || collateral === 0n) {
@@ -128,12 +135,10 @@ export async function readManaged(
     });
   }
   const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs);
-  const marketEnd = marketPlan.length + deploymentPlan.length;
-  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
   return {
     position: { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis },
     live,
-    deployment: foldDeployment(market, deployed),
+    deployment,
     wallet: foldWallet(payToken, spenders, all.slice(marketEnd) as (bigint | undefined)[]),
   };
 }
