@@ -1,4 +1,5 @@
 import type { Chain, Market } from '../catalog/types.ts';
+import { depositFeeOf } from '../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
 import type { ComposedMarket } from '../domain/market/types.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
@@ -210,7 +211,11 @@ function termsAsFilled(
   leverageSwap: PlannedSwap,
   preview: PositionPreview,
 ): OpenTerms {
-  return { ...terms, ...(terms.entrySwap && first ? { entrySwap: first } : {}), leverageSwap, preview };
+  const entered =
+    terms.entrySwap && first
+      ? { entrySwap: first, depositFee: depositFeeOf(first.expectedOut, terms.depositFeeRate) }
+      : {};
+  return { ...terms, ...entered, leverageSwap, preview };
 }
 
 /** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */

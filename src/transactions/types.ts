@@ -139,8 +139,9 @@ export interface OpenTerms {
   readonly entrySwap?: PlannedSwap;
   /** The least collateral that the position opens with, before the flash loan's. */
   readonly amountCollateral: bigint;
-  /** What the contract is expected to take of the collateral first, base units. */
+  /** What the contract is expected to take of the collateral first, base units, and its share in WAD. */
   readonly depositFee: bigint;
+  readonly depositFeeRate: bigint;
   readonly amountFlashLoan: bigint;
   readonly leverageSwap: PlannedSwap;
   readonly reallocations: readonly Reallocation[];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TREASURY, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
-import type { Market, Token } from '../../src/catalog/index.ts';
+import type { EquityVault, Market, Token } from '../../src/catalog/index.ts';
 import { depositFeeOf } from '../../src/domain/leverage/fees.ts';
 import { DEPOSIT_QUERY, equityVerbs, passing } from '../support/equity.ts';
 import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
@@ -21,11 +21,14 @@ const [account] = untouchedAccounts;
 if (!account) throw new Error('the local world has untouched accounts');
 const user = account.address;
 
-/** Fees at their maximum and ten times the usual buffer. */
+/** Fees at their maximum and ten times the usual buffer. No time passes: fees of yields hold to the unit. */
 beforeAll(async () => {
   const deployment = { depositFee: DEPOSIT_FEE, yieldFee: YIELD_FEE, liquidationBuffer: 25n * 10n ** 15n };
   service = await startService({ sleep: passing(() => service), deployment });
   partner = partnerOn(service, 1, account);
+  for (const chainId of [1, 4663]) {
+    await service.world.chains.on(chainId).client.setBlockTimestampInterval({ interval: 0 });
+  }
 }, 120_000);
 afterAll(() => service?.stop());
 
@@ -86,14 +89,6 @@ it('behavior: added collateral, a repayment and a full repayment carry the depos
   expect(await partner.position(market, id)).toMatchObject({ open: true, debt: 0n });
 });
 
-it('behavior: a full repayment with another token covers the deposit fee', async () => {
-  const market = marketOf(1, UNCORRELATED);
-  const { id, bundle } = await open(market, market.collateral, '0.3', '40');
-  await partner.send(bundle);
-  await partner.send(await manage(id, 'repay', { full: true, payToken: tokenOf(1, 'USDT').address }));
-  expect(await partner.position(market, id)).toMatchObject({ open: true, debt: 0n });
-});
-
 it('behavior: withdrawing and closing say the yield fee that the treasury gets', async () => {
   const market = marketOf(1, CORRELATED);
   const { id, bundle } = await open(market, market.collateral, '1000', '70');
@@ -118,31 +113,86 @@ it('behavior: withdrawing and closing say the yield fee that the treasury gets',
 });
 
 const costIn = (bundle: Json, kind: string) => bundle.meta.costs.find((cost: Json) => cost.kind === kind);
+/** What costs tell of a fee, base units; 0 where they name none. */
+function told(costs: readonly Json[], kind: string, token: Token): bigint {
+  const [cost, ...others] = costs.filter((each) => each.kind === kind);
+  expect(others).toEqual([]);
+  if (cost) expect([cost.symbol, cost.token]).toEqual([token.symbol, token.address]);
+  return cost ? units(cost.amount, token) : 0n;
+}
+/** The fee that a bundle tells is to the unit what the treasury gets, and is one. */
+async function expectFee(token: Token, bundle: Json, kind = 'DEPOSIT_FEE'): Promise<void> {
+  const expected = told(bundle.meta.costs, kind, token);
+  expect(expected > 0n).toBe(true);
+  expect(await feeOf(token, bundle)).toBe(expected);
+}
 
-it('behavior: the costs of every action name what the contract takes', async () => {
-  const correlated = marketOf(1, CORRELATED);
-  const first = await open(correlated, correlated.collateral, '1000', '70');
-  await partner.send(first.bundle);
-  expect(costIn(await manage(first.id, 'close', { amount: '300' }), 'YIELD_FEE')).toBeUndefined();
-  await service.world.chains.on(1).moveOracle(correlated, '4');
-  const out = await manage(first.id, 'remove_collateral', { amount: '20' });
-  expect(costIn(out, 'YIELD_FEE')).toMatchObject({ symbol: 'sUSDe' });
-  expect(units(costIn(out, 'YIELD_FEE').amount, correlated.collateral)).toBe(await feeOf(correlated.collateral, out));
-  const part = await manage(first.id, 'close', { amount: '300' });
-  const fee = await feeOf(correlated.loan, part);
-  expect(fee > 0n).toBe(true);
-  expect(Number(costIn(part, 'YIELD_FEE').amount)).toBeCloseTo(Number(fee) / 1e6, 2);
-
+it('behavior: on an uncorrelated market every deposit fee is told to the unit', async () => {
   const market = marketOf(1, UNCORRELATED);
-  const { id, bundle } = await open(market, market.collateral, '0.5', '50');
-  await partner.send(bundle);
   const { collateral, loan } = market;
-  const added = await manage(id, 'add_collateral', { amount: '0.1', payToken: collateral.address });
-  expect(costIn(added, 'DEPOSIT_FEE')).toMatchObject({ symbol: 'WBTC', amount: '0.001', pctOfEquity: '1.00' });
-  const repaid = await manage(id, 'repay', { amount: '1000', payToken: loan.address });
-  expect(costIn(repaid, 'DEPOSIT_FEE')).toMatchObject({ symbol: 'USDC', amount: '10', pctOfEquity: '1.00' });
-  const swapped = await manage(id, 'repay', { amount: '1000', payToken: tokenOf(1, 'USDT').address });
-  expect(Number(costIn(swapped, 'DEPOSIT_FEE').amount)).toBeCloseTo(10, 1);
+  for (const [pay, amount] of [
+    [collateral, '0.31234567'],
+    [tokenOf(1, 'USDC'), '20001.234567'],
+    [tokenOf(1, 'ETH'), '2.0001'],
+  ] as const) {
+    const id = await partner.nextId();
+    const body = { strategyId: market.id, payToken: pay.address, amount, desiredLtv: '50' };
+    const preview = await partner.build('/v1/partner/leverage/simulate', body);
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
+    expect(told(preview.positionPreview.costs, 'DEPOSIT_FEE', collateral)).toBe(
+      told(bundle.meta.costs, 'DEPOSIT_FEE', collateral),
+    );
+    await expectFee(collateral, bundle);
+    if (pay.isNative) continue;
+    await expectFee(collateral, await manage(id, 'add_collateral', { amount: '0.1', payToken: collateral.address }));
+    const swapped = await manage(id, 'add_collateral', { amount: '1001.5', payToken: tokenOf(1, 'USDT').address });
+    await expectFee(collateral, swapped);
+    await expectFee(loan, await manage(id, 'repay', { amount: '1000.000001', payToken: loan.address }));
+    await expectFee(loan, await manage(id, 'repay', { amount: '900.5', payToken: tokenOf(1, 'USDT').address }));
+    const full = pay === collateral ? loan : tokenOf(1, 'USDT');
+    await expectFee(loan, await manage(id, 'repay', { full: true, payToken: full.address }));
+    expect(await partner.position(market, id)).toMatchObject({ open: true, debt: 0n });
+  }
+});
+
+it('behavior: on a correlated market every yield fee is told to the unit', async () => {
+  const market = marketOf(1, CORRELATED);
+  const { id, bundle } = await open(market, market.collateral, '1000', '70');
+  expect(bundle.meta.costs.map(({ kind }: Json) => kind)).not.toContain('DEPOSIT_FEE');
+  await partner.send(bundle);
+  expect(costIn(await manage(id, 'close', { amount: '300' }), 'YIELD_FEE')).toBeUndefined();
+  await service.world.chains.on(1).moveOracle(market, '4');
+  await expectFee(market.collateral, await manage(id, 'remove_collateral', { amount: '20' }), 'YIELD_FEE');
+  await expectFee(market.loan, await manage(id, 'close', { amount: '300' }), 'YIELD_FEE');
+  await expectFee(market.loan, await manage(id, 'close'), 'YIELD_FEE');
+});
+
+it('behavior: the exit from a vault tells the yield fees of its loops to the unit, and pays out what is left', async () => {
+  const spy = vaultOf('SPY');
+  const vaults = equityVerbs(service);
+  const token = spy.depositToken;
+  const chain = partnerOn(service, 4663, account as NonNullable<typeof account>);
+  const held = () => vaults.balance(token.address, TREASURY);
+  const state = await vaults.local.snapshot();
+  await vaults.fund(user, spy, 5_000n * 10n ** BigInt(token.decimals));
+  for (const amount of ['3000', '2000']) {
+    const { calls } = await vaults.ask(DEPOSIT_QUERY, { strategyId: spy.id, amount, userAddress: user });
+    await vaults.sendAtomically(user, calls);
+  }
+  await vaults.local.moveOracle(spy.yieldMarket, '3');
+  const exit = { strategyId: spy.id, userAddress: user };
+  const built = await vaults.post('/v1/partner/equity/exit/build', exit);
+  expect(built.status, built.text).toBe(200);
+  const { costs, received, worstCase } = built.body.meta;
+  const [treasury, wallet] = [await held(), await chain.balance(token)];
+  await vaults.sendAtomically(user, built.body.calls);
+  const fee = told(costs, 'YIELD_FEE', token);
+  expect(fee > 0n).toBe(true);
+  expect((await held()) - treasury).toBe(fee);
+  const paid = (await chain.balance(token)) - wallet;
+  expect(paid).toBe(units(received[0].amount, token));
+  expect(paid >= units(worstCase.paidOut, token)).toBe(true);
+  await vaults.local.revert(state);
 });
 
 it('error: more than the basis is not lent on a correlated market', async () => {
@@ -243,8 +293,7 @@ it('behavior: the fee for moving liquidity counts in what an opening may cost', 
 });
 
 it('behavior: the deposit fee of a yield market counts in a vault deposit, and its preview holds', async () => {
-  const spy = localCatalog.chain(4663)?.equityVaults.find(({ stock }) => stock.symbol === 'SPY');
-  if (!spy) throw new Error('no SPY vault');
+  const spy = vaultOf('SPY');
   await makeUncorrelated(4663, spy.yieldMarket);
   const vaults = equityVerbs(service);
   const input = { strategyId: spy.id, amount: '3000', stockLtvPct: '50', userAddress: user };
@@ -260,13 +309,22 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, and i
   expect(Number(fee.pctOfEquity)).toBeCloseTo(0.5, 1);
   expect(Number(value)).toBeCloseTo(Number(totalSwapCostPctOfEquity) + Number(fee.pctOfEquity), 1);
   const { calls, preview } = await vaults.ask(DEPOSIT_QUERY, { ...input, maxSwapLossPct: value });
+  const held = () => vaults.balance(spy.yieldMarket.collateral.address, TREASURY);
+  const before = await held();
   await vaults.fund(user, spy, 3_000n * 10n ** BigInt(spy.depositToken.decimals));
   const chain = partnerOn(service, 4663, account as NonNullable<typeof account>);
   const id = await chain.nextId();
   await vaults.sendAtomically(user, calls);
   const { ltvPct } = await chain.position(spy.yieldMarket, id);
   expect(ltvPct.minus(preview.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
+  expect((await held()) - before).toBe(told(costs, 'DEPOSIT_FEE', spy.yieldMarket.collateral));
 });
+
+function vaultOf(symbol: string): EquityVault {
+  const vault = localCatalog.chain(4663)?.equityVaults.find(({ stock }) => stock.symbol === symbol);
+  if (!vault) throw new Error(`no ${symbol} vault`);
+  return vault;
+}
 
 /** Let the contract of a chain take its deposit fee from a market that the catalog knows as correlated. */
 async function makeUncorrelated(chainId: number, { id }: Market): Promise<void> {

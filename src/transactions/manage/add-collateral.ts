@@ -81,6 +81,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     swaps: [swap],
     pays: { token, amount },
     fees: fees(swap.expectedOut),
+    conclude: ({ fills }) => ({ fees: fees(fills.at(-1)?.received ?? swap.expectedOut) }),
     preview: previewPosition({
       price: live.price,
       after: after(swap.expectedOut),

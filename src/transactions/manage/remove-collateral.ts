@@ -44,19 +44,27 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     },
     context.deployment.yieldFee,
   );
+  const feesOf = (kept: bigint) => contractFees('YIELD_FEE', kept, market, live.price);
+  const paidOut = (kept: bigint) => collateralValueInLoan(amount - kept, live.price);
+  const notesOf = (kept: bigint) => [
+    after.collateral > 0n
+      ? `${shownAmount(amount - kept, token)} goes to the wallet.`
+      : `All ${shownAmount(amount - kept, token)} goes to the wallet, which closes the position.`,
+    ...(kept === 0n ? [] : [`The contract keeps ${shownAmount(kept, token)} of the yield as its fee.`]),
+  ];
   return {
     path: 'withdrawCollateral',
     approvals: [],
     tx: buildWithdrawCollateral(chain.contracts, { positionId: BigInt(position.id), amountWithdraw: amount }),
     swaps: [],
-    fees: contractFees('YIELD_FEE', fee, market, live.price),
-    leastPaidOut: collateralValueInLoan(amount - fee, live.price),
+    fees: feesOf(fee),
+    leastPaidOut: paidOut(fee),
     ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
-    notes: [
-      after.collateral > 0n
-        ? `${shownAmount(amount - fee, token)} goes to the wallet.`
-        : `All ${shownAmount(amount - fee, token)} goes to the wallet, which closes the position.`,
-      ...(fee === 0n ? [] : [`The contract keeps ${shownAmount(fee, token)} of the yield as its fee.`]),
-    ],
+    notes: notesOf(fee),
+    conclude: ({ received }) => {
+      // The yield that it is taken of is that of the moment of the withdrawal.
+      const kept = amount - received.collateral;
+      return { fees: feesOf(kept), leastPaidOut: paidOut(kept), notes: notesOf(kept) };
+    },
   };
 }

@@ -118,6 +118,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
   const left = (sent: bigint) =>
     isFull || sent >= debtNow ? 0n : position.debt - (sent - depositFeeOf(sent, depositFee));
   const after = (repaid: bigint) => ({ collateral: position.collateral, debt: left(repaid) });
+  const fees = (sent: bigint) => contractFees('DEPOSIT_FEE', depositFeeOf(sent, depositFee), market);
   return {
     path: 'swapAndRepay',
     approvals: buildApprovals({
@@ -138,7 +139,8 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
     }),
     swaps: [swap],
     pays: { token, amount },
-    fees: contractFees('DEPOSIT_FEE', depositFeeOf(swap.expectedOut, depositFee), market),
+    fees: fees(swap.expectedOut),
+    conclude: ({ fills }) => ({ fees: fees(fills.at(-1)?.received ?? swap.expectedOut) }),
     debtChange: left(swap.expectedOut) - position.debt,
     preview: previewPosition({
       price: live.price,

@@ -67,7 +67,9 @@ export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly
     ...reallocationNotes(terms, request),
     ...(terms.depositFee === 0n
       ? []
-      : [`The contract takes ${shownAmount(terms.depositFee, collateral)} of the collateral as its deposit fee.`]),
+      : [
+          `The contract takes ${terms.entrySwap ? 'about ' : ''}${shownAmount(terms.depositFee, collateral)} of the collateral as its deposit fee.`,
+        ]),
     ...deploymentNotes(deployment),
   ];
 }

@@ -178,6 +178,7 @@ export function openTerms(input: {
     ...(entry ? { entrySwap: entry } : {}),
     amountCollateral,
     depositFee,
+    depositFeeRate: request.depositFee,
     amountFlashLoan,
     leverageSwap,
     reallocations,
