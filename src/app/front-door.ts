@@ -2,12 +2,13 @@ import type { Config } from '../config/config.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
 import { type Admission, createAdmission } from '../server/admission.ts';
-import { addressIdentity, createBudgets, MAX_ADDRESSES, RateLimitedError } from '../server/budgets.ts';
+import { addressIdentity, clientIdentity, createBudgets, MAX_ADDRESSES, RateLimitedError } from '../server/budgets.ts';
 import { createMemoryCounters, createRedisCounters, createRedisExchange } from '../server/counters.ts';
 import { createExchangedCounters } from '../server/exchanged-counters.ts';
 import type { PersistedOperation } from '../server/graphql.ts';
-import { createLimits, DOOR_POINTS, type Limits, pointsOf, WINDOW_SEC } from '../server/limits.ts';
+import { createLimits, DOOR_POINTS, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../server/limits.ts';
 import { bearerOf } from '../server/request-info.ts';
+import type { Turns } from '../server/turns.ts';
 import { budgetHeaders, openVisit, type Standing, type Visit } from '../server/visit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -19,6 +20,7 @@ export interface FrontDoorDeps {
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly turns: Turns;
   readonly logger: Logger;
   /** Told of what keeps a REST request out, for metrics. */
   readonly onError?: (error: unknown) => void;
@@ -74,7 +76,7 @@ const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
 export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
-  const { config, keys, clock, timers, logger, onError, onExchange } = deps;
+  const { config, keys, clock, timers, turns, logger, onError, onExchange } = deps;
   const { env } = config;
   const limits = createLimits({
     anonymous: env.RATE_LIMIT_ANONYMOUS,
@@ -132,7 +134,17 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
         onError?.(error);
       }
       const keyed = visit.authorization !== undefined;
-      return { refusal, headers: budgetHeaders(visit, WINDOW_SEC), keyed, visit };
+      return {
+        refusal,
+        headers: () => budgetHeaders(visit, WINDOW_SEC),
+        turn: () => turns.take(clientIdentity(visit)),
+        async giveBack() {
+          const counted = Math.min(points, limits[tierOf(visit.caller)].points);
+          if (counted > DOOR_POINTS) await admission.refund(visit, counted - DOOR_POINTS);
+        },
+        keyed,
+        visit,
+      };
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
     usedUp: budgets.usedUp,

@@ -3,6 +3,7 @@ import { CODINGS, type Coding, type Compress, chooseCoding, namesTag } from '../
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
+import { BYTES_PER_POINT } from '../server/limits.ts';
 import { bytesOf } from '../server/write.ts';
 
 export interface StaticFile {
@@ -42,8 +43,6 @@ export interface Encoded {
 
 const FOREVER = 'public, max-age=31536000, immutable';
 const HASH_CHARS = 27;
-/** What waits for a slow reader is paid for. */
-const BYTES_PER_POINT = 2 ** 20;
 const SUFFIX: Readonly<Record<Coding, string>> = { identity: '', br: '-br', gzip: '-gz' };
 
 export function hashOf(body: Uint8Array): string {

@@ -50,12 +50,14 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     loaders: createLoaders(services),
   });
 
+  const turns = createTurns({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const door = createFrontDoor({
     config,
     keys,
     clock,
     timers: deps.timers,
+    turns,
     logger,
     ...onError,
     ...(metrics === undefined ? {} : { onExchange: metrics.exchange }),
@@ -82,7 +84,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     createContext,
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
-    turns: createTurns({ now: () => performance.now(), later: setImmediate }),
+    turns,
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,

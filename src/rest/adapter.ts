@@ -4,7 +4,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
-import { locateField, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
+import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
 import type { RenderedRows } from './rendered.ts';
 import type { Holds } from './renderings.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
@@ -35,13 +35,22 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   const { routes, admit, execute, rendered, logger } = deps;
   const router = createRouter(routes);
 
-  const run = async (request: RestRequest, { route, pathParams }: Match, entry: E): Promise<RestResponse> => {
+  const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
     const query = parseQuery(request.query, queryNames(route.params, pathParams));
     const params: unknown = parseInput(route.params, { ...query, ...pathParams }, (name) =>
       name !== undefined && Object.hasOwn(pathParams, name) ? 'path' : 'query',
     );
-    const body: unknown =
-      route.body === undefined ? undefined : parseInput(route.body, await parseJsonBody(request), () => 'body');
+    if (route.body === undefined) return { params, body: undefined };
+    const given = await parseJsonBody(request, MAX_BODY_BYTES, entry.turn);
+    return { params, body: parseInput(route.body, given, () => 'body') };
+  };
+
+  const run = async (request: RestRequest, match: Match, entry: E): Promise<RestResponse> => {
+    const { route, pathParams } = match;
+    const { params, body } = await read(request, match, entry).catch(async (error: unknown) => {
+      await entry.giveBack();
+      throw error;
+    });
     const { operation } = route;
     const result = await execute({ operation, variables: route.variables({ params, body }), entry });
     const [error] = result.errors ?? [];
@@ -81,7 +90,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
     // A refused key learns nothing of any budget.
-    return response.status === 401 ? response : { ...response, headers: { ...entry.headers, ...response.headers } };
+    return response.status === 401 ? response : { ...response, headers: { ...entry.headers(), ...response.headers } };
   };
   return { answer, routeOf: router.templateOf };
 }

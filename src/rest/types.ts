@@ -31,8 +31,12 @@ export interface RestResponse {
 export interface Entry {
   /** What it was refused with; `null` = let in. */
   readonly refusal: unknown;
-  /** Headers for its answer: where the client's budget stands. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers for its answer: where the client's budget stands by now. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** Wait until it may be worked on. */
+  readonly turn: () => Promise<void>;
+  /** Give back what was charged for an execution that is not begun. Never rejects. */
+  readonly giveBack: () => Promise<void>;
   /** Whether a key came with it: such an answer is nobody else's. */
   readonly keyed: boolean;
 }

@@ -2,36 +2,53 @@ import type { Admission } from './admission.ts';
 import { COST_PER_POINT, DOOR_POINTS } from './limits.ts';
 import type { Visit } from './visit.ts';
 
+/** What of an operation is paid, in units of the cost of a query. */
+export interface Work {
+  /** Scanning, parsing and validating the document, and coercing the variables. */
+  readonly reading: number;
+  readonly execution: number;
+}
+
 /**
  * What one operation has paid. Reading its document and executing it share the account: each is paid before it begins, and
  * what was not used is given back.
  */
 export interface Account {
+  /** Points that the operation has paid by now. */
+  readonly points: number;
   /** Pay until the operation has paid for this much. @throws RateLimitedError */
-  pay(used: { readonly reading: number; readonly execution: number }): Promise<number>;
-  /** Give back what was paid for more reading than this. */
-  settle(reading: number): Promise<void>;
+  pay(expected: Work): Promise<void>;
+  /** Give back what was paid for more than this. The answer tells the budget once `visit.refunds` are over. */
+  settle(used: Work): void;
 }
 
 /** Points of what an operation costs; small documents are read for the point that every request costs. */
-export function pointsFor(reading: number, execution: number): number {
+export function pointsFor({ reading, execution }: Work): number {
   return Math.max(DOOR_POINTS, Math.floor(reading / COST_PER_POINT) + Math.ceil(execution / COST_PER_POINT));
 }
 
 /** Open the account of an operation that has paid what every request pays. */
 export function openAccount(admission: Pick<Admission, 'charge' | 'refund'>, visit: Visit): Account {
-  let paid = DOOR_POINTS;
+  let points = DOOR_POINTS;
+  /** What of that was counted beside the point at the door: never more than a whole budget. */
+  let counted = 0;
   return {
-    async pay({ reading, execution }) {
-      const points = pointsFor(reading, execution);
-      if (points > paid) await admission.charge(visit, points - paid);
-      paid = Math.max(paid, points);
-      return paid;
+    get points() {
+      return points;
     },
-    async settle(reading) {
-      const points = pointsFor(reading, 0);
-      if (points < paid) await admission.refund(visit, paid - points);
-      paid = Math.min(paid, points);
+    async pay(expected) {
+      const due = pointsFor(expected);
+      if (due <= points) return;
+      counted += await admission.charge(visit, due - points);
+      points = due;
+    },
+    settle(used) {
+      const due = pointsFor(used);
+      if (due >= points) return;
+      const back = Math.max(0, counted - (due - DOOR_POINTS));
+      points = due;
+      counted -= back;
+      if (back > 0) visit.refunds.push(admission.refund(visit, back));
     },
   };
 }

@@ -25,8 +25,8 @@ export interface Admission {
   admit(visit: Visit, surface: DoorSurface, points?: number): Promise<void>;
   /** Call `onEnd` when the key of an admitted visit ends, for what lasts longer than a request. Returns what ends the watch. */
   follow(visit: Visit, onEnd: (why: AppError) => void): () => void;
-  /** Charge more to an admitted visit, when its cost is known. @throws as `admit` */
-  charge(visit: Visit, points: number): Promise<void>;
+  /** Charge more to an admitted visit, when its cost is known. @returns the points that were counted. @throws as `admit` */
+  charge(visit: Visit, points: number): Promise<number>;
   /** Give points back that were charged for work that was not done. Never throws. */
   refund(visit: Visit, points: number): Promise<void>;
 }

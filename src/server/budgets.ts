@@ -55,9 +55,10 @@ export interface BudgetDeps {
 export interface Budgets {
   /**
    * Charge a visit's client and note where its budget stands.
+   * @returns the points that were counted: at most a whole budget
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
    */
-  charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<void>;
+  charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
   /**
    * Charge an address without a key, at once, when its budget allows: where it then stands, `null` without a budget.
    * `undefined` = it does not allow it, and nothing was charged.
@@ -108,7 +109,7 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
   const standingOf = (policy: Tier, { used, msLeft }: Count): Standing => {
     const limit = limits[policy].points;
     const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
-    return { policy, limit, remaining: Math.max(0, limit - used), resetSec };
+    return { policy, limit, remaining: Math.min(limit, Math.max(0, limit - used)), resetSec };
   };
 
   return {
@@ -132,8 +133,11 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
     async refund(visit, points) {
       const policy = tierOf(visit.caller);
       if (limits[policy].points === 0) return;
-      const counted = await count(visit, -points, 'open');
-      visit.standing = standingOf(policy, counted);
+      try {
+        visit.standing = standingOf(policy, await count(visit, -points, 'closed'));
+      } catch {
+        // The store is away, and has told so: what it counted ends with the window.
+      }
     },
     chargeAhead(visit, points) {
       const { points: limit } = limits.anonymous;
@@ -147,11 +151,13 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
     async charge(visit, points, whenStoreFails) {
       const policy = tierOf(visit.caller);
       const limit = limits[policy].points;
-      if (limit === 0) return;
+      if (limit === 0) return 0;
       // What costs more than a whole window can still be asked for, once per window.
-      const counted = await count(visit, Math.min(points, limit), whenStoreFails);
+      const charged = Math.min(points, limit);
+      const counted = await count(visit, charged, whenStoreFails);
       visit.standing = standingOf(policy, counted);
       if (counted.used > limit) throw clientLimited(visit.standing);
+      return charged;
     },
   };
 }

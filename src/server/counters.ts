@@ -4,7 +4,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Clock } from '../shared/clock.ts';
 
 export interface Count {
-  /** Points used in the running window, these included. */
+  /** Points used in the running window, these included. Points below zero are given back. */
   readonly used: number;
   /** Milliseconds until the window ends. */
   readonly msLeft: number;
@@ -38,7 +38,8 @@ export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: 
       const running = windows.get(identity);
       const window =
         running !== undefined && running.endsAtMs > nowMs ? running : { used: 0, endsAtMs: nowMs + windowSec * 1000 };
-      window.used += points;
+      // What is given back after its window has ended is not owed by the next one.
+      window.used = Math.max(0, window.used + points);
       if (window !== running) windows.set(identity, window);
       return { used: window.used, msLeft: window.endsAtMs - nowMs };
     },

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import { appErrorBehind, variableOf } from '../schema/input-errors.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -126,6 +126,7 @@ const METHOD_NOT_ALLOWED = ERROR_CODES.method_not_allowed.status;
 
 function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;
+  const http = located?.extensions.http as GraphQLErrorExtensions['http'];
   const isRequestError = located?.nodes !== undefined && located.path === undefined;
   const headers =
     extensions.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(extensions.retryAfterSec)) };
@@ -134,6 +135,7 @@ function build(message: string, error: unknown, extensions: ErrorExtensions): Gr
     ...(located?.path === undefined ? {} : { path: located.path }),
     extensions: {
       ...extensions,
+      ...(http === undefined ? {} : { http }),
       ...(REFUSALS.has(extensions.code) ? { http: { status: extensions.status, headers } } : {}),
       // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
       ...(isRequestError && !REFUSALS.has(extensions.code) ? { http: { status: extensions.status, spec: true } } : {}),

@@ -133,9 +133,11 @@ export function createExchangedCounters(
         window = { identity, used: 0, endsAtMs: nowMs + windowSec * 1000, untold: 0, waiting: false };
         windows.set(identity, window);
       }
-      window.used += points;
-      window.untold += points;
-      if (points !== 0 && !window.waiting) wait(window);
+      // What is given back after its window has ended is not owed by the next one.
+      const added = Math.max(-window.used, points);
+      window.used += added;
+      window.untold += added;
+      if (!window.waiting) wait(window);
       if (window.untold >= urgentPoints && !hurried && !exchanging) {
         hurried = true;
         exchangeIn(URGENT_MS);

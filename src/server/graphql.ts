@@ -18,7 +18,7 @@ import { toGraphQLError } from './errors.ts';
 import { readGraphQL } from './graphql-door.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from './handler.ts';
 import { createIntrospection } from './introspection.ts';
-import { COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from './limits.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from './limits.ts';
 import { createQueries, type QueryCost } from './queries.ts';
 import { graphqlRefusal } from './refusal.ts';
 import type { ServerContext } from './server-context.ts';
@@ -165,7 +165,9 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     const asked = contentType === undefined ? undefined : readAsked(params, textOf);
     const ready = asked === undefined ? undefined : deps.rendered.ready(asked);
     if (contentType === undefined || ready === undefined) return undefined;
-    return withExtensions(ready.head, { visit, cost: ready.cost, contentType });
+    // What is ready is not executed: it costs what sending it costs.
+    const points = Math.ceil(ready.head.length / BYTES_PER_POINT);
+    return withExtensions(ready.head, { visit, cost: { ...ready.cost, points }, contentType });
   };
 
   return {

@@ -52,6 +52,9 @@ export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as 
 /** Public root fields that ask an upstream on demand cost more than those that are answered from memory. */
 export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, ohlcv: 5 };
 
+/** Bytes of an answer that is ready per point: what waits for a slow reader is paid for. */
+export const BYTES_PER_POINT = 2 ** 20;
+
 /** Points that a request costs before anything of it is known: what is refused early is not free. */
 export const DOOR_POINTS = 1;
 

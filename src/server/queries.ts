@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { COST_PER_POINT, DOOR_POINTS, type Limits, type Tier } from './limits.ts';
-import { costlyVariables, costOf } from './query-cost.ts';
+import { costlyVariables, costOf, type OperationCost } from './query-cost.ts';
 import { checkShape, QueryTooComplexError } from './query-limits.ts';
 import { type Scan, scanDocument } from './query-scan.ts';
 import { measureShape, type Shape } from './query-shape.ts';
@@ -25,8 +25,9 @@ export interface QueryCost {
   readonly cost?: number;
   readonly limit?: number;
   readonly points: number;
-  /** What is charged for the execution, in units of cost. */
+  /** What is charged for the execution, in units of cost, and what of that is for lists that may be shorter than asked. */
   readonly execution?: number;
+  readonly sized?: number;
 }
 
 /** What it costs to read a document: `parse` alone when it turns out not to be GraphQL. */
@@ -71,7 +72,7 @@ interface Known {
   /** Names of the variables that the cost depends on, by definition of the document. */
   readonly costly: readonly string[];
   /** Costs by operation and the values of those variables. */
-  readonly costs: Map<string, number>;
+  readonly costs: Map<string, OperationCost>;
 }
 
 /** Characters of text whose documents are kept parsed: a document takes up to 170 bytes per character of its text. */
@@ -123,7 +124,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     };
   };
 
-  const costIn = (known: Known | undefined, args: ExecutionArgs, limit: number): number | null => {
+  const costIn = (known: Known | undefined, args: ExecutionArgs, limit: number): OperationCost | null => {
     const variables = args.variableValues ?? {};
     const compute = () =>
       costOf({
@@ -141,7 +142,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     const cost = compute();
     if (known.costs.size >= CACHED_COSTS) known.costs.clear();
     // Beyond its limit a cost may be less than the whole: another tier may ask for more.
-    if (cost !== null && cost <= limit) known.costs.set(key, cost);
+    if (cost !== null && cost.cost <= limit) known.costs.set(key, cost);
     return cost;
   };
 
@@ -179,10 +180,12 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const known = documents.get(args.document);
       if (known?.points !== undefined) return { points: known.points, execution: known.points * COST_PER_POINT };
       const limit = limits[tier].cost;
-      const cost = costIn(known, args, limit);
-      if (cost !== null && cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
-      const points = Math.max(DOOR_POINTS, Math.ceil((cost ?? 0) / COST_PER_POINT));
-      return { ...(cost === null ? {} : { cost, limit, execution: cost }), points };
+      const found = costIn(known, args, limit);
+      if (found === null) return { points: DOOR_POINTS };
+      const { cost, sized } = found;
+      if (cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
+      const points = Math.max(DOOR_POINTS, Math.ceil(cost / COST_PER_POINT));
+      return { cost, limit, points, execution: cost, sized };
     },
   };
 }

@@ -3,11 +3,15 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { ERROR_CODES } from '../shared/errors.ts';
 import { needsKey } from './field-scopes.ts';
 import { countIntrospection } from './introspection-cost.ts';
 import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
@@ -22,6 +26,24 @@ export interface CostedOperation {
   readonly limit: number;
 }
 
+export interface OperationCost {
+  readonly cost: number;
+  /**
+   * What of it counts fields, one each, times the sizes of lists that may be shorter than asked: an answer with fewer fields costs
+   * less. Zero behind a key, where fields have prices of their own.
+   */
+  readonly sized: number;
+}
+
+/** Count the fields of an answer. */
+export function countFields(value: unknown): number {
+  let sum = 0;
+  if (Array.isArray(value)) for (const item of value) sum += countFields(item);
+  else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) sum += 1 + countFields(inner);
+  return sum;
+}
+
 /** Nodes of introspection per unit of cost: they are read from memory, and a tenth as dear as fields that are resolved. */
 const NODES_PER_COST = 4;
 /** What `__schema` and `__type` cost at least. */
@@ -31,8 +53,16 @@ const INTROSPECTION_COST = 100;
  * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
  * ask an upstream or a chain what the same costs on REST.
  * @returns `null` when there is none to run or its variables do not fit, which execution refuses by itself.
+ * @throws BadRequestError (in a GraphQLError) or GraphQLError for an argument that does not fit
  */
-export function costOf({ schema, document, operationName, variables, context, limit }: CostedOperation): number | null {
+export function costOf({
+  schema,
+  document,
+  operationName,
+  variables,
+  context,
+  limit,
+}: CostedOperation): OperationCost | null {
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
@@ -40,25 +70,50 @@ export function costOf({ schema, document, operationName, variables, context, li
   const one: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
   const root = schema.getRootType(operation.operation)?.getFields() ?? {};
   let extra = 0;
+  let keyed = false;
   const fields = [...rootFields(operation.selectionSet, fragments)];
   for (const { name } of fields) {
     const field = root[name.value];
     if (INTROSPECTION.has(name.value)) extra += INTROSPECTION_COST;
-    else if (field)
+    else if (field) {
+      keyed ||= needsKey(field);
       extra += COST_PER_POINT * (ON_DEMAND_POINTS[name.value] ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
+    }
+  }
+  const introspected = fields.filter(({ name }) => INTROSPECTION.has(name.value));
+  const valued = introspected.length === 0 ? undefined : valuesOf(schema, operation, variables);
+  if (valued === null) return null;
+  for (const field of introspected) {
+    const left = Math.max(0, limit - extra) * NODES_PER_COST;
+    const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
+    extra += nodes / NODES_PER_COST;
+    // The rest is not worth counting.
+    if (extra > limit) return { cost: Math.ceil(extra), sized: 0 };
   }
   try {
-    for (const introspected of fields.filter(({ name }) => INTROSPECTION.has(name.value))) {
-      const left = Math.max(0, limit - extra) * NODES_PER_COST;
-      extra += countIntrospection({ schema, field: introspected, fragments, variables, limit: left }) / NODES_PER_COST;
-      // The rest is not worth counting.
-      if (extra > limit) return Math.ceil(extra);
-    }
     const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
-    return Math.ceil(complexity + extra);
-  } catch {
-    return null;
+    return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity };
+  } catch (error) {
+    if (valuesOf(schema, operation, variables) === null) return null;
+    // An argument does not fit its field. The others would be executed, and nobody knows what they cost.
+    throw asRequestError(error);
   }
+}
+
+/** The variables as fields see them; `null` = they do not fit. */
+function valuesOf(
+  schema: GraphQLSchema,
+  { variableDefinitions }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | null {
+  const { coerced } = getVariableValues(schema, variableDefinitions ?? [], variables, { maxErrors: 1 });
+  return coerced ?? null;
+}
+
+function asRequestError(error: unknown): unknown {
+  if (error instanceof GraphQLError || !(error instanceof Error)) return error;
+  const http = { spec: true, status: ERROR_CODES.bad_request.status };
+  return new GraphQLError(error.message, { originalError: error, extensions: { http } });
 }
 
 const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type']);

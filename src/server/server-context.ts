@@ -9,5 +9,12 @@ export interface ServerContext {
   /** What was read of a GraphQL request: one operation or a batch. */
   readonly params?: unknown;
   /** What the operation has paid, once its parameters are known. */
-  operation?: { readonly account: Account; readonly reading: ReadingCost };
+  operation?: {
+    readonly account: Account;
+    readonly reading: ReadingCost;
+    /** What coercing its variables costs. */
+    readonly values: number;
+    /** Characters of the kept answer that it is answered with. */
+    kept?: number;
+  };
 }

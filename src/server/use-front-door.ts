@@ -57,7 +57,8 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
         },
       };
     },
-    onResultProcess({ result, setResult, serverContext }) {
+    async onResultProcess({ result, setResult, serverContext }) {
+      await Promise.all(known(serverContext).info.refunds);
       if (Array.isArray(result)) setResult(result.map((one) => settle(one as Shown, known(serverContext))) as never);
       else if (!(Symbol.asyncIterator in result)) setResult(settle(result as Shown, known(serverContext)) as never);
     },

@@ -4,8 +4,9 @@ import { ERROR_CODES } from '../shared/errors.ts';
 import { openAccount } from './account.ts';
 import type { Admission } from './admission.ts';
 import { clientIdentity } from './budgets.ts';
-import { tierOf } from './limits.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, tierOf } from './limits.ts';
 import type { Queries, QueryCost, ReadingCost } from './queries.ts';
+import { countFields } from './query-cost.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Turns } from './turns.ts';
 import type { Visit } from './visit.ts';
@@ -23,14 +24,19 @@ export interface QueryLimitsDeps {
  * the limits of its tier. Persisted operations are ours and known to be affordable: they are only charged.
  */
 export function useQueryLimits({ queries, admission, turns, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
+  /** Charge the execution, which is about to begin. */
   const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
     const { info, operation } = args.contextValue as ServerContext;
-    const cost = queries.costOf(args, tierOf(info.caller));
-    if (operation === undefined) return cost;
-    const { account, reading } = operation;
-    const execution = cost.execution ?? 0;
-    const points = await account.pay({ reading: reading.whole, execution });
-    return { ...cost, points };
+    const { account, reading, values } = operation ?? {};
+    try {
+      const cost = queries.costOf(args, tierOf(info.caller));
+      await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
+      return cost;
+    } catch (error) {
+      // What is not executed needs no variables.
+      account?.settle({ reading: reading?.whole ?? 0, execution: 0 });
+      throw error;
+    }
   };
 
   return {
@@ -43,9 +49,8 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       const account = openAccount(admission, info);
       const { parse, whole } = readingOf(queries, params.query, info);
       const values = countValues(params.variables) / VALUES_PER_COST;
-      const reading = { parse, whole: whole + values };
-      server.operation = { account, reading };
-      await account.pay({ reading: reading.whole, execution: 0 });
+      server.operation = { account, reading: { parse, whole }, values };
+      await account.pay({ reading: whole + values, execution: 0 });
     },
     onParse({ context, setParseFn }) {
       setParseFn((source: string | Source) => {
@@ -53,7 +58,7 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
           return queries.read(typeof source === 'string' ? source : source.body, tierOf(context.info.caller));
         } catch (error) {
           const { operation } = context as unknown as ServerContext;
-          if (operation) void operation.account.settle(operation.reading.parse);
+          operation?.account.settle({ reading: operation.reading.parse, execution: 0 });
           if (error instanceof GraphQLError) throw error;
           throw new GraphQLError(error instanceof Error ? error.message : 'unreadable', {
             originalError: error instanceof Error ? error : null,
@@ -61,21 +66,29 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
         }
       });
     },
-    onValidate({ params, setResult, setValidationFn }) {
+    onValidate({ params, context, setResult, setValidationFn }) {
       const document = params.documentAST;
       if (queries.isValid(document)) setResult([]);
       else setValidationFn((schema, _document, rules) => queries.validate(schema, document, rules, suggestions));
       return ({ valid }) => {
         if (valid) queries.noteValid(document);
+        const { operation } = context as unknown as ServerContext;
+        if (!valid) operation?.account.settle({ reading: operation.reading.whole, execution: 0 });
       };
     },
     async onExecute({ args }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
-      const { execution: _execution, ...cost } = await charge(args as ExecutionArgs);
+      const { execution = 0, sized = 0, ...cost } = await charge(args as ExecutionArgs);
       return {
         onExecuteDone({ result, setResult }) {
-          if (!(Symbol.asyncIterator in result)) setResult({ ...result, extensions: { ...result.extensions, cost } });
+          if (Symbol.asyncIterator in result) return;
+          const { account, reading, values, kept } = context.operation ?? {};
+          const used =
+            kept === undefined ? execution - sized + Math.min(sized, countFields(result.data)) : costOfBytes(kept);
+          account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
+          const points = account?.points ?? cost.points;
+          setResult({ ...result, extensions: { ...result.extensions, cost: { ...cost, points } } });
         },
       };
     },
@@ -87,6 +100,11 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
 
 /** Values of variables that are coerced for a unit of cost. */
 const VALUES_PER_COST = 50;
+
+/** What an answer costs that is ready, as units of execution. */
+function costOfBytes(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_POINT) * COST_PER_POINT;
+}
 
 /** Count what is in variables; they are as deep as JSON of callers may be. */
 function countValues(value: unknown): number {

@@ -105,6 +105,7 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
       if (key !== undefined) onLookup?.(known !== undefined);
       if (known) {
         answered.add(context.info);
+        if (context.operation) context.operation.kept = known.text.length;
         setResultAndStopExecution(withText({ data: {} }, known.text));
         return undefined;
       }

@@ -17,10 +17,12 @@ export interface Visit extends RequestInfo {
   caller: Caller;
   /** `null` before the first charge, without a budget, and on refused keys, which learn nothing. */
   standing: Standing | null;
+  /** What is being given back; the answer waits for it, so that it tells the budget as it is. None rejects. */
+  readonly refunds: Promise<void>[];
 }
 
 export function openVisit(info: RequestInfo): Visit {
-  return { ...info, caller: { kind: 'anonymous' }, standing: null };
+  return { ...info, caller: { kind: 'anonymous' }, standing: null, refunds: [] };
 }
 
 /** The same numbers as extensions of a GraphQL answer. */

@@ -70,11 +70,13 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
+  const turns = createTurns({ now: () => performance.now(), later: setImmediate });
   const door = createFrontDoor({
     config,
     keys: faulty('keys', { verify }),
     clock: faulty('clock', clock),
     timers: systemTimers,
+    turns,
     logger: logs.logger,
   });
   const schema = buildSchema();
@@ -96,7 +98,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     })),
     persisted: persistedOperations(manifest, routes),
     rendered: faulty('rendered.operations', rendered.operations),
-    turns: faulty('turns', createTurns({ now: () => performance.now(), later: setImmediate })),
+    turns: faulty('turns', turns),
     ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,

@@ -27,14 +27,14 @@ describe('budgets over HTTP', () => {
     expect(rest.headers.get('ratelimit')).toBe('"anonymous";r=599;t=60');
     const answer = await graphql('{strategies(first:100){nodes{id collateral{symbol}}}}');
     expect(answer.body.extensions).toEqual({
-      cost: { cost: 401, limit: 10_000, points: 5 },
-      rateLimit: { policy: 'anonymous', limit: 600, remaining: 594, resetSec: 60, windowSec: 60 },
+      cost: { cost: 401, limit: 10_000, points: 2 },
+      rateLimit: { policy: 'anonymous', limit: 600, remaining: 597, resetSec: 60, windowSec: 60 },
     });
-    expect(answer.headers.get('ratelimit')).toBe('"anonymous";r=594;t=60');
+    expect(answer.headers.get('ratelimit')).toBe('"anonymous";r=597;t=60');
     const refused = await graphql('{');
-    expect(refused.body.extensions.rateLimit.remaining).toBe(593);
+    expect(refused.body.extensions.rateLimit.remaining).toBe(596);
     const early = await send('/graphql', { method: 'POST', body: '{' });
-    expect(early.body.extensions.rateLimit.remaining).toBe(592);
+    expect(early.body.extensions.rateLimit.remaining).toBe(595);
   });
 
   test('error: rate_limited on every surface, until the window ends', async () => {
