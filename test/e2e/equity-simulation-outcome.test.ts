@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accounts, labelAddress } from '../../devnet/seed/accounts.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accounts } from '../../devnet/seed/accounts.ts';
 import { Decimal, formatUnitsPlain } from '../../src/shared/decimal.ts';
+import type { Address } from '../../src/shared/ids.ts';
 import { type EquityVerbs, equityChain, equityVerbs, passing } from '../support/equity.ts';
+import { type LyingVenues, type Pair, startLyingVenues } from '../support/lying-venues.ts';
 import { type Json, startService, type TestService } from '../support/service.ts';
-import { type SkimmedSwap, type SkimmingVenue, startSkimmingVenue } from '../support/skimming-venue.ts';
 
 const [, , , , , , , account] = accounts;
 if (!account) throw new Error('the local world has accounts');
@@ -13,17 +14,18 @@ const { flashLeverage, equityRouter } = chain.contracts;
 const [vault] = chain.equityVaults;
 if (!vault) throw new Error('the local world has vaults');
 const loop = vault.yieldMarket.collateral.address;
+const [usdg, stock] = [vault.depositToken.address, vault.stock.address];
 const deposit = { strategyId: vault.id, amount: '5000', userAddress: user };
 let service: TestService;
 let verbs: EquityVerbs;
-let venue: SkimmingVenue;
+let venues: LyingVenues;
 
 beforeAll(async () => {
   service = await startService({
     sleep: passing(() => service),
     arrange: async (world) => {
-      venue = await startSkimmingVenue(world.upstreams.urls.kyberswap, labelAddress('venue thief'));
-      return { KYBERSWAP_URL: venue.url };
+      venues = await startLyingVenues(world);
+      return venues.env;
     },
   });
   verbs = equityVerbs(service);
@@ -31,23 +33,25 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await service?.stop();
-  await venue?.stop();
+  await venues?.stop();
 });
-beforeEach(() => venue.set(0));
+afterEach(() => venues.clear());
+
+const skim = (bps: number, swap?: Pair) => venues.lie('kyberswap', { kind: 'skim', ppm: BigInt(bps) * 100n }, swap);
 
 const built = async (path: 'deposit' | 'exit', body: object): Promise<Json> => {
   const answer = await verbs.post(`/v1/partner/equity/${path}/build`, body);
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };
-const DEPOSIT_SWAPS: Readonly<Record<string, (swap: SkimmedSwap) => boolean>> = {
-  'the stock': ({ tokenOut }) => tokenOut === vault.stock.address,
-  'the collateral with what is borrowed': ({ tokenOut, recipient }) => tokenOut === loop && recipient === equityRouter,
-  'the collateral with the flash loan': ({ tokenOut, recipient }) => tokenOut === loop && recipient === flashLeverage,
+const DEPOSIT_SWAPS: Readonly<Record<string, Pair>> = {
+  'the stock': { tokenIn: usdg, tokenOut: stock },
+  'the collateral with what is borrowed': { tokenIn: usdg, tokenOut: loop, recipient: equityRouter as Address },
+  'the collateral with the flash loan': { tokenIn: usdg, tokenOut: loop, recipient: flashLeverage },
 };
-const EXIT_SWAPS: Readonly<Record<string, (swap: SkimmedSwap) => boolean>> = {
-  "the loop's collateral": ({ tokenIn }) => tokenIn === loop,
-  'the stock': ({ tokenIn }) => tokenIn === vault.stock.address,
+const EXIT_SWAPS: Readonly<Record<string, Pair>> = {
+  "the loop's collateral": { tokenIn: loop, tokenOut: usdg },
+  'the stock': { tokenIn: stock, tokenOut: usdg },
 };
 
 async function expectMismatch(path: 'deposit' | 'exit', body: object): Promise<void> {
@@ -62,13 +66,13 @@ describe('a deposit', () => {
   test.each(Object.keys(DEPOSIT_SWAPS))(
     'error: simulation_mismatch for 72 bp kept in the swap into %s',
     async (name) => {
-      venue.set(72, DEPOSIT_SWAPS[name]);
+      skim(72, DEPOSIT_SWAPS[name]);
       await expectMismatch('deposit', deposit);
     },
   );
 
   test('behavior: a loss within the tolerance is previewed as it was simulated, and so it happens', async () => {
-    venue.set(15);
+    skim(15);
     const before = await verbs.stockLeg(vault, user);
     const { calls, meta } = await built('deposit', deposit);
     await verbs.sendAtomically(user, calls);
@@ -81,7 +85,7 @@ describe('a deposit', () => {
 
 describe('an exit', () => {
   test.each(Object.keys(EXIT_SWAPS))('error: simulation_mismatch for 72 bp kept in the swap of %s', async (name) => {
-    venue.set(72, EXIT_SWAPS[name]);
+    skim(72, EXIT_SWAPS[name]);
     await expectMismatch('exit', { strategyId: vault.id, userAddress: user });
   });
 

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { labelAddress, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
+import { type LyingVenues, startLyingVenues } from '../support/lying-venues.ts';
 import { noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
-import { type SkimmingVenue, startSkimmingVenue } from '../support/skimming-venue.ts';
 import { marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 const BUILD = '/v1/partner/leverage/build';
 const MANAGE = '/v1/partner/manage/build';
-const thief = labelAddress('venue thief');
 const [account] = untouchedAccounts;
 if (!account) throw new Error('the local world has untouched accounts');
 const user = account.address;
 const market = marketOf(1, 'sUSDe/PYUSD 91.5');
 const usdc = tokenOf(1, 'USDC');
-const venues: SkimmingVenue[] = [];
+let venues: LyingVenues;
 let service: TestService;
 let partner: Partner;
 
@@ -21,21 +20,23 @@ beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
     arrange: async (world) => {
-      const { kyberswap, openocean } = world.upstreams.urls;
-      venues.push(await startSkimmingVenue(kyberswap, thief), await startSkimmingVenue(openocean, thief));
-      return { KYBERSWAP_URL: venues[0]?.url ?? '', OPENOCEAN_URL: venues[1]?.url ?? '' };
+      venues = await startLyingVenues(world);
+      return venues.env;
     },
   });
   partner = partnerOn(service, 1, account);
 }, 120_000);
 afterAll(async () => {
   await service?.stop();
-  for (const venue of venues) await venue.stop();
+  await venues?.stop();
 });
-beforeEach(() => skim(0));
+afterEach(() => venues.clear());
 
-const skim = (bps: number) => {
-  for (const venue of venues) venue.set(bps);
+/** Both venues keep basis points of what they fill, always or so many times. */
+const skim = (bps: number, times?: number) => {
+  for (const provider of ['kyberswap', 'openocean'] as const) {
+    venues.lie(provider, { kind: 'skim', ppm: BigInt(bps) * 100n }, undefined, times);
+  }
 };
 const open = { strategyId: market.id, slippage: 0.01, userAddress: user };
 const OPENS = {
@@ -91,8 +92,7 @@ describe('a build whose swap gives less in simulation than it was quoted at', ()
   });
 
   it('behavior: quotes are asked for once more, and good ones are built on', async () => {
-    skim(72);
-    for (const venue of venues) venue.afterBuilds(1, () => venue.set(0));
+    skim(72, 1);
     const bundle = await partner.build(BUILD, OPENS.leverage);
     expect(bundle.path).toBe('leverage');
   });

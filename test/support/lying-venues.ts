@@ -25,23 +25,34 @@ export type Lie =
   /** Does not answer. */
   | { readonly kind: 'dead' }
   /** Quotes and simulates honestly, and keeps a part of the fill on the chain. */
-  | { readonly kind: 'cheatOnChain'; readonly ppm: bigint };
+  | { readonly kind: 'cheatOnChain'; readonly ppm: bigint }
+  /** Quotes what this says of an input, gives that or all that it has, and keeps the rest. */
+  | { readonly kind: 'exactly'; readonly of: (swap: VenueSwap) => bigint };
 
 export type LyingProvider = 'kyberswap' | 'openocean' | 'pendle';
 
+/** A swap that is lied about, by its tokens and, where two swaps of a path have the same, by who is paid. */
 export interface Pair {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
+  readonly recipient?: Address;
+}
+
+export interface VenueSwap extends Required<Pair> {
+  /** Base units. */
+  readonly amountIn: bigint;
 }
 
 /** The swap providers of a world behind a proxy that lies on demand. What it quotes really executes on the local chain. */
 export interface LyingVenues {
   /** Settings that put the service behind the proxy. */
   readonly env: Readonly<Record<string, string>>;
-  /** Let a provider lie, about every pair or about one; replaces what it did for that pair. */
-  lie(provider: LyingProvider, lie: Lie, pair?: Pair): void;
+  /** Let a provider lie, about every swap or about one, always or so many times; replaces what it did for that swap. */
+  lie(provider: LyingProvider, lie: Lie, pair?: Pair, times?: number): void;
   /** Every provider is honest again. */
   clear(): void;
+  /** Remember what providers honestly say, as long as the chains stay as they are; `false` = ask again, and forget. */
+  remember(whether: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -49,6 +60,8 @@ interface Rule {
   readonly provider: LyingProvider;
   readonly lie: Lie;
   readonly pair?: Pair;
+  /** How many more times. */
+  left: number;
 }
 
 const MILLION = 1_000_000n;
@@ -56,6 +69,7 @@ const venueAbi = [
   ...swapVenueAbi,
   ...parseAbi([
     'function swapAndKeep(address tokenIn, address tokenOut, uint256 amountIn, address recipient, uint256 keptPpm, address taker, bool onlyOnChain) payable returns (uint256 amountOut)',
+    'function swapForExactly(address tokenIn, address tokenOut, uint256 amountIn, address recipient, uint256 paid, address taker) payable returns (uint256 amountOut)',
   ]),
 ];
 
@@ -63,7 +77,19 @@ const venueAbi = [
 export async function startLyingVenues(world: World): Promise<LyingVenues> {
   await teachVenues(world);
   let rules: Rule[] = [];
+  let remembered: Map<string, { ok: boolean; status: number; text: string }> | undefined;
   const { origin } = world.upstreams;
+  const ask = async (method: string, path: string, body: string | undefined) => {
+    const key = `${method} ${path} ${body}`;
+    const known = remembered?.get(key);
+    if (known) return known;
+    const type = { 'content-type': 'application/json' };
+    const answer = await fetch(`${origin}${path}`, { method, headers: type, ...(body === undefined ? {} : { body }) });
+    const { ok, status } = answer;
+    const said = { ok, status, text: await answer.text() };
+    if (ok) remembered?.set(key, said);
+    return said;
+  };
   const server = createServer(async (request, response) => {
     const path = request.url ?? '/';
     const provider = /^\/(kyberswap|openocean|pendle)\//.exec(path)?.[1] as LyingProvider | undefined;
@@ -73,17 +99,9 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
       return;
     }
     const body = request.method === 'POST' ? await textOf(request) : undefined;
-    const answer = await fetch(`${origin}${path}`, {
-      method: request.method ?? 'GET',
-      headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await answer.text();
-    const told =
-      answer.ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status: 200 };
-    response
-      .writeHead(answer.ok ? told.status : answer.status, { 'content-type': 'application/json' })
-      .end(answer.ok ? told.body : text);
+    const { ok, status, text } = await ask(request.method ?? 'GET', path, body);
+    const told = ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status };
+    response.writeHead(told.status, { 'content-type': 'application/json' }).end(told.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -94,13 +112,16 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
       OPENOCEAN_URL: before(world.upstreams.urls.openocean),
       PENDLE_URL: before(world.upstreams.urls.pendle),
     },
-    lie(provider, lie, pair) {
-      const isSame = (rule: Rule) =>
-        rule.provider === provider && rule.pair?.tokenIn === pair?.tokenIn && rule.pair?.tokenOut === pair?.tokenOut;
-      rules = [...rules.filter((rule) => !isSame(rule)), { provider, lie, ...(pair ? { pair } : {}) }];
+    lie(provider, lie, pair, times = Infinity) {
+      const keyOf = (of: Pair | undefined) => [of?.tokenIn, of?.tokenOut, of?.recipient].join();
+      const others = rules.filter((rule) => rule.provider !== provider || keyOf(rule.pair) !== keyOf(pair));
+      rules = [...others, { provider, lie, left: times, ...(pair ? { pair } : {}) }];
     },
     clear() {
       rules = [];
+    },
+    remember(whether) {
+      remembered = whether ? new Map() : undefined;
     },
     stop: () =>
       new Promise((resolve) => {
@@ -127,11 +148,17 @@ function falsified(answer: Json, rules: readonly Rule[]): { readonly body: strin
   const quote = quoteIn(answer);
   const args = quote && swapArguments(quote.data);
   if (!quote || !args) return { body: JSON.stringify(answer), status: 200 };
-  const isAbout = ({ pair }: Rule) => !pair || (pair.tokenIn === args.tokenIn && pair.tokenOut === args.tokenOut);
+  const isAbout = ({ pair, left }: Rule) =>
+    left > 0 &&
+    (!pair ||
+      (pair.tokenIn === args.tokenIn &&
+        pair.tokenOut === args.tokenOut &&
+        (pair.recipient === undefined || pair.recipient === args.recipient)));
   const rule = rules.find((candidate) => candidate.pair && isAbout(candidate)) ?? rules.find(isAbout);
   if (!rule) return { body: JSON.stringify(answer), status: 200 };
+  rule.left -= 1;
   if (rule.lie.kind === 'dead') return { body: '{}', status: 500 };
-  quote.write(quotedBy(rule.lie, quote.amountOut), calldataOf(rule.lie, args, quote.data));
+  quote.write(quotedBy(rule.lie, quote.amountOut, args), calldataOf(rule.lie, args, quote.data));
   return { body: JSON.stringify(answer), status: 200 };
 }
 
@@ -163,24 +190,21 @@ function found(amountOut: string, data: Hex, write: (amountOut: string, data: He
   return { amountOut: BigInt(amountOut), data, write: (out, calldata) => write(out.toString(), calldata) };
 }
 
-interface SwapArguments extends Pair {
-  readonly amountIn: bigint;
-  readonly recipient: Address;
-}
-
-function swapArguments(data: Hex): SwapArguments | undefined {
+function swapArguments(data: Hex): VenueSwap | undefined {
   const { functionName, args } = decodeFunctionData({ abi: venueAbi, data });
   if (functionName !== 'swap' && functionName !== 'swapWithFee') return undefined;
   const [tokenIn, tokenOut, amountIn, , recipient] = args;
   return { tokenIn, tokenOut, amountIn, recipient };
 }
 
-function quotedBy(lie: Lie, amountOut: bigint): bigint {
+function quotedBy(lie: Lie, amountOut: bigint, swap: VenueSwap): bigint {
+  if (lie.kind === 'exactly') return lie.of(swap);
   if (lie.kind === 'low') return (amountOut * (MILLION - lie.ppm)) / MILLION;
   return lie.kind === 'high' ? (amountOut * (MILLION + lie.ppm)) / MILLION : amountOut;
 }
 
-function calldataOf(lie: Lie, { tokenIn, tokenOut, amountIn, recipient }: SwapArguments, honest: Hex): Hex {
+function calldataOf(lie: Lie, swap: VenueSwap, honest: Hex): Hex {
+  const { tokenIn, tokenOut, amountIn, recipient } = swap;
   const keep = (ppm: bigint, onlyOnChain: boolean) =>
     encodeFunctionData({
       abi: venueAbi,
@@ -204,6 +228,12 @@ function calldataOf(lie: Lie, { tokenIn, tokenOut, amountIn, recipient }: SwapAr
         abi: venueAbi,
         functionName: 'swap',
         args: [tokenIn, tokenOut, amountIn, 0n, STRANGER],
+      });
+    case 'exactly':
+      return encodeFunctionData({
+        abi: venueAbi,
+        functionName: 'swapForExactly',
+        args: [tokenIn, tokenOut, amountIn, recipient, lie.of(swap), STRANGER],
       });
     default:
       return honest;

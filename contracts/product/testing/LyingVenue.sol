@@ -28,6 +28,22 @@ contract LyingVenue is SwapVenue {
         _send(tokenOut, taker, kept);
     }
 
+    /// As `swap`, but `recipient` gets `paid` at most, and `taker` what is left of the output.
+    function swapForExactly(
+        address tokenIn,
+        address tokenOut,
+        uint256 amountIn,
+        address recipient,
+        uint256 paid,
+        address taker
+    ) external payable returns (uint256 amountOut) {
+        if (tokenIn != address(0)) tokenIn.safeTransferFrom(msg.sender, address(this), amountIn);
+        (amountOut,) = quote(tokenIn, tokenOut, amountIn);
+        uint256 kept = amountOut > paid ? amountOut - paid : 0;
+        _send(tokenOut, recipient, amountOut - kept);
+        _send(tokenOut, taker, kept);
+    }
+
     function _send(address token, address to, uint256 amount) private {
         if (token != address(0)) return token.safeTransfer(to, amount);
         (bool ok,) = to.call{value: amount}("");

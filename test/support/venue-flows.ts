@@ -1,0 +1,329 @@
+import { type Address, encodeFunctionData, erc20Abi, type Hex, maxUint256, numberToHex, zeroAddress } from 'viem';
+import { expect } from 'vitest';
+import { compileContracts } from '../../devnet/chain/compile.ts';
+import { minedReceipt } from '../../devnet/chain/receipt.ts';
+import { OWNER } from '../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
+import type { Market, Token } from '../../src/catalog/index.ts';
+import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
+import { referenceFor } from '../../src/transactions/quoting/reference.ts';
+import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from '../e2e/leverage-support.ts';
+import { type EquityVerbs, equityVerbs, REFUSED, type SentCall } from './equity.ts';
+import type { LyingVenues, Pair } from './lying-venues.ts';
+import { type Json, PARTNER, type TestService } from './service.ts';
+import { account, user } from './vaults.ts';
+
+/** One swap of a path: how a venue tells it apart, and what an input is worth at prices that no venue influences. */
+export interface FlowSwap extends Pair {
+  reference(amountIn: bigint): bigint;
+}
+
+/** A path with swaps: how it is asked for, and how what was built is signed, sent and held against its worst case. */
+export interface Flow {
+  readonly name: string;
+  readonly chainId: number;
+  readonly swaps: readonly FlowSwap[];
+  /** @param extra further fields of the request */
+  ask(extra?: object): Promise<Json>;
+  /** Send it from a chain that is set back afterwards; `false` = it reverted and took nothing. */
+  execute(answer: Json): Promise<boolean>;
+}
+
+export interface VenueFlows {
+  /** Every path that swaps, of chain 1 (two venues) and chain 4663 (one). */
+  readonly ethereum: readonly Flow[];
+  /** On chain 1, at the one venue of principal tokens. */
+  readonly principal: readonly Flow[];
+  readonly robinhood: readonly Flow[];
+  readonly markets: readonly Market[];
+  /** Read the prices anew that references are made of. */
+  readReferences(): Promise<void>;
+}
+
+const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity ltv }';
+const SHAPES = {
+  openLeverage: ['OpenLeverageInput', 'TransactionPlan', PLAN],
+  managePosition: ['ManagePositionInput', 'TransactionPlan', PLAN],
+  depositEquity: [
+    'DepositEquityInput',
+    'EquityDeposit',
+    'calls { to data value } preview { stock { minReceived borrowUsdg } worstCase { equity yieldLtv } }',
+  ],
+  exitEquity: ['ExitEquityInput', 'EquityExit', 'calls { to data value } worstCase { equity }'],
+} as const;
+
+/** Given, not estimated: what reverts has to be sent all the same. */
+const GAS = numberToHex(6_000_000n);
+/** What the interest of some seconds may take, millionths of what is owed. */
+const INTEREST_E6 = new Decimal('0.000002');
+/** LTVs are shown with two places. */
+const SHOWN_POINTS = 0.0052;
+
+/** Open what is managed, fund and approve what is paid, and name every path. The chains stay as they are from then on. */
+export async function createVenueFlows(service: TestService, venues: LyingVenues): Promise<VenueFlows> {
+  const vaults: EquityVerbs = equityVerbs(service);
+  const spy = vaults.vault('SPY');
+  const shareholder = seededWallet('shareholder').account.address;
+  const susde = marketOf(1, 'sUSDe/PYUSD 91.5');
+  /** Lends less than its opens borrow. */
+  const dry = marketOf(1, 'wsrUSD/USDC 94.5');
+  const fixed = marketOf(1, 'PT-sUSDe/USDC 91.5');
+  const usdg = marketOf(4663, 'syrupUSDG/USDG 91.5');
+  const markets = [susde, dry, fixed, usdg, spy.stockMarket];
+  const local = (chainId: number) => service.world.chains.on(chainId);
+  const partners = new Map([1, 4663].map((chainId) => [chainId, partnerOn(service, chainId, account)]));
+  const partner = (chainId: number) => partners.get(chainId) as Partner;
+  const executor = (await compileContracts()).BatchExecutor;
+  if (!executor) throw new Error('contracts/product/testing/BatchExecutor.sol was not compiled');
+  const { abi, deployedBytecode: bytecode } = executor;
+  const managed = new Map<number, number>();
+  const nextIds = new Map<number, number>();
+  const oracles = new Map<string, bigint>();
+  const usd = new Map<string, Decimal>();
+
+  async function prepare(): Promise<void> {
+    await drain(service, dry, '9000');
+    await service.refresh('lending-state:1');
+    for (const market of [susde, usdg]) {
+      const on = partner(market.chainId);
+      managed.set(market.chainId, await on.nextId());
+      const body = { strategyId: market.id, payToken: market.collateral.address, amount: '2000', leverage: 4 };
+      await on.send(await on.build('/v1/partner/leverage/build', { ...body, userAddress: user }));
+      nextIds.set(market.chainId, await on.nextId());
+    }
+    const paid = [susde, dry, fixed, usdg].map(({ chainId, collateral }) => [chainId, collateral] as const);
+    const others = [tokenOf(1, 'USDC'), tokenOf(1, 'USDT'), tokenOf(4663, 'USDe')];
+    for (const [chainId, token] of [...paid, ...others.map((other) => [other.chainId, other] as const)]) {
+      const { flashLeverage, flashLeverageRouter } = local(chainId).chain.contracts;
+      for (const spender of [flashLeverage, flashLeverageRouter]) {
+        const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, maxUint256] });
+        await local(chainId).send({ from: user, to: token.address, data });
+      }
+    }
+    await vaults.fund(user, spy, units('3000', spy.depositToken));
+    for (const chainId of [1, 4663]) {
+      for (const address of [user, OWNER]) await local(chainId).impersonate(address);
+    }
+    venues.remember(true);
+  }
+
+  async function readReferences(): Promise<void> {
+    for (const market of markets) oracles.set(market.oracle, await local(market.chainId).oraclePrice(market));
+    for (const chainId of [1, 4663]) {
+      const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
+      for (const [address, price] of Object.entries(body.prices)) {
+        usd.set(`${chainId}:${address}`, new Decimal(String(price)));
+      }
+    }
+  }
+
+  const oracleOf = ({ oracle }: Market) => oracles.get(oracle) as bigint;
+  const swapOf = (market: Market, tokenIn: Token, tokenOut: Token, recipient?: Address): FlowSwap => ({
+    tokenIn: tokenIn.address,
+    tokenOut: tokenOut.address,
+    ...(recipient ? { recipient } : {}),
+    reference(amountIn) {
+      const usdOf = (token: Address) => usd.get(`${market.chainId}:${token}`);
+      const found = referenceFor({ market, price: oracleOf(market), tokenIn, tokenOut, amountIn, usdOf });
+      if (!found) throw new Error(`nothing prices ${tokenIn.symbol} in ${tokenOut.symbol}`);
+      return found.amountOut;
+    },
+  });
+
+  async function ask(verb: keyof typeof SHAPES, input: object): Promise<Json> {
+    const [type, plan, fields] = SHAPES[verb];
+    const query = `query($input: ${type}!) { plan: ${verb}(input: $input) { __typename ... on ${plan} { ${fields} } ${REFUSED} } }`;
+    const { body } = await service.graphql(query, { input }, PARTNER);
+    const [error] = body.errors ?? [];
+    return error ? { __typename: 'Error', code: error.extensions.code, message: error.message } : body.data.plan;
+  }
+
+  /** Send calls one after the other: whether the last one went through. */
+  async function send(chainId: number, from: Address, calls: readonly SentCall[]): Promise<boolean> {
+    const { client } = local(chainId);
+    let succeeded = true;
+    for (const { to, data, value } of calls) {
+      const params = [{ from, to, data, value: numberToHex(BigInt(value ?? 0)), gas: GAS }];
+      const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
+      succeeded = (await minedReceipt(client, hash)).status === 'success';
+    }
+    return succeeded;
+  }
+
+  async function sendBatch(wallet: Address, calls: readonly SentCall[]): Promise<boolean> {
+    const { client } = local(4663);
+    await client.setCode({ address: wallet, bytecode });
+    const batch = calls.map(({ to, data, value }) => ({ to, value: BigInt(value ?? 0), data }));
+    const data = encodeFunctionData({ abi, functionName: 'execute', args: [batch] });
+    return send(4663, OWNER, [{ to: wallet, data }]);
+  }
+
+  /** Run on a chain that is set back to what it was. */
+  async function apart<T>(chainId: number, run: () => Promise<T>): Promise<T> {
+    const snapshot = await local(chainId).snapshot();
+    try {
+      return await run();
+    } finally {
+      await local(chainId).revert(snapshot);
+    }
+  }
+
+  const equityOf = async (market: Market, id: number) => {
+    const { open, collateral, debt, ltvPct } = await partner(market.chainId).position(market, id);
+    expect(open).toBe(true);
+    const value = (collateral * oracleOf(market)) / 10n ** 36n;
+    return { ltvPct, debt, equity: fromUnits(value - debt, market.loan.decimals) };
+  };
+  const expectAtLeast = (actual: Decimal, least: string, owed: Decimal) =>
+    expect(actual.gte(new Decimal(least).minus(owed.times(INTEREST_E6))), `${actual} is less than ${least}`).toBe(true);
+
+  async function expectWithinWorst(market: Market, id: number, { worstCase }: Json): Promise<void> {
+    const { equity, ltvPct, debt } = await equityOf(market, id);
+    expectAtLeast(equity, worstCase.equity, fromUnits(debt + 1n, market.loan.decimals));
+    expect(ltvPct.lte(Number(worstCase.ltv) + SHOWN_POINTS), `${ltvPct} above ${worstCase.ltv}`).toBe(true);
+  }
+
+  function openFlow(name: string, market: Market, pay: Token, amount: string): Flow {
+    const isDirect = pay.address === market.collateral.address;
+    const { chainId } = market;
+    return {
+      name,
+      chainId,
+      swaps: [
+        ...(isDirect ? [] : [swapOf(market, pay, market.collateral)]),
+        swapOf(market, market.loan, market.collateral),
+      ],
+      ask: (extra) =>
+        ask('openLeverage', {
+          ...{ chainId, strategyId: market.id, payToken: pay.address, amount, leverage: '2', userAddress: user },
+          ...extra,
+        }),
+      execute: (plan) =>
+        apart(chainId, async () => {
+          const succeeded = await send(chainId, user, [...plan.approvals, plan.tx]);
+          if (succeeded) await expectWithinWorst(market, nextIds.get(chainId) as number, plan);
+          return succeeded;
+        }),
+    };
+  }
+
+  function manageFlow(name: string, market: Market, swap: FlowSwap, input: object): Flow {
+    const { chainId, loan } = market;
+    return {
+      name,
+      chainId,
+      swaps: [swap],
+      ask: (extra) =>
+        ask('managePosition', { chainId, id: managed.get(chainId), userAddress: user, ...input, ...extra }),
+      execute: (plan) =>
+        apart(chainId, async () => {
+          const on = partner(chainId);
+          const id = managed.get(chainId) as number;
+          const [before, balance] = [await on.position(market, id), await on.balance(loan)];
+          const succeeded = await send(chainId, user, [...plan.approvals, plan.tx]);
+          if (!succeeded) return false;
+          if (plan.worstCase.ltv !== null) await expectWithinWorst(market, id, plan);
+          if (!name.includes('close')) return true;
+          const { debt, open } = await on.position(market, id);
+          const received = fromUnits((await on.balance(loan)) - balance, loan.decimals);
+          const owed = fromUnits(before.debt, loan.decimals);
+          if (!open) expectAtLeast(received, plan.worstCase.equity, owed);
+          const repaid = owed.minus(fromUnits(debt, loan.decimals));
+          expectAtLeast(received.plus(repaid), plan.minTokenOut, owed);
+          return true;
+        }),
+    };
+  }
+
+  function manageFlows(market: Market, pay: Token, amount: string): Flow[] {
+    const { loan, collateral } = market;
+    const paid = { amount, payToken: pay.address };
+    return [
+      manageFlow('increase', market, swapOf(market, loan, collateral), { action: 'increase_leverage', leverage: '5' }),
+      manageFlow('close', market, swapOf(market, collateral, loan), { action: 'close' }),
+      manageFlow('close a part', market, swapOf(market, collateral, loan), { action: 'close', amount: '1500' }),
+      manageFlow('repay', market, swapOf(market, pay, loan), { action: 'repay', ...paid }),
+      manageFlow('add', market, swapOf(market, pay, collateral), { action: 'add_collateral', ...paid }),
+    ];
+  }
+
+  const { stock, depositToken, stockMarket, yieldMarket } = spy;
+  const loop = yieldMarket.collateral;
+  const { flashLeverage } = local(4663).chain.contracts;
+  const deposit: Flow = {
+    name: 'vault deposit',
+    chainId: 4663,
+    swaps: [
+      swapOf(stockMarket, depositToken, stock),
+      swapOf(yieldMarket, depositToken, loop, vaults.router),
+      swapOf(yieldMarket, depositToken, loop, flashLeverage),
+    ],
+    ask: (extra) =>
+      ask('depositEquity', { strategyId: spy.id, amount: '3000', stockLtvPct: '20', userAddress: user, ...extra }),
+    execute: ({ calls, preview }) =>
+      apart(4663, async () => {
+        if (!(await sendBatch(user, calls))) return false;
+        const { collateral } = await vaults.stockLeg(spy, user);
+        expect(fromUnits(collateral, stock.decimals).gte(preview.stock.minReceived)).toBe(true);
+        const held = await equityOf(yieldMarket, nextIds.get(4663) as number);
+        const { yieldLtv, equity } = preview.worstCase;
+        expect(held.ltvPct.lte(Number(yieldLtv) + SHOWN_POINTS), `${held.ltvPct} above ${yieldLtv}`).toBe(true);
+        const value = (collateral * oracleOf(stockMarket)) / 10n ** 36n;
+        const net = fromUnits(value, depositToken.decimals).minus(preview.stock.borrowUsdg).plus(held.equity);
+        expectAtLeast(net, equity, fromUnits(held.debt, depositToken.decimals).plus(preview.stock.borrowUsdg));
+        return true;
+      }),
+  };
+  const exit: Flow = {
+    name: 'vault exit',
+    chainId: 4663,
+    swaps: [swapOf(stockMarket, stock, depositToken), swapOf(yieldMarket, loop, depositToken)],
+    ask: (extra) => ask('exitEquity', { strategyId: spy.id, userAddress: shareholder, ...extra }),
+    execute: ({ calls, worstCase }) =>
+      apart(4663, async () => {
+        const before = await vaults.balance(depositToken.address, shareholder);
+        if (!(await sendBatch(shareholder, calls))) return false;
+        const received = (await vaults.balance(depositToken.address, shareholder)) - before;
+        // It owes about as much on each leg as it pays out.
+        const owed = fromUnits(received * 10n, depositToken.decimals);
+        expectAtLeast(fromUnits(received, depositToken.decimals), worstCase.equity, owed);
+        expect((await vaults.stockLeg(spy, shareholder)).collateral).toBe(0n);
+        return true;
+      }),
+  };
+
+  await prepare();
+  await readReferences();
+  return {
+    ethereum: [
+      openFlow('open', susde, susde.collateral, '1000'),
+      openFlow('open with another token', susde, tokenOf(1, 'USDC'), '1000'),
+      ...manageFlows(susde, tokenOf(1, 'ETH'), '0.01'),
+      openFlow('open with liquidity brought in', dry, dry.collateral, '10000'),
+      openFlow('open with another token and liquidity brought in', dry, tokenOf(1, 'USDT'), '10000'),
+    ],
+    principal: [openFlow('open on a principal token', fixed, fixed.collateral, '1000')],
+    robinhood: [
+      openFlow('open', usdg, usdg.collateral, '1000'),
+      openFlow('open with another token', usdg, tokenOf(4663, 'USDe'), '1000'),
+      openFlow('open with ETH', usdg, tokenOf(4663, 'ETH'), '0.2'),
+      ...manageFlows(usdg, tokenOf(4663, 'USDe'), '20'),
+      deposit,
+      exit,
+    ],
+    markets,
+    readReferences,
+  };
+}
+
+/** Whether something was built. */
+export const isBuilt = ({ __typename }: Json): boolean =>
+  /^(TransactionPlan|EquityDeposit|EquityExit)$/.test(__typename);
+
+/** Calldata of all that would be signed, lower case. */
+export const dataOf = (answer: Json): string =>
+  [...(answer.tx ? [answer.tx] : answer.calls)].map(({ data }: Json) => String(data).toLowerCase()).join();
+
+/** A venue's router, as it stands in calldata. */
+export const routerIn = (source: 'AggregatorOne' | 'AggregatorTwo'): string =>
+  (localCatalog.chain(1)?.swapRouters[source]?.[0] ?? zeroAddress).slice(2).toLowerCase();
