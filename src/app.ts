@@ -38,6 +38,7 @@ export function createApp(deps: AppDeps): App {
   const { snapshot } = warmth;
   const surface = createSurface(deps, core, () => stopped !== undefined);
   const { handler, routeName } = surface;
+  metrics?.watchEdge({ connections: () => listening?.connections ?? 0, unreadBytes: () => surface.unreadBytes });
   const hourly = createHourlyReports({ ops: services.ops, chainIds: catalog.chainIds, timers: deps.timers });
   let listening: Listening | undefined;
   let stopped: Promise<void> | undefined;
@@ -76,7 +77,10 @@ export function createApp(deps: AppDeps): App {
         listening = await listen(listener, {
           host: env.HOST,
           port: env.PORT,
-          ...(metrics === undefined ? {} : { onSlowReader: metrics.slowReader }),
+          connectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
+          ...(metrics === undefined
+            ? {}
+            : { onSlowReader: metrics.slowReader, onRefusedConnection: metrics.connectionRefused }),
         });
         warmth.start(env.ROLE !== 'api');
         if (env.ROLE !== 'api') hourly.start();

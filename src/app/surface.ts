@@ -30,6 +30,8 @@ export interface Surface {
   readonly handler: HttpHandler;
   /** The bounded name of a path, for metrics, logs and spans. */
   readonly routeName: (path: string) => string;
+  /** Bytes of answers that wait for their readers. */
+  readonly unreadBytes: number;
   /** Let go of the shared budgets. */
   close(): Promise<void>;
 }
@@ -156,5 +158,12 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       deps.observe?.(exchange);
     },
   });
-  return { handler, routeName, close: () => door.close() };
+  return {
+    handler,
+    routeName,
+    get unreadBytes() {
+      return unread.bytes;
+    },
+    close: () => door.close(),
+  };
 }

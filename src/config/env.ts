@@ -195,6 +195,9 @@ export const envSchema = z.object({
       'While Postgres cannot be asked: how long after its last good check a partner key is still let in, seconds; 0 = not at all.',
     ),
   MAX_SUBSCRIPTIONS: count.default(500).describe('Most subscriptions open at once in one process.'),
+  MAX_CONNECTIONS_PER_ADDRESS: count
+    .default(1000)
+    .describe('Most open connections of one address, that of a proxy in front included; 0 = no bound.'),
   ANSWER_CACHE_MB: z.coerce
     .number()
     .int()

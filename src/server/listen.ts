@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorResponse } from '../rest/envelope.ts';
+import type { ErrorCode } from '../shared/errors.ts';
+import { addressIdentity } from './budgets.ts';
+import { createConnectionCounts } from './connections.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
@@ -21,11 +24,18 @@ export interface ListenOptions {
   readonly headersTimeout?: number;
   readonly requestTimeout?: number;
   readonly onSlowReader?: () => void;
+  /** Most open connections of one address; 0 = no bound. */
+  readonly connectionsPerAddress?: number;
+  readonly onRefusedConnection?: () => void;
 }
 
 export interface Listening {
   readonly port: number;
   readonly url: string;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** What requests may take, and how often that is looked at, ms. */
+  readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
   /** Stop accepting, let running requests finish, cut what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -34,6 +44,9 @@ export interface Listening {
 const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How long a connection beyond the bound may take to ask, and so to be told. */
+const REFUSED_MS = 1_000;
+const REFUSED_RETRY_SEC = 2;
 /** How often Node looks for requests that are late, at most; its own default lets them be late by half a minute. */
 const CHECK_MS = 1_000;
 const CHECKS_PER_LIMIT = 10;
@@ -46,6 +59,7 @@ export async function listen(
   options: ListenOptions,
 ): Promise<Listening> {
   const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
+  const { connectionsPerAddress = 0, onRefusedConnection } = options;
   const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
   // By connection and not by answer: a set that every answer enters and leaves keeps the dead ones from the collector.
   const connections = new Map<Socket, Connection>();
@@ -54,6 +68,8 @@ export async function listen(
     limitMs: slowReaderMs,
     ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
   });
+  const counts = createConnectionCounts(connectionsPerAddress);
+  const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
   let closing = false;
   /** End the connection with this answer: kept alive, it would hold the stop up. */
   const leaveAfter = (res: ServerResponse) => {
@@ -66,7 +82,7 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       headersTimeout,
       requestTimeout,
-      connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT),
+      connectionsCheckingInterval: checkMs,
       // It is looked at where it can be answered with the envelope.
       requireHostHeader: false,
     },
@@ -74,7 +90,8 @@ export async function listen(
       const connection = connections.get(req.socket);
       if (connection) connection.answer = res;
       if (closing) leaveAfter(res);
-      listener(req, res);
+      if (connection?.isRefused) tellTooMany(res, connectionsPerAddress);
+      else listener(req, res);
     },
   );
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
@@ -88,8 +105,20 @@ export async function listen(
     writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not taken.');
   });
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0 });
-    socket.once('close', () => connections.delete(socket));
+    const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
+    const entrance = counts.enter(identity);
+    if (entrance !== 'open') onRefusedConnection?.();
+    if (entrance === 'cut') {
+      socket.destroy();
+      return;
+    }
+    const isRefused = entrance === 'refused';
+    if (isRefused) socket.setTimeout(REFUSED_MS);
+    connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0, isRefused });
+    socket.once('close', () => {
+      connections.delete(socket);
+      counts.leave(identity);
+    });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
     refuseMalformed(error, socket, connections.get(socket as Socket)?.answer ?? null),
@@ -103,6 +132,10 @@ export async function listen(
   return {
     port: address.port,
     url: `http://${shownHost}:${address.port}`,
+    get connections() {
+      return connections.size;
+    },
+    timeouts: { headersMs: server.headersTimeout, requestMs: server.requestTimeout, checkMs },
     close: (graceMs) => {
       closing = true;
       for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
@@ -110,6 +143,8 @@ export async function listen(
     },
   };
 }
+
+const CODES: Readonly<Record<number, ErrorCode>> = { 405: 'method_not_allowed', 503: 'not_ready' };
 
 const MALFORMED: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB. Send less.'],
@@ -145,11 +180,18 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
   }
 }
 
+function tellTooMany(res: ServerResponse, most: number): void {
+  const message = `This address has more than ${most} open connections. Use them again, or close some.`;
+  const { headers, body } = refusal(503, message, 'connections');
+  const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
+  res.writeHead(503, { ...headers, ...own }).end(body);
+}
+
 /** Make the envelope for what no handler sees. */
 function refusal(status: number, message: string, field: string) {
   const correlationId = randomUUID();
   const { headers, body } = errorResponse(
-    { code: status === 405 ? 'method_not_allowed' : 'bad_request', status, message, details: { field } },
+    { code: CODES[status] ?? 'bad_request', status, message, details: { field } },
     correlationId,
   );
   const text = String(body);

@@ -38,6 +38,10 @@ export interface Metrics {
   swapQuote(event: { readonly chainId: number; readonly venue: string; readonly outcome: string }): void;
   subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
   slowReader(): void;
+  /** A connection beyond the bound of its address was refused. */
+  connectionRefused(): void;
+  /** Tell what is open and what waits, whenever metrics are read. */
+  watchEdge(edge: { readonly connections: () => number; readonly unreadBytes: () => number }): void;
   publish(chainId: number, group: string): void;
   /** The text that Prometheus reads. */
   render(): Promise<string>;
@@ -166,6 +170,21 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   });
   const cuts = counter('spiral_slow_readers_cut_total', 'Answers ended because their reader took nothing.', []);
 
+  const refusedConnections = counter(
+    'spiral_connections_refused_total',
+    'Connections refused because their address had too many.',
+    [],
+  );
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
   const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   delay.enable();
   new Gauge({
@@ -223,6 +242,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       else open.dec({ field });
     },
     slowReader: () => cuts.inc(),
+    connectionRefused: () => refusedConnections.inc(),
+    watchEdge({ connections, unreadBytes }) {
+      gauge('spiral_connections_open', 'Open connections of callers.', connections);
+      gauge('spiral_unread_bytes', 'Bytes of answers that wait for their readers.', unreadBytes);
+    },
     publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
     render: () => register.metrics(),
     contentType: register.contentType,

@@ -7,6 +7,8 @@ export interface Connection {
   answer: ServerResponse | null;
   takenBytes: number;
   waitedMs: number;
+  /** Whether its address has too many: it is told so, and closed. */
+  readonly isRefused: boolean;
 }
 
 export interface SlowReadersDeps {

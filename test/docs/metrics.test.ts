@@ -49,6 +49,8 @@ async function printed() {
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
   metrics.cacheFill('rest', { bytes: 1, maxBytes: 2, entries: 1 });
   metrics.slowReader();
+  metrics.connectionRefused();
+  metrics.watchEdge({ connections: () => 1, unreadBytes: () => 1 });
   metrics.rememberedHistory();
   metrics.publish(1, 'price');
   const page = await metrics.render();

@@ -79,6 +79,70 @@ describe('listen', () => {
     await listening.close(100);
   });
 
+  /** Send bytes, and take what comes until the connection ends. */
+  const raw = (port: number, text: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      let answer = '';
+      socket.setEncoding('utf8').on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => {}).on('close', () => resolve(answer));
+    });
+  const envelopeOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error;
+
+  test('default: headers have 10 s, a request 30 s, and both are looked at every second', async () => {
+    const listening = await listen((_req, res) => res.end(), place);
+    expect(listening.timeouts).toEqual({ headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 });
+    await listening.close(100);
+  });
+
+  test.each([
+    ['no request', '', { headersTimeout: 100, requestTimeout: 30_000 }],
+    ['headers that never end', 'GET / HTTP/1.1\r\nhost: x\r\n', { headersTimeout: 100, requestTimeout: 30_000 }],
+    [
+      'a body that never ends',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nx',
+      { headersTimeout: 100, requestTimeout: 200 },
+    ],
+  ])('error: the envelope with 408 for %s', async (_name, text, timeouts) => {
+    const listening = await listen((req) => void req.resume(), { ...place, ...timeouts });
+    const answer = await raw(listening.port, text);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(envelopeOf(answer)).toMatchObject({ code: 'bad_request', correlationId: expect.any(String) });
+    await listening.close(100);
+  });
+
+  test('error: not_ready for more connections of one address than the bound, and nothing for twice as many', async () => {
+    let refused = 0;
+    const listening = await listen((_req, res) => res.end('served'), {
+      ...place,
+      connectionsPerAddress: 2,
+      onRefusedConnection: () => {
+        refused += 1;
+      },
+    });
+    const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+    const open = async () => {
+      const before = listening.connections;
+      const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+      await expect.poll(() => listening.connections).toBe(before + 1);
+      return socket;
+    };
+    const first = [await open(), await open()];
+    const answer = await raw(listening.port, GET);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 2\r\n/is);
+    expect(envelopeOf(answer)).toMatchObject({ code: 'not_ready', correlationId: expect.any(String) });
+    await expect.poll(() => listening.connections).toBe(2);
+    const more = [await open(), await open()];
+    expect(await raw(listening.port, GET)).toBe('');
+    expect(refused).toBe(4);
+    for (const socket of [...first, ...more]) socket.destroy();
+    await expect.poll(() => listening.connections).toBe(0);
+    expect(await raw(listening.port, GET.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))).toContain('served');
+    await listening.close(100);
+  });
+
   test('error: ListenError names the setting', async () => {
     const first = await listen((_req, res) => res.end(), place);
     const second = listen((_req, res) => res.end(), { ...place, port: first.port, setting: 'METRICS_PORT' });
