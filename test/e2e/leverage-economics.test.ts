@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
@@ -175,6 +176,19 @@ describe('liquidity', () => {
   );
 });
 
+/** A row of the four sizes in docs/reliability.md: APY before, previewed and on chain, and after how many days costs are earned. */
+async function sizeRow(usd: string): Promise<readonly [string, string, string, string]> {
+  const text = await readFile(new URL('../../docs/reliability.md', import.meta.url), 'utf8');
+  const row = text.split('\n').find((line) => line.startsWith(`| $${Number(usd).toLocaleString('en-US')} |`));
+  const cells = (row ?? '').split('|').map((cell) =>
+    cell
+      .replace('−', '-')
+      .replace(/ %| days/, '')
+      .trim(),
+  );
+  return cells.slice(2, 6) as unknown as readonly [string, string, string, string];
+}
+
 describe('an open does what its preview says', () => {
   it(`behavior: ${OPENS} seeded opens: APY within 0.05 points, LTV at most as requested, worst case at most the contract's limit`, async () => {
     const random = seeded(20_261_122);
@@ -261,6 +275,15 @@ describe('an open does what its preview says', () => {
       expect(apy.minus(built.body.meta.positionPreview.expectedLeverageApy).abs().lte('0.05')).toBe(true);
       expect(apy.minus(position.expectedLeverageApy).abs().lte('0.05')).toBe(true);
       expect(position.exitNow.breakEvenState).toBe(Number(position.expectedLeverageApy) > 0 ? 'DAYS' : 'NEVER');
+      const { breakEvenDays } = position.exitNow;
+      const near = (shown: string, value: string, what: string) =>
+        expect(new Decimal(shown).minus(value).abs().lte('0.1'), `${what}: ${shown} is not ${value}`).toBe(true);
+      const [before, previewed, onChain, days] = await sizeRow(amount);
+      near(before, position.leverageApyBefore, 'APY at the rate before');
+      near(previewed, position.expectedLeverageApy, 'APY previewed');
+      near(onChain, apy.toFixed(2), 'APY on chain');
+      if (breakEvenDays === null) expect(days).toBe('never');
+      else near(days, breakEvenDays, 'days');
       await local.revert(snapshot);
     },
   );
