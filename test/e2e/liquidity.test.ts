@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
-import { LENDER } from '../../devnet/seed/accounts.ts';
+import { LENDER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Market } from '../../src/catalog/types.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
 import type { Hex } from '../../src/shared/ids.ts';
 import { CHAIN_ID, type EquityVerbs, equityVerbs, passing } from '../support/equity.ts';
 import { type Json, PARTNER, startService, type TestService } from '../support/service.ts';
 import { account, user } from '../support/vaults.ts';
-import { marketOf, type Partner, partnerOn, units } from './leverage-support.ts';
+import { drain, expectPreviewed, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
 
 /*
  * Every action at the last unit of liquidity. No time passes here: lenders take out and bring in loan tokens until market and
@@ -63,7 +64,6 @@ async function refused(asked: readonly (readonly [string, Json])[]): Promise<Jso
   const answers = await Promise.all(asked.map(([path, body]) => post(path, body)));
   for (const { status, body } of answers) {
     expect([status, body.error?.code], JSON.stringify(body)).toEqual([503, 'insufficient_liquidity']);
-    expect(body.error.retryable ?? true).toBe(true);
     expect(body.error.details).toEqual(answers[0]?.body.error.details);
   }
   return answers[0]?.body.error.details;
@@ -97,17 +97,22 @@ describe('close', () => {
     await hold(at(needed) - 1n);
     const details = await refused([manage(id, 'close')]);
     expect(details).toMatchObject({ needed, available: shown(at(needed) - 1n), symbol: 'USDG', place: 'protocol' });
-    await partner.send(await built(...manage(id, 'close', { amount: details.maxAmount })));
-    expect((await partner.position(loop, id)).open).toBe(true);
-  });
-
-  it('behavior: exactly the debt is enough', async () => {
-    const id = await opened('1000', 5);
-    await hold(0n);
-    const { needed } = await refused([manage(id, 'close')]);
+    const asked = { chainId: CHAIN_ID, userAddress: user, id, action: 'close' };
+    const { body } = await service.graphql(
+      'query($input: ManagePositionInput!) { managePosition(input: $input) { ... on InsufficientLiquidityRefusal { retryable needed available place maxAmount } } }',
+      { input: asked },
+      PARTNER,
+    );
+    const { available, maxAmount } = details;
+    const told = { retryable: true, needed, available, place: 'protocol', maxAmount };
+    expect(body.data?.managePosition, JSON.stringify(body)).toEqual(told);
+    const before = await verbs.local.snapshot();
     await hold(at(needed));
     await partner.send(await built(...manage(id, 'close')));
     expect(await partner.position(loop, id)).toMatchObject({ open: false, debt: 0n });
+    await verbs.local.revert(before);
+    await partner.send(await built(...manage(id, 'close', { amount: details.maxAmount })));
+    expect((await partner.position(loop, id)).open).toBe(true);
   });
 
   it('behavior: a part needs its share of the debt, and is refused in the same words', async () => {
@@ -140,7 +145,7 @@ describe('increase_leverage', () => {
       available: shown(2n * amount - 1n),
       place: 'protocol',
     });
-    const [before] = [await verbs.local.snapshot()];
+    const before = await verbs.local.snapshot();
     await partner.send(await built(...manage(id, 'increase_leverage', { leverage: Number(details.maxLeverage) })));
     await verbs.local.revert(before);
     await hold(2n * amount, [[loop, amount]]);
@@ -231,5 +236,116 @@ describe('a vault', () => {
     await hold(at(needed));
     await verbs.sendAtomically(user, (await built(...exit)).calls);
     expect(await verbs.stockLeg(vault, user)).toEqual({ borrowShares: 0n, collateral: 0n });
+  });
+});
+
+describe('what the market itself does not lend', () => {
+  const [, opener] = untouchedAccounts;
+  if (!opener) throw new Error('the local world has untouched accounts');
+  const user = opener.address;
+  let partner: Partner;
+  beforeAll(() => {
+    partner = partnerOn(service, 1, opener);
+  });
+
+  it.each([
+    ['the collateral itself', 'reallocateAndLeverage', 'wsrUSD', '20000', 0n],
+    ['another token', 'reallocateSwapAndLeverage', 'USDT', '20000', 0n],
+    ['ETH', 'reallocateSwapAndLeverage', 'ETH', '5', 5n * 10n ** 18n],
+  ])('default: brings liquidity in first, paid with %s (%s)', async (_name, path, pay, amount, native) => {
+    const market = marketOf(1, 'wsrUSD/USDC 94.5');
+    await drain(service, market, '9000');
+    await service.refresh('lending-state:1');
+    const id = await partner.nextId();
+    const body = { strategyId: market.id, payToken: tokenOf(1, pay).address, amount, leverage: 4 };
+    const simulation = await partner.build('/v1/partner/leverage/simulate', body);
+    expect(simulation).toMatchObject({ path, isReallocate: true, isDirect: pay === 'wsrUSD' });
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
+    expect(bundle.path).toBe(path);
+    expect(BigInt(simulation.reallocationFeeWei)).toBe(500_000_000_000_000n);
+    expect(BigInt(bundle.tx.value)).toBe(native + BigInt(simulation.reallocationFeeWei));
+    await partner.send(bundle);
+    const position = await partner.position(market, id);
+    expectPreviewed(position, bundle.meta.positionPreview, market);
+    const close = await partner.build('/v1/partner/manage/build', { userAddress: user, id, action: 'close' });
+    await partner.send(close);
+    expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
+  });
+
+  it('error: InsufficientLiquidity where no public allocator is, with both numbers', async () => {
+    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    await drain(service, market, '1000');
+    await service.refresh('lending-state:4663');
+    const answer = await service.post(
+      '/v1/partner/leverage/simulate',
+      { chainId: 4663, strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 },
+      PARTNER,
+    );
+    expect(answer.status).toBe(503);
+    expect(answer.body.error).toMatchObject({
+      code: 'insufficient_liquidity',
+      details: {
+        symbol: 'USDG',
+        available: expect.stringMatching(/^(999|1000)/),
+        needed: expect.stringMatching(/^4\d{3}/),
+      },
+    });
+  });
+
+  it('behavior: a market that lends nothing any more lets nobody in deeper, and everybody out', async () => {
+    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
+    const local = service.world.chains.on(4663);
+    const snapshot = await local.snapshot();
+    await drain(service, market, '0');
+    const { address: userAddress } = seededWallet('looper').account;
+    const payToken = market.loan.address;
+    const asked = (body: object) =>
+      service.post('/v1/partner/manage/build', { chainId: 4663, userAddress, id: 0, ...body }, PARTNER);
+    for (const body of [
+      { action: 'borrow', amount: '1' },
+      { action: 'increase_leverage', leverage: 5 },
+    ]) {
+      const { status, body: refused } = await asked(body);
+      expect([status, refused.error.code]).toEqual([503, 'insufficient_liquidity']);
+      expect(refused.error.details).toMatchObject({ symbol: 'USDG', available: '0' });
+    }
+    for (const body of [
+      { action: 'close' },
+      { action: 'repay', full: true, payToken },
+      { action: 'repay', amount: '10', payToken },
+      { action: 'remove_collateral', amount: '1' },
+      { action: 'add_collateral', amount: '1', payToken },
+    ]) {
+      const { status, text } = await asked(body);
+      expect(status, text).toBe(200);
+    }
+    await local.revert(snapshot);
+  });
+
+  it('behavior: an oracle that moves between preview and build: what is built goes by the new price', async () => {
+    const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+    const local = service.world.chains.on(1);
+    const snapshot = await local.snapshot();
+    const body = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 5 };
+    const preview = await partner.build('/v1/partner/leverage/simulate', body);
+    await local.moveOracle(market, '-4');
+    const bundle = await partner.build('/v1/partner/leverage/build', { ...body, userAddress: user });
+    expect(Number(bundle.meta.amountFlashLoan) / Number(preview.amountFlashLoan)).toBeCloseTo(0.96, 4);
+    expect(Number(bundle.meta.positionPreview.effectiveLtv)).toBeLessThan(80.1);
+    const id = await partner.nextId();
+    await partner.send(bundle);
+    expect((await partner.position(market, id)).ltvPct.lte('80.1')).toBe(true);
+    await local.revert(snapshot);
+  });
+
+  it('error: InsufficientLiquidity above what even the allocator could bring', async () => {
+    const market = marketOf(1, 'sDOLA/frxUSD 91.5');
+    await drain(service, market, '100');
+    const answer = await service.post(
+      '/v1/partner/leverage/simulate',
+      { strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 3 },
+      PARTNER,
+    );
+    expect(answer.body.error).toMatchObject({ code: 'insufficient_liquidity', details: { symbol: 'frxUSD' } });
   });
 });
