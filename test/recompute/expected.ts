@@ -1,14 +1,15 @@
-import { apyPctOf, collateralValue, debtOf, Exact, shown, whole } from './protocol.ts';
-import { type Campaign, type CatalogMarket, DAY_MS, type HeldOnChain, type Series, type Sources } from './sources.ts';
+import { apyPctOf, Exact, shown, whole } from './protocol.ts';
+import { type Campaign, type CatalogMarket, DAY_MS, type Series, type SharedSource, type Sources } from './sources.ts';
 
 /*
  * What the service has to show, worked out from raw facts by the rules that its documentation gives.
  */
 
-/** The contract's own distance between liquidation and the most that it opens at, and the service's below that; points. */
-const BUFFER = new Exact('0.25');
+/** The service's own distance below the most that the contract opens at, points. */
 const SAFETY = new Exact('0.75');
 const WINDOWS = [30, 60, 90] as const;
+/** A mean over time ends when its history was read, which is some seconds before it is compared. */
+export const WINDOW_PRECISION = '1e-4';
 /** A history may begin this much later than its window. */
 const GRACE_DAYS = 3;
 export const EXIT_SIZES = [100_000, 500_000, 1_000_000, 5_000_000] as const;
@@ -43,8 +44,8 @@ export function windowMean(series: Series, endMs: number, days: number): Exact |
   return byDay.size === 0 ? undefined : mean([...byDay.values()].map(mean));
 }
 
-/** Mean of what campaigns paid over `[end − days, end)`: each step holds until the next, the last one until the campaign's end. */
-function paidMean(campaigns: readonly Campaign[], endMs: number, days: number): Exact {
+/** Mean of what campaigns paid over `[end − days, end)`, percent: each step holds until the next, the last one until the campaign's end. */
+export function paidOver(campaigns: readonly Campaign[], endMs: number, days: number): Exact {
   const fromMs = endMs - days * DAY_MS;
   let weighted = new Exact(0);
   for (const { steps, endMs: endsMs } of campaigns) {
@@ -73,18 +74,22 @@ export const shownMeans = (means: Means): Readonly<Record<string, string>> | und
 
 /** Everything about one market. `endMs`: when its histories were read. */
 export async function expectedMarket(sources: Sources, market: CatalogMarket, endMs: number) {
-  const [state, price, loanUsd, collateralUsd, own, borrow, collateral, indexed, now] = await Promise.all([
-    sources.marketState(market),
-    sources.oraclePrice(market),
-    sources.usdPrice(market.loan),
-    sources.usdPrice(market.collateral),
-    sources.collateralYield(market.collateral),
-    sources.campaigns('MORPHOBORROW', market),
-    sources.campaigns('MORPHOCOLLATERAL', market),
-    sources.borrowHistory(market),
-    sources.timestamp(),
-  ]);
-  const live = (campaigns: readonly Campaign[]) => campaigns.filter(({ isLive }) => isLive);
+  const [state, stored, buffer, price, loanUsd, collateralUsd, own, borrow, collateral, indexed, now] =
+    await Promise.all([
+      sources.marketState(market),
+      sources.storedState(market),
+      sources.bufferPoints(),
+      sources.oraclePrice(market),
+      sources.usdPrice(market.loan),
+      sources.usdPrice(market.collateral),
+      sources.collateralYield(market.collateral),
+      sources.campaigns('MORPHOBORROW', market),
+      sources.campaigns('MORPHOCOLLATERAL', market),
+      sources.borrowHistory(market),
+      sources.timestamp(),
+    ]);
+  const live = (campaigns: readonly Campaign[]) =>
+    campaigns.filter(({ isLive }) => isLive).sort((a, b) => b.aprPct.comparedTo(a.aprPct) ?? 0);
   const borrowIncentive = sum(live(borrow).map(({ aprPct }) => aprPct));
   const collateralIncentive = sum(live(collateral).map(({ aprPct }) => aprPct));
   const borrowApy = apyPctOf(state.rateNow);
@@ -92,7 +97,7 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
   const netBorrowApy = borrowApy.minus(borrowIncentive);
   const earned = own.apy.plus(collateralIncentive);
   const liquidation = new Exact(market.lltv.toString()).shiftedBy(-16);
-  const max = liquidation.minus(BUFFER);
+  const max = liquidation.minus(buffer);
   const safe = max.minus(SAFETY);
   const rung = (leverage: Exact, ltvPct: Exact) => ({
     leverage: shown(leverage, 1),
@@ -106,13 +111,14 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
   });
   if (!leverageAt(max).isInteger()) ladder.push(rung(leverageAt(max), max));
 
-  const hasNoYield = sources.yieldSource(market.collateral) === 'none';
+  // What has matured has earned something before, which no source tells any more.
+  const hasNoYield = market.collateral.apySource === 'none';
   const yieldMeans = meansOf((days) => windowMean(own.history, endMs, days));
   const collateralMeans = meansOf((days) => {
     const base = hasNoYield ? new Exact(0) : windowMean(own.history, endMs, days);
-    return base?.plus(paidMean(collateral, endMs, days));
+    return base?.plus(paidOver(collateral, endMs, days));
   });
-  const borrowMeans = meansOf((days) => windowMean(borrowSeries, endMs, days)?.minus(paidMean(borrow, endMs, days)));
+  const borrowMeans = meansOf((days) => windowMean(borrowSeries, endMs, days)?.minus(paidOver(borrow, endMs, days)));
   const leverageMeans = meansOf((days) => {
     const key = `avg${days}d` as keyof Means;
     const [high, low] = [collateralMeans[key], borrowMeans[key]];
@@ -122,7 +128,16 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
   const shared = sources.chain.contracts.publicAllocator ? await sources.sharedLiquidity(market) : undefined;
   return {
     market,
+    blockNumber: sources.blockNumber,
+    yieldSource: sources.yieldSource(market.collateral),
     state,
+    stored,
+    shared,
+    borrowCampaigns: live(borrow),
+    collateralCampaigns: live(collateral),
+    /** With those that have ended. */
+    borrowRecords: borrow,
+    collateralRecords: collateral,
     price,
     loanUsd,
     collateralUsd,
@@ -132,8 +147,6 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     netBorrowApy,
     borrowIncentive,
     collateralIncentive,
-    hasBorrowIncentive: live(borrow).length > 0,
-    hasCollateralIncentive: live(collateral).length > 0,
     liquidation,
     max,
     safe,
@@ -146,8 +159,21 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     quarterly: windowMean(borrowSeries, endMs, 90),
     supplyUsd: loan(state.totalSupplyAssets),
     liquidityUsd: loan(state.liquidity),
-    withShared: shared === undefined ? undefined : loan(state.liquidity + shared),
+    withShared: shared && loan(state.liquidity + (await movable(sources, shared))),
   };
+}
+
+/** What can be moved: no more than the markets that it comes from have idle. */
+async function movable(sources: Sources, shared: readonly SharedSource[]): Promise<bigint> {
+  const told = new Map<string, bigint>();
+  for (const { fromMarketId, assets } of shared) told.set(fromMarketId, (told.get(fromMarketId) ?? 0n) + assets);
+  let sum = 0n;
+  for (const [id, assets] of told) {
+    const market = sources.chain.markets.find((candidate) => candidate.id === id);
+    const idle = market ? (await sources.marketState(market)).liquidity : assets;
+    sum += idle < assets ? idle : assets;
+  }
+  return sum;
 }
 
 export type ExpectedMarket = Awaited<ReturnType<typeof expectedMarket>>;
@@ -174,47 +200,7 @@ export async function expectedExit(sources: Sources, market: CatalogMarket) {
   };
 }
 
+export type ExpectedExit = Awaited<ReturnType<typeof expectedExit>>;
+
 /** 12 significant digits, as prices are shown. */
 export const shownPrice = (price: Exact): string => price.precision(12).toFixed();
-
-/** One open position as the wallet's owner is shown it. */
-export function expectedPosition(held: HeldOnChain, expected: ExpectedMarket) {
-  const { market, state, price, loanUsd, liquidation } = expected;
-  const { collateral: token, loan } = market;
-  const debt = debtOf(held.borrowShares, state);
-  const value = collateralValue(held.collateral, price);
-  const ltv = new Exact(debt.toString()).times(100).div(value.toString());
-  const leverage = leverageAt(ltv);
-  const usd = (units: bigint) => whole(units, loan.decimals).times(loanUsd);
-  const net = whole(held.collateral, token.decimals)
-    .times((value - debt).toString())
-    .div(value.toString());
-  const lltv = new Exact(market.lltv.toString()).shiftedBy(-18);
-  const perToken = whole(debt, loan.decimals).div(whole(held.collateral, token.decimals)).div(lltv);
-  return {
-    exact: { collateralUsd: usd(value), debtUsd: usd(debt), netUsd: usd(value - debt), ltv, value, debt },
-    shown: {
-      id: held.id,
-      positionId: `${market.chainId}-${market.id}-${held.id}`,
-      chainId: market.chainId,
-      strategyId: market.id,
-      status: 'open',
-      open: true,
-      liquidated: false,
-      collateralSymbol: token.displaySymbol,
-      loanSymbol: loan.symbol,
-      amountLeveragedCollateral: whole(held.collateral, token.decimals).toFixed(),
-      netCollateral: net.decimalPlaces(token.decimals, Exact.ROUND_FLOOR).toFixed(),
-      amountLoan: whole(debt, loan.decimals).toFixed(),
-      ltvPct: shown(ltv),
-      liquidationLtvPct: shown(liquidation),
-      ltvHeadroomPct: new Exact(shown(liquidation)).minus(shown(ltv)).toFixed(2),
-      currentLeverage: shown(leverage, 1),
-      netValueUsd: shown(usd(value - debt)),
-      currentLeverageApyPct: shown(carry(expected.earned, expected.netBorrowApy, leverage)),
-      amountDepositedInLoanToken: whole(held.deposited, loan.decimals).toFixed(),
-    },
-    /** The protocol's own is rounded to its price scale; shown with 12 digits. */
-    liquidationPrice: perToken,
-  };
-}

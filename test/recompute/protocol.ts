@@ -42,6 +42,8 @@ export interface AccruedMarket extends StoredMarket {
   readonly utilization: bigint;
   /** Per second in WAD, of the moment to which the market is accrued. */
   readonly rateNow: bigint;
+  /** The mean since the last accrual: what the rate model tells, and debt accrues with. */
+  readonly meanRate: bigint;
 }
 
 const wMul = (a: bigint, b: bigint) => (a * b) / WAD;
@@ -110,6 +112,7 @@ export function accrueTo(stored: StoredMarket, timestamp: bigint): AccruedMarket
     liquidity: totalSupplyAssets - totalBorrowAssets,
     utilization: utilizationOf(accrued),
     rateNow: curve(end, error),
+    meanRate: curve(mean, error),
   };
 }
 

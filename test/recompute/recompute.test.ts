@@ -2,378 +2,310 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
+import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
+import { expectNumbers } from './compare.ts';
+import { type ExpectedMarket, expectedExit, expectedMarket } from './expected.ts';
 import {
-  carry,
-  EXIT_SIZES,
-  type ExpectedMarket,
-  expectedExit,
-  expectedMarket,
-  expectedPosition,
-  leverageAt,
-  type Means,
-  shownMeans,
-  shownPrice,
-} from './expected.ts';
-import { collateralValue, debtOf, Exact, shown, whole } from './protocol.ts';
-import { type Sources, sourcesOf } from './sources.ts';
+  candidateLoops,
+  loopParts,
+  type Parts,
+  pnlNumbers,
+  portfolioLoop,
+  positionNumbers,
+  sameWallet,
+  sumParts,
+  unresolvedNumbers,
+  valued,
+  vaultParts,
+  vaultPosition,
+  withFreshness,
+} from './portfolios.ts';
+import { Exact, shown } from './protocol.ts';
+import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
 
 /*
- * Every number of the reads, of positions and of portfolios, worked out again from what the chain's contracts and the
- * providers answer when they are asked directly. Formulas are the protocol's; nothing of the service's code is used.
+ * Every number of the reads, of positions and of portfolios, worked out again from what the chain's contracts, the providers
+ * and the register answer when they are asked directly. Formulas are the protocol's; nothing of the service's code is used.
+ * Each answer is walked: a number in it that is not worked out here fails.
  */
 
 const CHAINS = [1, 4663];
-/** Digits to which full-precision numbers have to agree: rates pass through double precision, everything else is exact. */
-const PRECISION = '1e-9';
-/** A mean over time ends when its history was read, which is some seconds before it is compared. */
-const WINDOW_PRECISION = '1e-4';
-/** The protocol's SDK rounds collateral × LLTV to base units before it divides. */
-const LIQUIDATION_PRECISION = '1e-7';
-
-let service: TestService;
-const sources = new Map<number, Sources>();
-const expected = new Map<string, ExpectedMarket>();
-let appMarkets: Json[];
-
-beforeAll(async () => {
-  service = await startService({ sleep: noSleep });
-  appMarkets = (await service.get('/v1/app/markets')).body.markets;
-  for (const chainId of CHAINS) {
-    const own = appMarkets.filter((market) => market.chainId === chainId);
-    const blocks = new Set(own.map(({ state }) => state.blockNumber.$bigint));
-    expect(blocks.size).toBe(1);
-    const source = sourcesOf(service, chainId, BigInt([...blocks][0] as string));
-    sources.set(chainId, source);
-    for (const market of source.chain.markets) {
-      expected.set(market.id, await expectedMarket(source, market, service.clock.now()));
-    }
-  }
-});
-afterAll(() => service?.stop());
-
-const of = (chainId: number) => sources.get(chainId) as Sources;
-const marketOf = (id: string) => expected.get(id) as ExpectedMarket;
-const near = (actual: Json, wanted: Exact, what: string, within = PRECISION) =>
-  expect(
-    new Exact(actual.$bn ?? actual).minus(wanted).abs().lte(within),
-    `${what}: ${JSON.stringify(actual)} is not ${wanted.toFixed()}`,
-  ).toBe(true);
 
 test('the suite uses nothing of the service', () => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   for (const file of readdirSync(folder)) expect(readFileSync(folder + file, 'utf8')).not.toMatch(/from '[^']*\/src\//);
 });
 
-/** Fields of a strategy that follow from one market. */
-function strategyFields(market: ExpectedMarket): Json {
-  const incentive = (aprPct: Exact, isPaid: boolean) => (isPaid ? { aprPct: shown(aprPct) } : null);
-  return {
-    borrowApyPct: shown(market.borrowApy),
-    borrowIncentive: incentive(market.borrowIncentive, market.hasBorrowIncentive),
-    collateralIncentive: incentive(market.collateralIncentive, market.hasCollateralIncentive),
-    netBorrowApyPct: shown(market.netBorrowApy),
-    supplyUsd: Number(shown(market.supplyUsd)),
-    liquidityUsd: Number(shown(market.liquidityUsd)),
-    utilizationPct: shown(new Exact(market.state.utilization.toString()).shiftedBy(-16)),
-  };
-}
+test('a number that nobody worked out fails, and so does one that is missing or another', () => {
+  const answer = { a: 1, list: [{ b: '2.50' }], text: 'x' };
+  expectNumbers(answer, { a: 1, list: [{ b: '2.50' }] }, 'answer');
+  for (const wanted of [
+    { a: 1 },
+    { a: 1, list: [] },
+    { a: 2, list: [{ b: '2.50' }] },
+    { a: 1, list: [{ b: '2.50', c: 3 }] },
+    { a: '1', list: [{ b: '2.50' }] },
+  ]) {
+    expect(() => expectNumbers(answer, wanted, 'answer')).toThrow();
+  }
+});
 
-describe.each(CHAINS)('/v1/strategies of chain %s', (chainId) => {
-  test('every number of every loop', async () => {
-    const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
-    const loops = body.strategies.filter(({ id }: Json) => !id.startsWith('equity-'));
-    expect(loops.length).toBeGreaterThan(3);
-    for (const strategy of loops) {
-      const market = marketOf(strategy.id);
-      const exit = await expectedExit(of(chainId), market.market);
-      expect(strategy, `${strategy.collateral.symbol}/${strategy.loan.symbol}`).toMatchObject({
-        ...strategyFields(market),
-        correlated: market.market.correlated,
-        collateral: { address: market.market.collateral.address, decimals: market.market.collateral.decimals },
-        loan: { address: market.market.loan.address, priceUsd: market.loanUsd.decimalPlaces(12).toFixed() },
-        collateralApyPct: shown(market.ownApy),
-        collateralApySource: of(chainId).yieldSource(market.market.collateral),
-        maxLeverage: shown(leverageAt(market.max), 1),
-        leverageLadder: market.ladder,
-        defaultLeverage: market.defaultRung,
-        ltvPct: { liquidation: shown(market.liquidation), max: shown(market.max) },
-        oracle: { address: market.market.oracle },
-        exitLiquidity: { measured: true, slippagePct: exit.slippagePct },
-        noSwapRoute: !exit.hasRoute,
-        spiralHints: { exitLiquidityTier: { value: exit.tier } },
-      });
-      near(strategy.collateral.priceUsd, market.collateralUsd, 'collateral.priceUsd');
-      expect(strategy.publicAllocatorLiquidityUsd).toBe(
-        market.withShared === undefined ? undefined : Number(shown(market.withShared)),
+// One published build of the contract has ten times the usual buffer.
+describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationBuffer) => {
+  let service: TestService;
+  const sources = new Map<number, Sources>();
+  const expected = new Map<string, ExpectedMarket>();
+  let appMarkets: Json;
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const deployment = liquidationBuffer === undefined ? {} : { deployment: { liquidationBuffer } };
+    service = await startService({ sleep: noSleep, database, ...deployment });
+    appMarkets = (await service.get('/v1/app/markets')).body;
+    for (const chainId of CHAINS) {
+      const own = appMarkets.markets.filter((market: Json) => market.chainId === chainId);
+      const blocks = new Set<string>(own.map(({ state }: Json) => state.blockNumber.$bigint));
+      expect(blocks.size).toBe(1);
+      const source = sourcesOf(service, database.url, chainId, BigInt([...blocks][0] as string));
+      sources.set(chainId, source);
+      for (const market of source.chain.markets) {
+        expected.set(market.id, await expectedMarket(source, market, service.clock.now()));
+      }
+    }
+  }, 120_000);
+  afterAll(() => service?.stop());
+
+  const of = (chainId: number) => sources.get(chainId) as Sources;
+  const marketOf = (id: string) => expected.get(id) as ExpectedMarket;
+  const exitOf = (market: ExpectedMarket) => expectedExit(of(market.market.chainId), market.market);
+
+  describe.each(CHAINS)('/v1/strategies of chain %s', (chainId) => {
+    test('every number of every loop and vault', async () => {
+      const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
+      const { strategies, ...envelope } = body;
+      expectNumbers(envelope, { chainId, count: strategies.length }, 'strategies');
+      expect(strategies.length).toBeGreaterThan(5);
+      for (const strategy of strategies) {
+        const where = `${strategy.collateral.symbol}/${strategy.loan.symbol}`;
+        const vault = of(chainId).chain.equityVaults.find(({ id }) => id === strategy.id);
+        const market = marketOf(vault?.stockMarket.id ?? strategy.id);
+        const exit = await exitOf(market);
+        const numbers = vault
+          ? vaultNumbers(market, marketOf(vault.yieldMarket.id), exit, String(vault.targetLtvPct), service.clock.now())
+          : loopNumbers(market, exit, service.clock.now());
+        expectNumbers(strategy, numbers, where);
+      }
+    });
+
+    test('which are listed, and how many', async () => {
+      const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
+      const source = of(chainId);
+      const listed: string[] = source.chain.equityVaults.map(({ id }) => id);
+      for (const market of source.chain.markets.filter(({ kind }) => kind === 'loop')) {
+        const known = marketOf(market.id);
+        const { hasRoute } = await exitOf(known);
+        const earns = [known.ownApy, known.borrowIncentive, known.collateralIncentive].some((pct) => pct.gt(0));
+        const daysLeft =
+          ((market.collateral.maturity ?? Number.POSITIVE_INFINITY) * 1_000 - service.clock.now()) / 86_400_000;
+        const isListed =
+          (earns || !market.correlated) &&
+          hasRoute &&
+          !market.collateral.noSwapRoute &&
+          daysLeft > 7 &&
+          known.liquidityUsd.gt(1_000);
+        if (isListed) listed.push(market.id);
+      }
+      expect(body.strategies.map(({ id }: Json) => id).toSorted()).toEqual(listed.toSorted());
+    });
+  });
+
+  test('/v1/app/markets: every number of every market, at full precision', async () => {
+    const { markets, ...envelope } = appMarkets;
+    expectNumbers(envelope, { count: expected.size }, 'app');
+    expect(markets.map(({ id }: Json) => id).toSorted()).toEqual([...expected.keys()].toSorted());
+    for (const row of markets) {
+      const market = marketOf(row.id);
+      const exit = market.market.collateral.noSwapRoute ? undefined : await exitOf(market);
+      expectNumbers(row, appNumbers(market, exit, service.clock.now()), row.id);
+    }
+  });
+
+  /** Every position with its market and its row. */
+  async function positionsOf(chainId: number) {
+    const rows = await of(chainId).registeredRows();
+    return (await of(chainId).positions()).map((held) => {
+      const own = rows.filter(
+        ({ wallet, positionIndex }) => sameWallet(wallet, held.wallet) && positionIndex === held.id,
       );
-      expect(strategy.quarterlyBorrowApyPct).toBe(market.quarterly && shown(market.quarterly));
-      expect(strategy.yieldSustainabilityPct).toEqual(shownMeans(market.yieldMeans));
-      expect(strategy.historicalLeverageApyPct, strategy.id).toEqual(shownMeans(market.leverageMeans));
-    }
-  });
-
-  test('which are listed, and how many', async () => {
-    const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
-    const source = of(chainId);
-    const listed: string[] = [];
-    for (const market of source.chain.markets.filter(({ kind }) => kind === 'loop')) {
-      const known = marketOf(market.id);
-      const { hasRoute } = await expectedExit(source, market);
-      const earns = [known.ownApy, known.borrowIncentive, known.collateralIncentive].some((pct) => pct.gt(0));
-      const daysLeft =
-        ((market.collateral.maturity ?? Number.POSITIVE_INFINITY) * 1_000 - service.clock.now()) / 86_400_000;
-      const isListed =
-        (earns || !market.correlated) &&
-        hasRoute &&
-        !market.collateral.noSwapRoute &&
-        daysLeft > 7 &&
-        known.liquidityUsd.gt(1_000);
-      if (isListed) listed.push(market.id);
-    }
-    const loops = body.strategies.map(({ id }: Json) => id).filter((id: string) => !id.startsWith('equity-'));
-    expect(loops.toSorted()).toEqual(listed.toSorted());
-    expect(body.count).toBe(body.strategies.length);
-  });
-});
-
-test('/v1/strategies: every number of every equity vault', async () => {
-  const { body } = await service.get('/v1/strategies?chainId=4663');
-  const vaults = body.strategies.filter(({ id }: Json) => id.startsWith('equity-'));
-  expect(vaults).toHaveLength(of(4663).chain.equityVaults.length);
-  for (const vault of vaults) {
-    const stock = marketOf(vault.equityVault.stockMarketId);
-    const leg = marketOf(vault.equityVault.yieldStrategyId);
-    const legApy = carry(leg.earned, leg.netBorrowApy, leverageAt(leg.safe));
-    const cap = stock.liquidation.times('0.88');
-    const rung = (ltvPct: Exact) => ({
-      leverage: shown(ltvPct.div(100).plus(1), 1),
-      ltvPct: shown(ltvPct, 1),
-      leverageApyPct: shown(ltvPct.div(100).times(legApy.minus(stock.netBorrowApy))),
+      return {
+        held,
+        market: marketOf(held.marketId),
+        row: own.find(({ marketId }) => marketId === held.marketId),
+        isOpen: held.open && held.collateral > 0n,
+      };
     });
-    const target = new Exact(vault.equityVault.targetLtvPct);
-    const net = (name: keyof Means) => {
-      const [earned, paid] = [leg.leverageMeans[name], stock.borrowMeans[name]];
-      return earned && paid && target.div(100).times(earned.minus(paid));
-    };
-    const netMeans = Object.fromEntries(
-      (['avg30d', 'avg60d', 'avg90d'] as const).flatMap((name) => {
-        const value = net(name);
-        return value ? [[name, value] as const] : [];
-      }),
-    );
-    const exit = await expectedExit(of(4663), stock.market);
-    expect(vault).toMatchObject({
-      ...strategyFields(stock),
-      collateralApyPct: shown(legApy),
-      maxLeverage: rung(cap).leverage,
-      leverageLadder: [rung(new Exact(0)), rung(target), rung(cap)],
-      defaultLeverage: rung(target),
-      ltvPct: { liquidation: shown(stock.liquidation), max: shown(cap) },
-      yieldSustainabilityPct: shownMeans(leg.leverageMeans),
-      historicalLeverageApyPct: shownMeans(netMeans),
-      quarterlyBorrowApyPct: stock.quarterly && shown(stock.quarterly),
-      exitLiquidity: { slippagePct: exit.slippagePct },
-      equityVault: { yieldLegApyPct: shown(legApy), maxStockLtvPct: shown(cap) },
-    });
-    near(vault.collateral.priceUsd, stock.collateralUsd, 'collateral.priceUsd');
   }
-});
+  type Known = Awaited<ReturnType<typeof positionsOf>>[number];
 
-test('/v1/app/markets: every number of every market, at full precision', async () => {
-  expect(appMarkets.map(({ id }) => id).toSorted()).toEqual([...expected.keys()].toSorted());
-  for (const row of appMarkets) {
-    const market = marketOf(row.id);
-    const { state } = market;
-    const big = (value: bigint) => ({ $bigint: value.toString() });
-    expect(row).toMatchObject({
-      lltv: big(market.market.lltv),
-      oracle: { address: market.market.oracle, price: big(market.price) },
-      state: {
-        lastUpdate: new Date(Number(state.lastUpdate) * 1_000).toISOString(),
-        rateAtTarget: big(state.rateAtTarget),
-      },
-      totalSupplyAssets: big(state.totalSupplyAssets),
-      totalBorrowAssets: big(state.totalBorrowAssets),
-      totalSupplyShares: big(state.totalSupplyShares),
-      totalBorrowShares: big(state.totalBorrowShares),
-      liquidityAssets: big(state.liquidity),
-      utilization: big(state.utilization),
-    });
-    const numbers: readonly (readonly [string, Exact | undefined])[] = [
-      ['borrowApyPct', market.borrowApy],
-      ['netBorrowApyPct', market.netBorrowApy],
-      ['collateralApyPct', market.ownApy],
-      ['effectiveCollateralApyPct', market.earned],
-      ['liquidationLtvPct', market.liquidation],
-      ['maxLtvPct', market.max],
-      ['safeLtvPct', market.safe],
-      ['supplyUsd', market.supplyUsd],
-      ['liquidityUsd', market.liquidityUsd],
-      ['publicAllocatorLiquidityUsd', market.withShared],
-    ];
-    for (const [name, value] of numbers) {
-      if (value === undefined) expect(row[name]).toBeUndefined();
-      else near(row[name], value, `${row.id} ${name}`);
-    }
-    near(row.collateralPrice.usd, market.collateralUsd, 'collateralPrice');
-    near(row.loanPrice.usd, market.loanUsd, 'loanPrice');
-    const trailing: readonly (readonly [string, Means])[] = [
-      ['collateralApyPct', market.yieldMeans],
-      ['effectiveCollateralApyPct', market.collateralMeans],
-      ['netBorrowApyPct', market.borrowMeans],
-      ['leverageApyPct', market.leverageMeans],
-    ];
-    for (const [name, means] of trailing) {
-      for (const [window, value] of Object.entries(means)) {
-        if (row.trailing[name] !== undefined)
-          near(row.trailing[name][window], value, `${row.id} ${name} ${window}`, WINDOW_PRECISION);
-      }
-    }
-    const exit = await expectedExit(of(row.chainId), market.market);
-    for (const [index, size] of EXIT_SIZES.entries()) {
-      const loss = exit.exact[index]?.[1];
-      if (loss && row.exitSlippage) near(row.exitSlippage[size], loss, `${row.id} exit of ${size}`);
-    }
-  }
-});
-
-/** Open positions with collateral, with what they are worth. */
-async function openPositions(chainId: number) {
-  const held = await of(chainId).positions();
-  return held
-    .filter(({ open, collateral }) => open && collateral > 0n)
-    .map((position) => ({ held: position, ...expectedPosition(position, marketOf(position.marketId)) }));
-}
-
-test('/v1/tvl: sums of all positions of both chains', async () => {
-  const { body } = await service.get('/v1/tvl');
-  const users = new Set<string>();
-  const totals = { tvlUsd: new Exact(0), grossTvlUsd: new Exact(0), borrowedUsd: new Exact(0), positions: 0 };
-  let badDebtSum = new Exact(0);
-  for (const chainId of CHAINS) {
-    const open = await openPositions(chainId);
-    const total = (pick: (position: (typeof open)[number]) => Exact) =>
-      new Exact(shown(open.reduce((sum, position) => sum.plus(pick(position)), new Exact(0))));
-    const grossTvlUsd = total(({ exact }) => exact.collateralUsd);
-    const borrowedUsd = total(({ exact }) => exact.debtUsd);
-    const tvlUsd = grossTvlUsd.minus(borrowedUsd);
-    const badDebtUsd = total(({ exact }) => Exact.max(exact.debtUsd.minus(exact.collateralUsd), 0));
-    badDebtSum = badDebtSum.plus(badDebtUsd);
-    const wallets = new Set(open.map(({ held }) => held.wallet));
-    for (const wallet of wallets) users.add(wallet);
-    expect(body.chains.find((chain: Json) => chain.chainId === chainId)).toMatchObject({
-      tvlUsd: tvlUsd.toNumber(),
-      grossTvlUsd: grossTvlUsd.toNumber(),
-      borrowedUsd: borrowedUsd.toNumber(),
-      badDebtUsd: badDebtUsd.toNumber(),
-      positions: open.length,
-      users: wallets.size,
-    });
-    totals.tvlUsd = totals.tvlUsd.plus(tvlUsd);
-    totals.grossTvlUsd = totals.grossTvlUsd.plus(grossTvlUsd);
-    totals.borrowedUsd = totals.borrowedUsd.plus(borrowedUsd);
-    totals.positions += open.length;
-  }
-  expect(body.total).toEqual({
-    tvlUsd: totals.tvlUsd.toNumber(),
-    grossTvlUsd: totals.grossTvlUsd.toNumber(),
-    borrowedUsd: totals.borrowedUsd.toNumber(),
-    badDebtUsd: badDebtSum.toNumber(),
-    divergentUsd: 0,
-    positions: totals.positions,
-    users: users.size,
-  });
-});
-
-describe.each(CHAINS)('positions of chain %s', (chainId) => {
-  test('/v1/partner/positions: every number of every wallet', async () => {
-    const open = await openPositions(chainId);
-    const wallets = new Set((await of(chainId).positions()).map(({ wallet }) => wallet));
-    let seen = 0;
-    for (const wallet of wallets) {
-      const { body } = await service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER);
-      const loops: Json[] = [...body.positions, ...body.equityPositions.flatMap(({ yieldLoops }: Json) => yieldLoops)];
-      for (const { held, shown: wanted, liquidationPrice } of open.filter((one) => one.held.wallet === wallet)) {
-        const loop = loops.find(({ id }) => id === held.id);
-        expect(loop).toMatchObject(wanted);
-        if (held.borrowShares > 0n) {
-          const price = new Exact(loop.liquidationPrice);
-          expect(price.minus(liquidationPrice).abs().div(liquidationPrice).lte(LIQUIDATION_PRECISION)).toBe(true);
-        }
-        const exit = await expectedExit(of(chainId), marketOf(held.marketId).market);
-        expect(loop.exitLiquidity).toMatchObject({
-          tier: exit.tier,
-          cleanExitSizeUsd: exit.clean,
-          noSwapRoute: !exit.hasRoute,
-        });
-        seen += 1;
-      }
-      for (const vault of body.equityPositions) await expectVault(vault, wallet, loops);
-    }
-    expect(seen).toBe(open.length);
-  });
-
-  test('/v1/ops/portfolios: the same positions, and every wallet', async () => {
-    const { body } = await service.get(`/v1/ops/portfolios?chainId=${chainId}`, OPS);
-    const open = await openPositions(chainId);
-    for (const { held, exact, shown: wanted } of open) {
-      const user = body.users.find(({ address }: Json) => address === held.wallet);
-      const loops: Json[] = [...user.positions, ...user.equityPositions.flatMap(({ yieldLoops }: Json) => yieldLoops)];
-      expect(loops.find(({ id }) => id === held.id)).toMatchObject({
-        amountLoan: wanted.amountLoan,
-        ltvPct: wanted.ltvPct,
-        netCollateral: wanted.netCollateral,
-        collateralUsd: shown(exact.collateralUsd),
-        debtUsd: shown(exact.debtUsd),
-        netValueUsd: shown(exact.netUsd),
+  test('/v1/tvl: sums of all positions of both chains', async () => {
+    const { body } = await service.get('/v1/tvl');
+    const everyone = new Set<string>();
+    const chains: Json[] = [];
+    for (const chainId of CHAINS) {
+      const open = (await positionsOf(chainId)).filter(({ isOpen }) => isOpen);
+      const values = open.map(({ held, market }) => valued(held, market));
+      const total = (pick: (value: (typeof values)[number]) => Exact) =>
+        new Exact(shown(values.reduce((sum, value) => sum.plus(pick(value)), new Exact(0))));
+      const [gross, borrowed] = [total(({ collateralUsd }) => collateralUsd), total(({ debtUsd }) => debtUsd)];
+      const users = new Set(open.map(({ held }) => held.wallet));
+      for (const user of users) everyone.add(user);
+      chains.push({
+        chainId,
+        tvlUsd: gross.minus(borrowed).toNumber(),
+        grossTvlUsd: gross.toNumber(),
+        borrowedUsd: borrowed.toNumber(),
+        badDebtUsd: total(({ netUsd }) => Exact.max(netUsd.negated(), 0)).toNumber(),
+        divergentUsd: 0,
+        oracleDivergences: [],
+        positions: open.length,
+        users: users.size,
       });
     }
-    const vaults: Json[] = body.users.flatMap(({ equityPositions }: Json) => equityPositions);
-    const inVaults = vaults.flatMap(({ yieldLoops }) => yieldLoops).filter(({ open: isOpen }: Json) => isOpen);
-    expect(body.counts).toMatchObject({ open: open.length - inVaults.length, equity: vaults.length });
-    const owners = new Set(open.map(({ held }) => held.wallet));
-    for (const owner of owners) expect(body.users.map(({ address }: Json) => address)).toContain(owner);
+    const sum = (name: string) => chains.reduce((all, chain) => all.plus(chain[name]), new Exact(0)).toNumber();
+    const names = ['tvlUsd', 'grossTvlUsd', 'borrowedUsd', 'badDebtUsd', 'divergentUsd', 'positions'];
+    const total = Object.fromEntries(names.map((name) => [name, sum(name)]));
+    expectNumbers(body, { total: { ...total, users: everyone.size }, chains }, 'tvl');
+  });
+
+  describe.each(CHAINS)('wallets of chain %s', (chainId) => {
+    /** Numbers of an open vault, of its loops apart; the ids of its loops are those of the answer. */
+    async function vaultOf(answer: Json, wallet: Address, own: readonly Known[]) {
+      const id = answer.strategyId.replace('equity-', '');
+      const stock = marketOf(id);
+      const [, borrowShares, collateral] = await of(chainId).holding(id, wallet);
+      const loops = own.filter(({ held }) => answer.yieldLoops.some((loop: Json) => loop.id === held.id));
+      const { debt, netUsd } = valued({ collateral, borrowShares }, stock);
+      const legId = of(chainId).chain.equityVaults.find((vault) => vault.id === answer.strategyId)?.yieldMarket.id;
+      const onLeg = own.filter(({ held, isOpen }) => isOpen && held.marketId === legId).map(({ held }) => held);
+      const candidates = candidateLoops(onLeg, debt);
+      const isAmbiguous = answer.yieldLoopMatch === 'ambiguous';
+      const numbers = {
+        ...vaultPosition(stock, { collateral, borrowShares }, loops, isAmbiguous),
+        ambiguousYieldLoopIds: isAmbiguous ? candidates : undefined,
+      };
+      return { numbers, loops, netUsd, isAmbiguous };
+    }
+
+    test('/v1/partner/positions: every number of every wallet', async () => {
+      const known = await positionsOf(chainId);
+      let seen = 0;
+      for (const wallet of new Set(known.map(({ held }) => held.wallet))) {
+        const own = known.filter(({ held }) => held.wallet === wallet);
+        const { body } = await service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER);
+        const loop = async ({ id }: Json) => {
+          const { held, market } = own.find((one) => one.held.id === id) as Known;
+          seen += 1;
+          return withFreshness(positionNumbers(held, market, await exitOf(market)), market);
+        };
+        const equityPositions = await Promise.all(
+          body.equityPositions.map(async (vault: Json) => ({
+            ...(await vaultOf(vault, wallet, own)).numbers,
+            yieldLoops: await Promise.all(vault.yieldLoops.map(loop)),
+            freshness: { borrow: { staleAfterSec: 300 }, oracle: { staleAfterSec: 900 } },
+          })),
+        );
+        expectNumbers(
+          body,
+          { chainId, positions: await Promise.all(body.positions.map(loop)), equityPositions },
+          wallet,
+        );
+      }
+      expect(seen).toBe(known.length);
+    });
+
+    test('/v1/ops/portfolios: every number of every wallet, P&L, register and drift included', async () => {
+      const { body } = await service.get(`/v1/ops/portfolios?chainId=${chainId}`, OPS);
+      const known = await positionsOf(chainId);
+      const rows = await of(chainId).registeredRows();
+      const nowMs = Number(await of(chainId).timestamp()) * 1_000;
+      const counts = { users: 0, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
+      const users: Json[] = [];
+      for (const user of body.users) {
+        const own = known.filter(({ held }) => sameWallet(held.wallet, user.address));
+        users.push(await portfolioOf(user, own, rows, nowMs, counts));
+      }
+      counts.users = new Set(
+        [...known.map(({ held }) => held.wallet), ...rows.map(({ wallet }) => wallet)].map((wallet) =>
+          wallet.toLowerCase(),
+        ),
+      ).size;
+      expectNumbers(body, { chainId, counts, users }, 'portfolios');
+      const [first] = body.users;
+      const one = await service.get(`/v1/ops/portfolio/${first.address}?chainId=${chainId}`, OPS);
+      expectNumbers(one.body, users[0], first.address);
+    });
+
+    async function portfolioOf(
+      user: Json,
+      own: readonly Known[],
+      rows: readonly RegisteredRow[],
+      nowMs: number,
+      counts: Record<'open' | 'equity' | 'closed' | 'unresolved' | 'drift', number>,
+    ): Promise<Json> {
+      const all: Parts[] = [];
+      const open: Parts[] = [];
+      const partsOf = ({ held, market, row }: Known) => loopParts(held, market, row, nowMs);
+      const find = (id: number) => own.find(({ held }) => held.id === id) as Known;
+      const loop = async ({ id }: Json) => {
+        const one = find(id);
+        const numbers = portfolioLoop(one.held, one.market, await exitOf(one.market), one.row, partsOf(one));
+        if (numbers.drift) counts.drift += 1;
+        return numbers;
+      };
+      const counted = (parts: Parts, isOpen: boolean) => {
+        all.push(parts);
+        if (isOpen) open.push(parts);
+        return pnlNumbers(parts);
+      };
+      const vault = async (answer: Json, isOpen: boolean) => {
+        const loops = answer.yieldLoops.map(({ id }: Json) => find(id)) as Known[];
+        const { numbers, netUsd, isAmbiguous } = isOpen
+          ? await vaultOf(answer, user.address, own)
+          : { numbers: { chainId }, netUsd: new Exact(0), isAmbiguous: false };
+        const parts = vaultParts(
+          loops.map((one) => ({ row: one.row, parts: partsOf(one) })),
+          netUsd,
+          isAmbiguous,
+        );
+        return { ...numbers, pnl: counted(parts, isOpen), yieldLoops: await Promise.all(answer.yieldLoops.map(loop)) };
+      };
+      const plain = async (answer: Json, isOpen: boolean) => {
+        counted(partsOf(find(answer.id)), isOpen);
+        return loop(answer);
+      };
+      const positions = await Promise.all(user.positions.map((answer: Json) => plain(answer, true)));
+      const equityPositions = await Promise.all(user.equityPositions.map((answer: Json) => vault(answer, true)));
+      const closed = await Promise.all(
+        user.closed.map((answer: Json) => (answer.kind === 'equity' ? vault(answer, false) : plain(answer, false))),
+      );
+      const behind = new Set(own.flatMap(({ row }) => (row ? [row] : [])));
+      const unresolved = rows.filter((row) => sameWallet(row.wallet, user.address) && !behind.has(row));
+      counts.open += positions.length;
+      counts.equity += equityPositions.length;
+      counts.closed += closed.length;
+      counts.unresolved += unresolved.length;
+      const deposited = sumParts(open).deposited;
+      return {
+        chainId,
+        header: { openCount: open.length, totalDepositedUsd: deposited?.toFixed() },
+        pnl: pnlNumbers(sumParts(all)),
+        positions,
+        equityPositions,
+        closed,
+        unresolved: unresolved.map(unresolvedNumbers),
+      };
+    }
   });
 });
-
-/** The stock leg is the wallet's own lending position; its loops are checked as positions. */
-async function expectVault(vault: Json, wallet: Address, loops: readonly Json[]): Promise<void> {
-  const id = vault.strategyId.replace('equity-', '');
-  const stock = marketOf(id);
-  const { state, price, loanUsd, market, liquidation } = stock;
-  const [, borrowShares, collateral] = await of(4663).holding(id, wallet);
-  const debt = debtOf(borrowShares, state);
-  const value = collateralValue(collateral, price);
-  const ltv = new Exact(debt.toString()).times(100).div(value.toString());
-  const places = market.collateral.decimals - market.loan.decimals - 36;
-  const priceUsd = new Exact(price.toString()).shiftedBy(places).times(loanUsd);
-  const usd = (units: bigint) => whole(units, market.loan.decimals).times(loanUsd);
-  expect(vault.stock).toMatchObject({
-    collateral: whole(collateral, market.collateral.decimals).toFixed(),
-    collateralUsd: shown(usd(value)),
-    priceUsd: shownPrice(priceUsd),
-    debtUsdg: whole(debt, market.loan.decimals).toFixed(),
-    ltvPct: shown(ltv),
-    liquidationLtvPct: shown(liquidation),
-    liquidationPriceUsd: shownPrice(priceUsd.times(ltv).div(liquidation)),
-    priceDropToLiquidationPct: shown(new Exact(100).minus(ltv.times(100).div(liquidation))),
-    borrowApyPct: shown(stock.borrowApy),
-  });
-  if (vault.yieldLoopMatch === 'ambiguous') return;
-  const open = await openPositions(4663);
-  const own = open.filter(
-    ({ held }) => held.wallet === wallet && vault.yieldLoops.some(({ id: loop }: Json) => loop === held.id),
-  );
-  expect(own.every(({ held }) => loops.some(({ id: loop }) => loop === held.id))).toBe(true);
-  const net = own.reduce((sum, { exact }) => sum.plus(exact.netUsd), usd(value - debt));
-  expect(vault.netValueUsd).toBe(shown(net));
-  const equity = own.reduce((sum, { exact }) => sum.plus((exact.value - exact.debt).toString()), new Exact(0));
-  const earned = own.reduce((sum, { held, exact }) => {
-    const leg = marketOf(held.marketId);
-    const leverage = new Exact(shown(new Exact(100).div(new Exact(100).minus(exact.ltv)), 1));
-    return sum.plus(carry(leg.earned, leg.netBorrowApy, leverage).times((exact.value - exact.debt).toString()));
-  }, new Exact(0));
-  const legApy = equity.isZero() ? equity : earned.div(equity);
-  expect(vault.currentNetApyPct).toBe(shown(ltv.div(100).times(legApy.minus(stock.netBorrowApy))));
-}

@@ -1,7 +1,8 @@
 import { BigNumber } from 'bignumber.js';
+import pg from 'pg';
 import { type Address, getContractAddress, parseAbi } from 'viem';
 import type { Json, TestService } from '../support/service.ts';
-import { type AccruedMarket, accrueTo, apyPctOfRay, Exact, whole } from './protocol.ts';
+import { type AccruedMarket, accrueTo, apyPctOfRay, Exact, type StoredMarket, whole } from './protocol.ts';
 
 /*
  * Raw facts: what the chain's contracts and the providers answer when they are asked directly.
@@ -15,6 +16,7 @@ const irmAbi = parseAbi(['function rateAtTarget(bytes32) view returns (int256)']
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 const proxyAbi = parseAbi(['function s_user() view returns (address)']);
 const flashLeverageAbi = parseAbi([
+  'function LIQUIDATION_BUFFER() view returns (uint256)',
   'function getUserLeveragePositions(address) view returns ((bool open, bytes32 marketId, address userProxy, uint256 amountDepositedInLoanToken, uint256 amountReturnedInLoanToken)[])',
 ]);
 const rateAbi = parseAbi(['function str() view returns (uint256)', 'function vsr() view returns (uint256)']);
@@ -24,16 +26,42 @@ export const DAY_MS = 86_400_000;
 export type Local = ReturnType<TestService['world']['chains']['on']>;
 export type CatalogMarket = ReturnType<Local['market']>;
 export type CatalogToken = CatalogMarket['collateral'];
+export type YieldSource = CatalogToken['apySource'];
 
 /** A daily or finer series: `[ms, percent]`, oldest first. */
 export type Series = readonly (readonly [number, Exact])[];
 
 /** One campaign's APR over time: each step holds until the next; after the end nothing is paid. */
 export interface Campaign {
+  readonly id: string;
+  readonly symbol: string;
   readonly isLive: boolean;
   readonly aprPct: Exact;
   readonly endMs: number;
   readonly steps: Series;
+}
+
+export interface SharedSource {
+  readonly assets: bigint;
+  readonly feeWei: bigint;
+  readonly fromMarketId: string;
+}
+
+/** A position as the app registered it. */
+export interface RegisteredRow {
+  readonly wallet: Address;
+  readonly marketId: string;
+  readonly positionIndex: number;
+  readonly isOpen: boolean;
+  readonly deposited: Exact;
+  readonly added: Exact;
+  readonly removed: Exact;
+  readonly returned: Exact;
+  readonly desiredLtvPct: Exact | undefined;
+  readonly entryPrice: Exact | undefined;
+  readonly vaultId: string | null;
+  readonly createdAtMs: number;
+  readonly closedAtMs: number | undefined;
 }
 
 export interface HeldOnChain {
@@ -50,7 +78,7 @@ export interface HeldOnChain {
 const ask = async (url: string, init?: RequestInit): Promise<Json> => (await fetch(url, init)).json();
 
 /** Read everything about one chain of a running local world, at one block. */
-export function sourcesOf(service: TestService, chainId: number, blockNumber: bigint) {
+export function sourcesOf(service: TestService, databaseUrl: string, chainId: number, blockNumber: bigint) {
   const { urls } = service.world.upstreams;
   const local = service.world.chains.on(chainId);
   const { chain, client } = local;
@@ -66,26 +94,62 @@ export function sourcesOf(service: TestService, chainId: number, blockNumber: bi
   const oraclePrice = (market: CatalogMarket) =>
     once(`oracle ${market.oracle}`, () => read<bigint>(market.oracle, oracleAbi, 'price'));
 
-  const marketState = (market: CatalogMarket): Promise<AccruedMarket> =>
-    once(`market ${market.id}`, async () => {
-      const [row, rateAtTarget, now] = await Promise.all([
+  const storedState = (market: CatalogMarket): Promise<StoredMarket> =>
+    once(`stored ${market.id}`, async () => {
+      const [row, rateAtTarget] = await Promise.all([
         read<readonly bigint[]>(chain.contracts.morphoBlue, morphoAbi, 'market', [market.id]),
         read<bigint>(market.irm, irmAbi, 'rateAtTarget', [market.id]),
-        timestamp(),
       ]);
       const [supply = 0n, supplyShares = 0n, borrow = 0n, borrowShares = 0n, lastUpdate = 0n, fee = 0n] = row;
-      return accrueTo(
-        {
-          totalSupplyAssets: supply,
-          totalSupplyShares: supplyShares,
-          totalBorrowAssets: borrow,
-          totalBorrowShares: borrowShares,
-          lastUpdate,
-          fee,
-          rateAtTarget,
-        },
-        now,
-      );
+      return {
+        totalSupplyAssets: supply,
+        totalSupplyShares: supplyShares,
+        totalBorrowAssets: borrow,
+        totalBorrowShares: borrowShares,
+        lastUpdate,
+        fee,
+        rateAtTarget,
+      };
+    });
+
+  const marketState = (market: CatalogMarket): Promise<AccruedMarket> =>
+    once(`market ${market.id}`, async () => accrueTo(await storedState(market), await timestamp()));
+
+  /** Points between the liquidation LTV and the highest that the product's contract accepts. */
+  const bufferPoints = (): Promise<Exact> =>
+    once('buffer', async () => {
+      const wad = await read<bigint>(chain.contracts.flashLeverage, flashLeverageAbi, 'LIQUIDATION_BUFFER');
+      return new Exact(wad.toString()).shiftedBy(-16);
+    });
+
+  /** The app's register of positions. */
+  const registeredRows = (): Promise<readonly RegisteredRow[]> =>
+    once('rows', async () => {
+      const database = new pg.Client({ connectionString: databaseUrl });
+      await database.connect();
+      try {
+        const { rows } = await database.query('select * from position_registrations where chain_id = $1', [chainId]);
+        const amount = (value: string | null) => (value === null ? undefined : new Exact(value));
+        return rows.map(
+          (row): RegisteredRow => ({
+            wallet: row.wallet,
+            marketId: row.market_id,
+            positionIndex: row.position_index,
+            isOpen: row.is_open,
+            deposited: new Exact(row.deposited_usd),
+            added: new Exact(row.added_usd),
+            removed: new Exact(row.removed_usd),
+            returned: new Exact(row.returned_usd),
+            desiredLtvPct: amount(row.desired_ltv_pct),
+            entryPrice: amount(row.entry_price),
+            vaultId: row.equity_vault_id,
+            createdAtMs: row.created_at.getTime(),
+            closedAtMs: row.closed_at?.getTime(),
+          }),
+        );
+      } finally {
+        await database.end();
+      }
     });
 
   /** USD of a whole token: the provider's, else the oracle of the first market that has it as collateral × its loan token. */
@@ -171,10 +235,11 @@ export function sourcesOf(service: TestService, chainId: number, blockNumber: bi
       });
       const own = rows.filter(({ params }) => params.market.toLowerCase() === market.id);
       return Promise.all(
-        own.map(async ({ id, apr, endTimestamp, isLive }): Promise<Campaign> => {
+        own.map(async ({ id, apr, endTimestamp, isLive, rewardToken }): Promise<Campaign> => {
           const { aprRecords } = await ask(`${urls.merkl}/campaigns/${id}/metrics`);
           const steps = aprRecords.map((row: Json) => [Number(row.timestamp) * 1_000, new Exact(row.apr)] as const);
-          return { isLive, aprPct: new Exact(apr), endMs: Number(endTimestamp) * 1_000, steps };
+          const { symbol } = rewardToken;
+          return { id, symbol, isLive, aprPct: new Exact(apr), endMs: Number(endTimestamp) * 1_000, steps };
         }),
       );
     });
@@ -187,11 +252,20 @@ export function sourcesOf(service: TestService, chainId: number, blockNumber: bi
         .sort((a: readonly [number, Exact], b: readonly [number, Exact]) => a[0] - b[0]);
     });
 
-  const sharedLiquidity = (market: CatalogMarket): Promise<bigint> =>
+  /** What vaults could move to a market, by the market that it would come from. */
+  const sharedLiquidity = (market: CatalogMarket): Promise<readonly SharedSource[]> =>
     once(`shared ${market.id}`, async () => {
-      const { data } = await askIndexer(market, 'publicAllocatorSharedLiquidity { assets }');
-      const sources: Json[] = data.marketById.publicAllocatorSharedLiquidity;
-      return sources.reduce((sum: bigint, { assets }) => sum + BigInt(assets), 0n);
+      const { data } = await askIndexer(
+        market,
+        'publicAllocatorSharedLiquidity { assets vault { address publicAllocatorConfig { fee } } withdrawMarket { marketId } }',
+      );
+      return data.marketById.publicAllocatorSharedLiquidity.map(
+        ({ assets, vault, withdrawMarket }: Json): SharedSource => ({
+          assets: BigInt(assets),
+          feeWei: BigInt(vault.publicAllocatorConfig.fee),
+          fromMarketId: withdrawMarket.marketId.toLowerCase(),
+        }),
+      );
     });
 
   const askIndexer = (market: CatalogMarket, selection: string) =>
@@ -252,7 +326,11 @@ export function sourcesOf(service: TestService, chainId: number, blockNumber: bi
   return {
     chain,
     local,
+    blockNumber,
     timestamp,
+    storedState,
+    bufferPoints,
+    registeredRows,
     oraclePrice,
     marketState,
     usdPrice,

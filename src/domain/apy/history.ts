@@ -12,8 +12,8 @@ export function quarterlyBorrowApyPct(borrow: Trailing, endMs: number): Decimal 
 }
 
 export interface HistoricalLeverageInput {
-  /** Collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0). */
-  readonly collateral: Trailing | 'none';
+  /** Collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0); `undefined` = not known. */
+  readonly collateral: Trailing | 'none' | undefined;
   readonly collateralIncentive: IncentiveRecord;
   readonly borrow: Trailing;
   readonly borrowIncentive: IncentiveRecord;
@@ -37,7 +37,7 @@ export interface HistoricalMeans {
 export function historicalMeans(input: HistoricalLeverageInput): HistoricalMeans {
   const { collateral, endMs } = input;
   const collateralApyPct = meansOf((days) => {
-    const mean = collateral === 'none' ? ZERO : windowMean(collateral, endMs, days);
+    const mean = collateral === 'none' ? ZERO : collateral && windowMean(collateral, endMs, days);
     const incentive = incentiveMean(input.collateralIncentive, endMs, days);
     return mean && incentive && summed(mean, incentive);
   });

@@ -89,8 +89,9 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
   const quarterly = quarterlyBorrowApyPct(borrow, borrowEndMs);
   if (!quarterly) gaps.push(gap('quarterlyBorrowApyPct', 'TOO_SHORT', 'Its borrow history is shorter than 90 days.'));
 
-  const carry = carryMeans(input, collateral, borrow, borrowEndMs, context);
-  explainCarry(carry, input, context, gaps);
+  const earns = market.collateral.apySource === 'none' ? 'none' : collateral;
+  const carry = carryMeans(input, earns, borrow, borrowEndMs, context);
+  explainCarry(earns && carry, input, context, gaps);
   return {
     collateralApyPct,
     ...(carry ? { carry } : {}),
@@ -100,18 +101,16 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
 
 function carryMeans(
   input: Input,
-  collateral: Trailing | undefined,
+  collateral: Trailing | 'none' | undefined,
   borrow: Trailing,
   borrowEndMs: number,
   context: CompositionContext,
 ): HistoricalMeans | undefined {
   const { market, facts } = input;
-  const earned = market.collateral.apySource === 'none' ? 'none' : collateral;
-  if (!earned) return undefined;
   const history = recordedIncentives(context.facts, market.id);
   if (!history) return undefined;
   return historicalMeans({
-    collateral: earned,
+    collateral,
     collateralIncentive: incentiveRecord(history, 'collateral'),
     borrow,
     borrowIncentive: incentiveRecord(history, 'borrow'),
