@@ -2,12 +2,13 @@ import { AdaptiveCurveIrmLib, MarketUtils } from '@morpho-org/blue-sdk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { incentiveMean, incentiveRecord } from '../../src/domain/apy/campaigns.ts';
+import { continueSteps } from '../../src/domain/apy/continue-campaigns.ts';
 import { historicalMeans, quarterlyBorrowApyPct } from '../../src/domain/apy/history.ts';
 import { apyPctFromRayRate, borrowApyPctFromRate, borrowRateNow } from '../../src/domain/apy/rates.ts';
 import { stepAverage, type Trailing, trailingOf, windowMean, windowMeans } from '../../src/domain/apy/series.ts';
 import type { LendingState } from '../../src/domain/facts.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
-import { packHistory } from '../../src/shared/rate-history.ts';
+import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 import { DAY, daily, NOW_MS } from './world.ts';
 
 function series(days: number, pct: (ago: number) => string): Trailing {
@@ -323,5 +324,38 @@ describe('quarterlyBorrowApyPct', () => {
     const made = trailingOf(packHistory(daily(120, (ago) => (ago < 90 ? '4' : '99'))));
     expect(made && quarterlyBorrowApyPct(made, NOW_MS)?.toFixed()).toBe('4');
     expect(trailingOf(packHistory([]))).toBeUndefined();
+  });
+});
+
+describe('continueSteps', () => {
+  const steps = (...points: readonly (readonly [number, string])[]) =>
+    packHistory(points.map(([atMs, pct]) => ({ atMs, ratePct: new Decimal(pct) })));
+
+  test('default: what is told stands in the place of what was known of the same time; before and after it nothing is lost', () => {
+    const known = steps([10, '1'], [20, '2'], [30, '3'], [40, '4']);
+    expect(continueSteps(steps([20, '2.5'], [25, '2.6'], [30, '3']), known)).toBe(
+      steps([10, '1'], [20, '2.5'], [25, '2.6'], [30, '3'], [40, '4']),
+    );
+    expect(continueSteps(steps([15, '9']), known)).toBe(steps([10, '1'], [15, '9'], [20, '2'], [30, '3'], [40, '4']));
+  });
+
+  test('behavior: an answer without a step, or none, takes nothing away', () => {
+    const known = steps([10, '1']);
+    expect([continueSteps(steps(), known), continueSteps(undefined, known)]).toEqual([known, known]);
+    expect(continueSteps(known, undefined)).toBe(known);
+    expect(continueSteps(steps(), undefined)).toBe(steps());
+  });
+
+  test('property: the steps of both are sorted, and those told are all there', () => {
+    const any = fc
+      .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 12 })
+      .map((times) => steps(...times.sort((a, b) => a - b).map((atMs) => [atMs, String(atMs % 7)] as const)));
+    fc.assert(
+      fc.property(any, any, (fresh, known) => {
+        const times = pointsOf(continueSteps(fresh, known) ?? steps()).map(({ atMs }) => atMs);
+        expect(times).toEqual([...times].sort((a, b) => a - b));
+        for (const { atMs } of pointsOf(fresh)) expect(times).toContain(atMs);
+      }),
+    );
   });
 });

@@ -2,6 +2,7 @@ import { MarketUtils } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { packHistory } from '../../src/shared/rate-history.ts';
 import { robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -46,6 +47,27 @@ describe('composeEquityStrategy', () => {
       visibility: { visible: true },
     });
     expect(strategy.spiralHints).not.toHaveProperty('profile');
+  });
+
+  test('behavior: what the stock market pays its borrowers counts in the net APY, now and in history alike', () => {
+    const plain = strategyOf(completeFacts(robinhood), vault.id, robinhood);
+    const [startsAtMs, endsAtMs] = [NOW_MS - 100 * 86_400_000, NOW_MS + 86_400_000];
+    const campaign = { id: 'c', symbol: 'X', aprPct: new Decimal(2), startsAtMs, endsAtMs };
+    const steps = packHistory([{ atMs: startsAtMs, ratePct: new Decimal(2) }]);
+    let facts = completeFacts(robinhood);
+    facts = withItem(facts, 'incentives', vault.stockMarket.id, { value: { borrow: [campaign], collateral: [] } });
+    facts = withItem(facts, 'incentiveHistory', vault.stockMarket.id, {
+      value: { campaigns: [{ ...campaign, side: 'borrow', steps }] },
+    });
+    const paid = strategyOf(facts, vault.id, robinhood);
+    expect(Number(paid.netBorrowApyPct)).toBeCloseTo(Number(plain.netBorrowApyPct) - 2, 6);
+    // Half of the deposit is borrowed: half of the two points is earned.
+    const more = (a: string | undefined, b: string | undefined) => Number(a) - Number(b);
+    expect(more(paid.defaultLeverage.leverageApyPct, plain.defaultLeverage.leverageApyPct)).toBeCloseTo(1, 1);
+    for (const window of ['avg30d', 'avg60d', 'avg90d'] as const) {
+      const [with2, without] = [paid.historicalLeverageApyPct?.[window], plain.historicalLeverageApyPct?.[window]];
+      expect(more(with2, without), window).toBeCloseTo(1, 1);
+    }
   });
 
   test('behavior: the yield leg is as fresh as the first of its parts to become stale', () => {

@@ -21,6 +21,20 @@ describe('visibilityOf', () => {
     expect(strategyOf(paid, market.id).visibility.visible).toBe(true);
   });
 
+  test('behavior: one yield above zero is enough, whatever the others come to together', () => {
+    const market = marketOf(ethereum, 'sUSDS', 'AUSD');
+    const campaign = { id: '1', symbol: 'M', aprPct: new Decimal(3), startsAtMs: NOW_MS, endsAtMs: NOW_MS + 1 };
+    const losing = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(-5) } });
+    expect(checksOf(strategyOf(losing, market.id)).has_yield?.passed).toBe(false);
+    for (const value of [
+      { borrow: [campaign], collateral: [] },
+      { borrow: [], collateral: [campaign] },
+    ]) {
+      const paid = strategyOf(withItem(losing, 'incentives', market.id, { value }), market.id);
+      expect(checksOf(paid).has_yield).toMatchObject({ passed: true, value: '3.00' });
+    }
+  });
+
   test('behavior: a swap route is needed', () => {
     const curated = strategyOf(facts, marketOf(ethereum, 'sNUSD', 'USDC').id);
     expect(curated.noSwapRoute).toBe(true);

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Market } from '../../src/catalog/types.ts';
 import { composeChain } from '../../src/domain/compose.ts';
+import type { ChainFacts } from '../../src/domain/facts.ts';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
 import { indexStrategies, queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
 import { maturityDaysLeft } from '../../src/domain/strategy/render.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import { chainOf, completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -66,6 +69,34 @@ describe('queryStrategies', () => {
       expect(maturities.slice(0, 3).every(({ strategy }) => strategy.collateral.maturity !== null)).toBe(true);
       expect(maturities.slice(3).every(({ strategy }) => strategy.collateral.maturity === null)).toBe(true);
     }
+  });
+
+  test('behavior: the collateral APY is ordered with its incentive, and the borrow APY net of its own, as leverage has them', () => {
+    const [low, high] = [marketOf(ethereum, 'siUSD', 'USDC'), marketOf(ethereum, 'reUSD', 'USDC')];
+    const paid = (aprPct: number) => ({
+      ...{ id: 'c', symbol: 'X', aprPct: new Decimal(aprPct), startsAtMs: NOW_MS - DAY, endsAtMs: NOW_MS + DAY },
+    });
+    let facts = completeFacts(ethereum);
+    for (const [market, apyPct] of [
+      [low, 6],
+      [high, 6.5],
+    ] as const) {
+      facts = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(apyPct) } });
+    }
+    const firstBy = (order: 'collateralApy' | 'borrowApy', direction: 'asc' | 'desc', of: ChainFacts) => {
+      const { strategies: composed } = composeChain(ethereum, of, PARAMS);
+      const both = composed.filter(({ marketId }) => marketId === low.id || marketId === high.id);
+      return queryStrategies(indexStrategies(both), { order, direction, first: 1 }).items[0]?.strategy.marketId;
+    };
+    expect(firstBy('collateralApy', 'desc', facts)).toBe(high.id);
+    const collateral = withItem(facts, 'incentives', low.id, { value: { borrow: [], collateral: [paid(1)] } });
+    expect(firstBy('collateralApy', 'desc', collateral)).toBe(low.id);
+    const borrow = (market: Market) =>
+      withItem(facts, 'incentives', market.id, { value: { borrow: [paid(1)], collateral: [] } });
+    expect([firstBy('borrowApy', 'asc', borrow(low)), firstBy('borrowApy', 'asc', borrow(high))]).toEqual([
+      low.id,
+      high.id,
+    ]);
   });
 
   test('behavior: pages of any size give every strategy once, in order', () => {

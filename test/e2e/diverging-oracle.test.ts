@@ -17,10 +17,17 @@ afterAll(() => service?.stop());
 const chain = (chainId: number) => service.world.chains.on(chainId);
 const AGGREGATES = `{ ops { aggregates { all { netValueUsd { usd } divergentUsd { usd unknown } } } } }`;
 
-/** Move an oracle by a factor, and read everything that stands on it. */
-async function read(chainId: number, id: string, wallet: string) {
+/** Let a minute pass, and measure the chain. */
+async function pass(chainId: number): Promise<void> {
   service.clock.advance(61_000);
-  await service.refresh(`lending-state:${chainId}`, 'tvl');
+  for (const id of [1, 4663]) await chain(id).increaseTime(61);
+  await service.refresh(`lending-state:${chainId}`);
+}
+
+/** Read everything that stands on an oracle. */
+async function read(chainId: number, id: string, wallet: string) {
+  await pass(chainId);
+  await service.refresh('tvl');
   const [tvl, markets, strategies, positions, portfolio, aggregates, market] = await Promise.all([
     service.get('/v1/tvl'),
     service.get(`/v1/app/markets?chainId=${chainId}`),
@@ -112,4 +119,64 @@ test.each(CASES)('against the %s on chain %i: %s', async (against, chainId, key,
   for (const warnings of Object.values(after.codes)) expect(codesOf(warnings)).toEqual([]);
   expect(after.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
   expect(after.tvl.total.divergentUsd).toBe(0);
+});
+
+test('nothing is opened on an oracle far from the price; what lowers the risk of a position goes on', async () => {
+  const local = chain(1);
+  const market = marketByKey(local.chain, 'weETH/WETH 94.5');
+  const user = seededWallet('looper').account.address;
+  const position = (await service.get(`/v1/partner/positions/${user}?chainId=1`, PARTNER)).body.positions.find(
+    ({ strategyId }: Json) => strategyId === market.id,
+  );
+  const open = () =>
+    service.post(
+      '/v1/partner/leverage/simulate',
+      { chainId: 1, strategyId: market.id, payToken: market.collateral.address, amount: '1', leverage: 2 },
+      PARTNER,
+    );
+  const repay = () =>
+    service.post(
+      '/v1/partner/manage/build',
+      { userAddress: user, id: position.id, action: 'repay', payToken: market.loan.address, amount: '0.1', chainId: 1 },
+      PARTNER,
+    );
+  await pass(1);
+  await service.refresh('prices');
+  const opened = await open();
+  expect([opened.status, opened.body.error]).toEqual([200, undefined]);
+  const price = await local.oraclePrice(market);
+  await local.setOraclePrice(market, (price * 85n) / 100n);
+  await pass(1);
+  const refused = await open();
+  expect([refused.status, refused.body.error.details]).toMatchObject([400, { reason: 'oracle_divergence' }]);
+  expect((await repay()).status).toBe(200);
+  await local.setOraclePrice(market, price);
+  await pass(1);
+  expect((await open()).status).toBe(200);
+});
+
+test('a stablecoin off its peg by both sources is told at once, nothing is opened, and no sum in dollars follows it', async () => {
+  const market = marketByKey(chain(1).chain, 'sUSDe/PYUSD 91.5');
+  await service.refresh('lending-state:1', 'prices:1', 'tvl:1');
+  const before = (await service.get('/v1/tvl')).body.chains[0];
+  for (const provider of ['coingecko', 'defillama-coins'] as const) {
+    service.world.upstreams.faults.set(provider, { kind: 'scaled', factor: 0.8 });
+  }
+  service.clock.advance(61_000);
+  await service.refresh('prices:1', 'tvl:1');
+  const { body } = await service.get(`/v1/strategies/${market.id}`);
+  expect(Number(body.loan.priceUsd)).toBeCloseTo(0.8, 1);
+  expect(codesOf(body.spiralHints.warnings)).toContain('off_peg');
+  const { status, body: refused } = await service.post(
+    '/v1/partner/leverage/simulate',
+    { chainId: 1, strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 2 },
+    PARTNER,
+  );
+  expect([status, refused.error.details]).toMatchObject([400, { reason: 'off_peg' }]);
+  expect((await service.get('/v1/tvl')).body.chains[0].grossTvlUsd).toBe(before.grossTvlUsd);
+  service.world.upstreams.faults.clear();
+  service.clock.advance(61_000);
+  await service.refresh('prices:1', 'tvl:1');
+  const after = await service.get(`/v1/strategies/${market.id}`);
+  expect(after.body.spiralHints.warnings).toBeUndefined();
 });

@@ -158,6 +158,31 @@ describe('prices', () => {
     },
   );
 
+  test.each([
+    [1, ['ETH', 'WETH', 'sUSDS', 'PT-apxUSD-5NOV2026', 'stUSDS', 'srRoyUSDC']],
+    [4663, ['SPY', 'NVDA', 'TSLA', 'spUSDG', 'PONS']],
+  ] as const)('chain %i: what no provider prices has the price that strategies show', async (chainId, symbols) => {
+    const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
+    const { markets } = (await service.get(`/v1/app/markets?chainId=${chainId}`)).body;
+    const { tokens } = service.world.chains.on(chainId).chain;
+    for (const symbol of symbols) {
+      const address = tokens.find((token) => token.symbol === symbol)?.address ?? '';
+      expect(body.prices[address], symbol).toBeGreaterThan(0);
+      const market = markets.find(({ collateral }: Json) => collateral.address === address);
+      if (market) expect(Number(market.collateralPrice.usd.$bn), symbol).toBeCloseTo(body.prices[address], 9);
+    }
+    const of = (symbol: string) => body.prices[tokens.find((token) => token.symbol === symbol)?.address ?? ''];
+    if (chainId === 1) expect(of('ETH')).toBe(of('WETH'));
+  });
+
+  test('a currency that the provider has not is refused by name, and is no failure of the provider', async () => {
+    const { status, body } = await service.get('/v1/prices/chart?coinId=ethereum&currency=zzz');
+    expect([status, body.error.code]).toEqual([400, 'bad_request']);
+    expect(body.error.message).toContain('currency "zzz"');
+    expect(body.error.details).toMatchObject({ field: 'query.currency', value: 'zzz' });
+    expect((await service.get('/v1/prices/chart?coinId=ethereum&currency=eur')).status).toBe(200);
+  });
+
   test('the fallback provider stands in, and says so', async () => {
     const before = await ask(QUERY, { chainId: 1 });
     service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
@@ -198,4 +223,30 @@ test('/health and freshness tell the same of every group, and nothing of upstrea
     }
   }
   expect(text).not.toMatch(/https?:|127\.0\.0\.1|stablewatch|pendle|merkl|llama|royco|kyber/i);
+});
+
+describe('a principal token past its maturity', () => {
+  const market = () =>
+    service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.symbol === 'PT-apxUSD-5NOV2026');
+
+  test('is found by its id, says that it is not listed and why, and earns nothing by contract', async () => {
+    const { status, body } = await service.get(`/v1/strategies/${market()?.id}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      listed: false,
+      notListedBecause: expect.arrayContaining(['maturity']),
+      collateralApyPct: '0.00',
+      collateralApySource: 'none',
+      collateral: { isPt: true, maturityDaysLeft: 0, maturityDate: '2026-11-05' },
+    });
+    const { body: list } = await service.get('/v1/strategies');
+    expect(list.strategies.some(({ id }: Json) => id === market()?.id)).toBe(false);
+  });
+
+  test('has no history, is not stale for it, and makes that of all not stale', async () => {
+    const { body } = await service.get(`/v1/collateral/${market()?.id}/apy-history`);
+    expect(body).toMatchObject({ asOf: null, stale: false, history: [], gap: { reason: 'NOT_APPLICABLE' } });
+    const { body: all } = await service.get('/v1/collateral/apy-history');
+    expect(all.gaps[market()?.id ?? ''].reason).toBe('NOT_APPLICABLE');
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { incentiveRecord } from '../../src/domain/apy/campaigns.ts';
 import type { IncentiveCampaign, MarketIncentives } from '../../src/domain/facts.ts';
 import { packHistory, type RateHistory } from '../../src/shared/rate-history.ts';
+import { doubtCampaigns } from '../../src/warmers/incentives.ts';
 import { all, ethereum, firstMarket, NOW_MS, pct, world } from './world.ts';
 
 describe('incentives', () => {
@@ -79,6 +80,48 @@ describe('incentives', () => {
     w.ports.incentives = { ...w.ports.incentives, live: live({ borrow: [campaign(NOW_MS + 1)], collateral: [] }) };
     await w.run('incentives:1');
     expect(w.facts().groups.incentives.items.size).toBe(ethereum.markets.length);
+  });
+
+  describe('doubtCampaigns', () => {
+    const paying = (id: string, symbol: string, apr: string): IncentiveCampaign => ({
+      ...{ id, symbol, aprPct: pct(apr), startsAtMs: NOW_MS - 500, endsAtMs: NOW_MS + 500 },
+    });
+    const on = (...borrow: IncentiveCampaign[]): MarketIncentives => ({ borrow, collateral: [] });
+    const known = on(paying('a', 'X', '4'), paying('big', 'Y', '80'));
+
+    test.each([
+      ['the same campaign at a factor of 100', on(paying('a', 'X', '400')), known, '400'],
+      ['the same campaign at a factor of 0.01', on(paying('a', 'X', '0.04')), known, '0.04'],
+      ['the same campaign, dearer by half', on(paying('a', 'X', '6')), known, undefined],
+      ['a new one far above what its token paid here', on(paying('b', 'X', '90')), known, '90'],
+      ['a new one as high as its token paid here', on(paying('b', 'Y', '90')), known, undefined],
+      ['a new one of an unknown token', on(paying('b', 'Z', '60')), known, '60'],
+      ['a new one of an unknown token, within bounds', on(paying('b', 'Z', '50')), known, undefined],
+      ['the first of a market', on(paying('b', 'Z', '999')), undefined, '999'],
+      [
+        'what both sides pay is told together',
+        { ...on(paying('a', 'X', '400')), collateral: [paying('c', 'X', '5')] },
+        known,
+        '405',
+      ],
+    ] as const)('%s', (_name, fresh, before, told) => {
+      expect(doubtCampaigns(fresh, before)?.toFixed()).toBe(told);
+    });
+
+    test('the last good one goes on until three readings agree', async () => {
+      const w = world();
+      const shown = async (apr: string) => {
+        const list = async (_chain: unknown, ids: readonly string[]) =>
+          all(ids, (id) => (id === firstMarket.id ? on(paying('a', 'X', apr)) : on()));
+        w.ports.incentives = { ...w.ports.incentives, live: list };
+        await w.run('incentives:1');
+        return w.facts().groups.incentives.items.get(firstMarket.id)?.value.borrow[0]?.aprPct.toFixed();
+      };
+      expect(await shown('4')).toBe('4');
+      expect([await shown('400'), await shown('400')]).toEqual(['4', '4']);
+      expect(await shown('4')).toBe('4');
+      expect([await shown('400'), await shown('400'), await shown('400')]).toEqual(['4', '4', '400']);
+    });
   });
 
   describe('what campaigns paid', () => {

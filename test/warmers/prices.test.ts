@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createMemoryLease } from '../../src/snapshot/lease.ts';
+import { createWarmerRunner } from '../../src/warmers/runner.ts';
+import type { Warmer } from '../../src/warmers/types.ts';
+import { rememberingLogger } from '../snapshot/logs.ts';
 import { all, fails, NOW_MS, pct, token, world } from './world.ts';
 
 describe('prices', () => {
@@ -115,6 +119,32 @@ describe('prices', () => {
       const w = world();
       await tell(w, '1', '1');
       expect(await tell(w, '0.31', '0.312')).toEqual(['0.31', 'coingecko', undefined, undefined]);
+    });
+
+    test('a real loss of the peg that only one can tell is shown within a minute of its first reading', async () => {
+      const w = world();
+      await tell(w, '1', null);
+      const known = w.warmers.find(({ name }) => name === 'prices:1');
+      if (!known) throw new Error('a warmer of prices expected');
+      const prices: Warmer = { ...known, run: (signal, mode) => w.run('prices:1', mode, signal) };
+      const { clock, timers } = w.time;
+      const lease = createMemoryLease();
+      const told: (string | undefined)[] = [];
+      const onRun = () => told.push(w.facts().groups.price.items.get(usdc)?.value.usd.toFixed());
+      w.ports.prices = [
+        { name: 'coingecko', usdPrices: priced('0.7') },
+        { name: 'defillama', usdPrices: fails('timeout') },
+      ];
+      const logger = rememberingLogger();
+      const runner = createWarmerRunner({ warmers: [prices], clock, timers, logger, lease, random: () => 0, onRun });
+      await runner.start();
+      const firstMs = clock.now();
+      while (told.at(-1) !== '0.7') {
+        expect(clock.now() - firstMs, String(told)).toBeLessThan(60_000);
+        await w.time.advance(1_000);
+      }
+      expect(told).toEqual(['1', '1', '0.7']);
+      await runner.stop();
     });
 
     test('before anything is known, a stablecoin at 1.5 USD of one provider is not published', async () => {

@@ -43,4 +43,15 @@ describe('delayAfter', () => {
       }),
     );
   });
+
+  test('behavior: a value that waits to be confirmed is asked for again within 15 s, three times within a minute', () => {
+    const suspect: Outcome = { report: { items: 3, failures: 1, retryable: 1, suspects: 1 } };
+    fc.assert(
+      fc.property(everySec, fc.integer({ min: 1, max: 40 }), chance, (sec, failures, random) => {
+        const delays = [0, 1, 2].map((more) => delayAfter(sec, failures + more, suspect, () => random));
+        for (const ms of delays) expect(ms).toBeLessThanOrEqual(Math.min(15, sec) * 1_000);
+        expect(delays.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(60_000);
+      }),
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { trailingOf, windowMeans } from '../../src/domain/apy/series.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
 import { all, catalog, ethereum, fails, NOW_MS, pct, token, world } from './world.ts';
 
@@ -75,6 +76,34 @@ describe('collateral-apy', () => {
     fresh.keepSamples = false;
     await day(fresh, '7');
     expect(historyOf(fresh)?.split(',')).toHaveLength(3);
+  });
+});
+
+describe('averages of sources without a history', () => {
+  test.each([
+    ['yieldmarket', 'PT-apxUSD-5NOV2026'],
+    ['onchain', 'stUSDS'],
+    ['aggregator', 'wstETH'],
+  ] as const)('%s: every average appears with its days, by our own samples alone', async (source, symbol) => {
+    const w = world();
+    const { address } = token(symbol);
+    const rate = (day: number) => pct(String(5 + (day % 10) / 10));
+    const means = () => {
+      const history = w.facts().groups.collateralApy.items.get(address)?.value.history;
+      const series = history === undefined ? undefined : trailingOf(history);
+      return series ? Object.keys(windowMeans(series, w.time.clock.now())) : [];
+    };
+    const appeared = new Map<string, number>();
+    for (let day = 0; day < 92; day += 1) {
+      if (source !== 'onchain')
+        w.ports[source] = { name: source, apys: async () => all([address], () => ({ apyPct: rate(day) })) };
+      await w.run(`collateral-apy-${source}:1`);
+      for (const name of means()) if (!appeared.has(name)) appeared.set(name, day);
+      await w.time.advance(86_400_000);
+    }
+    // A history may begin three days after its window.
+    expect([...appeared.keys()]).toEqual(['avg30d', 'avg60d', 'avg90d']);
+    for (const [name, day] of appeared) expect(Math.abs(day - Number(name.slice(3, 5))), name).toBeLessThanOrEqual(3);
   });
 });
 
