@@ -5,15 +5,20 @@ import {
   encodeAbiParameters,
   encodeFunctionResult,
   type Hex,
+  numberToHex,
 } from 'viem';
 import { multicall3Abi } from '../src/abi/multicall3.ts';
 import type { Chain } from '../src/catalog/types.ts';
-import type { ChainClient } from '../src/chain/client.ts';
+import type { NodeCapabilities } from '../src/chain/capabilities.ts';
+import type { ChainNodes, Session } from '../src/chain/nodes.ts';
+import type { NamedBlock, Reading } from '../src/chain/reading.ts';
 import type { ChainFacts } from '../src/domain/facts.ts';
 import type { SwapQuotePort } from '../src/upstreams/types.ts';
 
 export interface StubChain {
-  readonly client: ChainClient;
+  readonly nodes: ChainNodes;
+  /** The only block that it has. */
+  readonly block: NamedBlock;
   readonly venue: SwapQuotePort;
   /** How many times somebody waited for an answer before asking on, since the last call of this. */
   takeSteps(): number;
@@ -35,6 +40,15 @@ const SELECTORS = {
   sUser: '0xd1b8811a',
 } as const;
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
+const CAPABLE: NodeCapabilities = {
+  simulateV1: 'works',
+  stateOverrides: 'works',
+  batchSize: 500,
+  callGas: 50_000_000n,
+  blockHash: 'missing',
+  blockTags: { safe: 'works', finalized: 'works' },
+  logRange: 10_000,
+};
 const RICH = 10n ** 30n;
 const PRICE_SCALE = 10n ** 36n;
 
@@ -132,8 +146,32 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
       });
     },
   };
-  return {
+  const block: NamedBlock = {
+    number: 100_000n,
+    timestamp: BigInt(Math.floor(nowMs / 1_000)),
+    hash: `0x${'11'.repeat(32)}`,
+    toldBy: 1,
+  };
+  const reading: Reading = {
     client: createPublicClient({ cacheTime: 0, transport: custom({ request }, { retryCount: 0 }) }),
+    block,
+    at: numberToHex(block.number),
+    capabilities: async () => CAPABLE,
+    distrust: () => {},
+  };
+  const session: Session = { run: (work) => work(reading) };
+  return {
+    nodes: {
+      chainId: chain.chainId,
+      session: () => session,
+      read: (work) => session.run(work),
+      within: () => {
+        throw new Error('the stub chain knows one patience');
+      },
+      probe: async () => {},
+      status: () => [],
+    },
+    block,
     venue,
     takeSteps: () => {
       const taken = steps;

@@ -75,7 +75,7 @@ export function syntheticReader(chain: Chain, owners: readonly Address[]) {
     readProxyHead: async () => {
       requests.count += 3;
       return {
-        blockNumber: block.number,
+        block: { ...block, hash: `0x${'22'.repeat(32)}` as Hex, toldBy: 1 },
         proxyCount,
         finalCount: proxyCount,
         genesisHash: `0x${'11'.repeat(32)}` as Hex,

@@ -33,7 +33,7 @@ export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
   const core = createCore(deps);
-  const { catalog, db, keys, telemetry, warmth, changes, services } = core;
+  const { catalog, db, keys, telemetry, warmth, changes, services, nodes } = core;
   const { metrics } = telemetry;
   const { snapshot } = warmth;
   const surface = createSurface(deps, core, () => stopped !== undefined);
@@ -82,6 +82,7 @@ export function createApp(deps: AppDeps): App {
             ? {}
             : { onSlowReader: metrics.slowReader, onRefusedConnection: metrics.connectionRefused }),
         });
+        for (const all of nodes.values()) void all.probe();
         warmth.start(env.ROLE !== 'api');
         if (env.ROLE !== 'api') hourly.start();
       } catch (error) {

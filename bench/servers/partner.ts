@@ -47,7 +47,7 @@ serve<null | object>(async () => {
   const common = { catalog, clock, composed: () => composed, facts: () => facts, timers: systemTimers };
   const wallets = {
     readers: new Map([[CHAIN_ID, reader]]),
-    directory: { find: async () => ({ wallets: owners, blockNumber: 100_000n, unreadable: 0 }) },
+    directory: { find: async () => ({ wallets: owners, block: stub.block, unreadable: 0 }) },
     registrations: {
       byWallets: async (asked: readonly (typeof owners)[number][]) =>
         new Map(asked.map((wallet) => [wallet, rows.get(wallet) ?? []])),
@@ -56,7 +56,7 @@ serve<null | object>(async () => {
   };
   const { leverage, equity } = createPartnerServices({
     ...common,
-    clients: new Map([[CHAIN_ID, stub.client]]),
+    nodes: new Map([[CHAIN_ID, stub.nodes]]),
     quotes: [stub.venue],
     venueStatistics: createVenueStatistics(),
     budgets: BUDGETS,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Catalog } from '../../src/catalog/types.ts';
-import { createChainClient } from '../../src/chain/client.ts';
+import { createChainNodes } from '../../src/chain/nodes.ts';
 import { createChainReader } from '../../src/chain/reader.ts';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
 import { createComposition } from '../../src/services/composition.ts';
@@ -38,15 +38,18 @@ const DELAY_RESOLUTION_MS = 1;
 serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, rpcUrl }) => {
   const chain = syntheticChain(markets);
   let requests = 0;
-  const client = createChainClient(
-    { chainId: 1, rpcUrl, retryCount: 0 },
-    {
-      onRequest: () => {
-        requests += 1;
-      },
-    },
-  );
   const clock = { now: () => NOW_MS };
+  const nodes = createChainNodes({
+    chainId: 1,
+    urls: [rpcUrl],
+    clock,
+    logger: silentLogger,
+    retryCount: 0,
+    fetchOf: () => (input, init) => {
+      requests += 1;
+      return fetch(input, init);
+    },
+  });
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-bench-'));
   const snapshot = createFileSnapshot({
     path: join(folder, 'snapshot.json'),
@@ -70,7 +73,7 @@ serve<{ readonly markets: number; readonly rpcUrl: string }>(async ({ markets, r
   const warmer = createLendingStateWarmer(
     { snapshot, clock, logger: silentLogger, recordSamples: async () => {} },
     chain,
-    createChainReader({ client, chain, clock }),
+    createChainReader({ nodes, chain, clock }),
     60,
   );
   const rounds: { wallMs: number; cpuMs: number; delayMs: number }[] = [];

@@ -1,5 +1,4 @@
 import { type Catalog, createCatalog, curatedChains } from '../catalog/index.ts';
-import { createChainClients } from '../chain/client.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
 import { createDatabase, type Database } from '../database/client.ts';
 import { createPortfolioSampleRepository } from '../database/portfolio-samples.ts';
@@ -18,6 +17,7 @@ import { Decimal } from '../shared/decimal.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams } from '../upstreams/index.ts';
 import type { AppDeps } from './deps.ts';
+import { createNodes, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
 import { StartError } from './start.ts';
@@ -38,6 +38,7 @@ export interface Core {
   readonly warmth: Warmth;
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
+  readonly nodes: NodesOf;
 }
 
 /** Wire sources, warmers and services. Nothing is connected, read or scheduled before the app starts. */
@@ -54,6 +55,7 @@ export function createCore(deps: AppDeps): Core {
     facts: (chainId) => snapshot.facts(chainId),
     ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
     persisted: () => snapshot.place().ok,
+    nodes: (chainId) => nodes.get(chainId)?.status() ?? [],
     clockSkewMs: () => snapshot.place().clockSkewMs,
     jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : warmth.runner.jobs()),
   });
@@ -76,28 +78,24 @@ export function createCore(deps: AppDeps): Core {
     ...(metrics === undefined ? {} : { onCheck: metrics.keyCheck }),
     ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
   });
-  const clientsOf = (timeoutMs: number) =>
-    createChainClients(
-      [...config.rpcUrls].map(([chainId, rpcUrl]) => ({ chainId, rpcUrl, timeoutMs })),
-      { fetchOf: telemetry.rpcFetch },
-    );
-  const chains = clientsOf(env.RPC_TIMEOUT_MS);
-  const buildChains = clientsOf(Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS));
+  const nodes = createNodes(deps, telemetry);
+  const buildPatienceMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
+  const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildPatienceMs)]));
   const upstreams = createUpstreams({
     config: providersOf(config),
     fetch: telemetry.fetch,
     clock,
     logger,
     random: deps.random,
-    gasPriceOf: createGasPrices(buildChains),
+    gasPriceOf: createGasPrices(buildNodes),
     ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
   });
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     catalog,
-    chains,
-    buildChains,
+    nodes,
+    buildNodes,
     db,
     samples: portfolioSamples,
     composed: (chainId) => services.composed(chainId),
@@ -110,7 +108,7 @@ export function createCore(deps: AppDeps): Core {
   const warmth = createWarmth({
     ...deps,
     catalog,
-    chains,
+    nodes,
     upstreams,
     samples,
     recordedRates,
@@ -171,7 +169,7 @@ export function createCore(deps: AppDeps): Core {
     ...telemetry.countBuilds(
       createPartnerServices({
         catalog,
-        clients: buildChains,
+        nodes: buildNodes,
         quotes: upstreams.quotes,
         venueStatistics,
         timers: deps.timers,
@@ -189,7 +187,7 @@ export function createCore(deps: AppDeps): Core {
       }),
     ),
   };
-  return { catalog, db, keys, telemetry, warmth, changes, services };
+  return { catalog, db, keys, telemetry, warmth, changes, services, nodes };
 }
 
 /** @throws StartError naming the overlay's setting, CatalogError */

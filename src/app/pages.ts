@@ -9,11 +9,13 @@ import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { WarmerRunner } from '../warmers/runner.ts';
+import { type NodesOf, shownNodes } from './nodes.ts';
 import { type Encoded, encode, encodedResponse } from './static-files.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
+  readonly nodes: NodesOf;
   readonly clock: Clock;
   readonly role: 'all' | 'api' | 'warmer';
   /** The jobs that keep the facts fresh, in a process that warms. */
@@ -36,7 +38,7 @@ export interface StatusPages {
 
 /** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
 export function createStatusPages(deps: StatusDeps): StatusPages {
-  const { catalog, services, clock, role, jobs, keyChecks, place, stopping, charge } = deps;
+  const { catalog, services, nodes, clock, role, jobs, keyChecks, place, stopping, charge } = deps;
   const readyPage = () => {
     const chains = readiness();
     const ready = !stopping() && chains.every((chain) => chain.ready);
@@ -85,6 +87,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
             itemsAtLastGood: row.itemsAtLastGood,
             neverMeasured: row.neverMeasured,
           })),
+          nodes: shownNodes(nodes.get(chain.chainId)),
           excluded: composed.excluded,
         };
       }),

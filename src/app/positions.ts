@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { ChainClient } from '../chain/client.ts';
+import type { ChainNodes } from '../chain/nodes.ts';
 import { createPositionReader } from '../chain/positions.ts';
 import type { Database } from '../database/client.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
@@ -21,9 +21,9 @@ import type { ReadPositions } from '../warmers/types.ts';
 
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
-  readonly chains: ReadonlyMap<ChainId, ChainClient>;
-  /** The clients of whoever waits for a build: they give up sooner. */
-  readonly buildChains: ReadonlyMap<ChainId, ChainClient>;
+  readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
+  /** The same nodes for whoever waits for a build: they are given up sooner. */
+  readonly buildNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
   /** Where totals over time are kept. */
   readonly samples: PortfolioSampleRepository;
@@ -46,20 +46,20 @@ export interface WiredPositions extends PositionServices, Pick<OpsServices, 'ops
 /** Wire everything that reads positions: the services of the request path, and the readings of builds and of the TVL warmer. */
 export function createPositionServices(deps: PositionServicesDeps): WiredPositions {
   const { catalog, db, composed, clock, logger } = deps;
-  const readersOf = (chains: ReadonlyMap<ChainId, ChainClient>) =>
+  const readersOf = (all: ReadonlyMap<ChainId, ChainNodes>) =>
     new Map(
       catalog.chains.flatMap((chain) => {
-        const client = chains.get(chain.chainId);
-        return client ? [[chain.chainId, createPositionReader({ client, chain, clock })] as const] : [];
+        const nodes = all.get(chain.chainId);
+        return nodes ? [[chain.chainId, createPositionReader({ nodes, chain, clock })] as const] : [];
       }),
     );
-  const readers = readersOf(deps.chains);
+  const readers = readersOf(deps.nodes);
   const directory = createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger });
   const registrations = createRegistrationRepository(db);
   const common = { catalog, directory, registrations, composed };
   return {
     positions: createPositions({ ...common, readers }),
-    buildPositions: createPositions({ ...common, readers: readersOf(deps.buildChains) }),
+    buildPositions: createPositions({ ...common, readers: readersOf(deps.buildNodes) }),
     ops: createPortfolios({
       ...deps,
       readers,

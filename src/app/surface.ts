@@ -111,6 +111,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     role: env.ROLE,
     jobs: warmth.runner.jobs,
     keyChecks: keys.checks,
+    nodes: core.nodes,
     place: warmth.snapshot.place,
     stopping,
     charge: door.chargeStatus,

@@ -26,6 +26,7 @@ export interface TelemetryDeps {
   readonly ready: (chainId: ChainId) => boolean;
   readonly persisted: () => boolean;
   readonly clockSkewMs: () => number | undefined;
+  readonly nodes: FactsMetricsDeps['nodes'];
   readonly jobs: FactsMetricsDeps['jobs'];
 }
 
@@ -35,8 +36,8 @@ export interface Telemetry {
   readonly metrics: Metrics | undefined;
   /** For providers. */
   readonly fetch: typeof fetch;
-  /** For the node of a chain. */
-  rpcFetch(chainId: ChainId): typeof fetch;
+  /** For a node of a chain, by its place in RPC_URL_*. */
+  rpcFetch(chainId: ChainId, node: number): typeof fetch;
   /** Count what comes of previews and builds. */
   countBuilds(builders: PartnerServices): PartnerServices;
   start(): Promise<void>;
@@ -62,10 +63,10 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   return {
     metrics,
     fetch: tracing === undefined ? deps.fetch : tracing.fetch(deps.fetch, peerOf),
-    rpcFetch(chainId) {
+    rpcFetch(chainId, node) {
       const traced =
         tracing === undefined ? deps.fetch : tracing.fetch(deps.fetch, () => ({ 'peer.service': `chain ${chainId}` }));
-      return metrics === undefined ? traced : countRpc(traced, chainId, clock, metrics);
+      return metrics === undefined ? traced : countRpc(traced, { chainId, node }, clock, metrics);
     },
     countBuilds({ leverage, equity }) {
       if (metrics === undefined) return { leverage, equity };
@@ -101,10 +102,15 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   };
 }
 
-function countRpc(inner: typeof fetch, chainId: ChainId, clock: Clock, metrics: Metrics): typeof fetch {
+function countRpc(
+  inner: typeof fetch,
+  asked: { readonly chainId: ChainId; readonly node: number },
+  clock: Clock,
+  metrics: Metrics,
+): typeof fetch {
   return async (input, init) => {
     const startedMs = clock.now();
-    const tell = (outcome: string) => metrics.rpcCall({ chainId, outcome, ms: clock.now() - startedMs });
+    const tell = (outcome: string) => metrics.rpcCall({ ...asked, outcome, ms: clock.now() - startedMs });
     try {
       const response = await inner(input, init);
       tell(response.ok ? 'ok' : response.status === 429 ? 'rate_limited' : 'rejected');

@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { ChainClient } from '../chain/client.ts';
+import type { ChainNodes } from '../chain/nodes.ts';
 import { createChainReader } from '../chain/reader.ts';
 import type { RecordedRateRepository } from '../database/recorded-rates.ts';
 import type { SampleRepository } from '../database/samples.ts';
@@ -18,7 +18,7 @@ import type { AppDeps } from './deps.ts';
 
 export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
   readonly catalog: Catalog;
-  readonly chains: ReadonlyMap<ChainId, ChainClient>;
+  readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
   readonly recordedRates: RecordedRateRepository;
@@ -55,8 +55,8 @@ export function createWarmth(deps: WarmthDeps): Warmth {
   const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, clock, logger });
   const chainReaders = new Map(
     catalog.chains.flatMap((chain) => {
-      const client = deps.chains.get(chain.chainId);
-      return client ? [[chain.chainId, createChainReader({ client, chain, clock })] as const] : [];
+      const nodes = deps.nodes.get(chain.chainId);
+      return nodes ? [[chain.chainId, createChainReader({ nodes, chain, clock })] as const] : [];
     }),
   );
   const runner = createWarmerRunner({

@@ -1,21 +1,16 @@
-import { numberToHex } from 'viem';
 import type { Address, Hex } from '../shared/ids.ts';
-import type { ChainClient } from './client.ts';
 import { toChainReadError } from './errors.ts';
+import type { Reading } from './reading.ts';
 import type { ReadOptions } from './types.ts';
 
-/** Run a call at a block; without a receiver the data is creation code. @throws ChainReadError */
+/** Run a call at the block of a reading; without a receiver the data is creation code. @throws ChainReadError */
 export async function callAt(
-  client: ChainClient,
+  { client, at }: Reading,
   call: { readonly to?: Address; readonly data: Hex },
-  blockNumber: bigint,
   { signal }: ReadOptions = {},
 ): Promise<Hex> {
   try {
-    return await client.request(
-      { method: 'eth_call', params: [call, numberToHex(blockNumber)] },
-      signal ? { signal } : {},
-    );
+    return await client.request({ method: 'eth_call', params: [call, at] }, signal ? { signal } : {});
   } catch (error) {
     throw toChainReadError(error, signal);
   }

@@ -1,6 +1,8 @@
 import { createPublicClient, type PublicClient } from 'viem';
 import type { ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
+import { BATCH_SIZES } from './capabilities.ts';
+import { createJsonRpc, type SendRpc } from './json-rpc.ts';
 import { batchTransport } from './transport.ts';
 
 /** The part of viem's client that reads and simulations use. */
@@ -9,8 +11,8 @@ export type ChainClient = PublicClient;
 export interface ChainEndpoint {
   readonly chainId: ChainId;
   readonly rpcUrl: string;
-  /** Whether the node takes JSON-RPC batches; without, every call of a round is an HTTP request of its own. Default true. */
-  readonly batch?: boolean;
+  /** How many calls the node takes in one HTTP request; 1 = every call of a round is a request of its own. Default 500. */
+  readonly batchSize?: () => number;
   /** Default 10 s. */
   readonly timeoutMs?: number;
   /** Further tries after a failed request. Default 1: the warmers' own backoff does the rest. */
@@ -20,49 +22,51 @@ export interface ChainEndpoint {
 export interface ChainClientHooks {
   /** Told of every HTTP request before it leaves, retries included. */
   readonly onRequest?: (chainId: ChainId) => void;
-  /** The fetch that requests to a chain's node leave through. Default: the global one. */
-  readonly fetchOf?: (chainId: ChainId) => typeof fetch;
+  /** What requests to the node leave through. Default: the global one. */
+  readonly fetch?: typeof fetch;
   /** How requests and answers are worked through in pieces; default: between other work of the event loop. */
   readonly slicing?: Slicing;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
-/** Below geth's default limit of 1,000 calls in a batch. */
-const BATCH_SIZE = 500;
+const [BATCH_SIZE = 1] = BATCH_SIZES;
 /** Below the 5 MB that geth takes as a request. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** Four times the 16 MB of a full batch that reads 50,000 markets. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Create the RPC client of each chain. Calls issued in the same tick leave as one batched HTTP request. */
-export function createChainClients(
-  endpoints: readonly ChainEndpoint[],
-  hooks: ChainClientHooks = {},
-): ReadonlyMap<ChainId, ChainClient> {
-  return new Map(endpoints.map((endpoint) => [endpoint.chainId, createChainClient(endpoint, hooks)]));
-}
-
-/** Create the RPC client of one chain. */
+/** Create the RPC client of one node. Calls issued in the same tick leave as one batched HTTP request. */
 export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
-  const { chainId, rpcUrl, batch = true, timeoutMs = TIMEOUT_MS, retryCount = RETRY_COUNT } = endpoint;
-  const send = impatient(hooks.fetchOf?.(chainId) ?? fetch, timeoutMs);
+  const { timeoutMs = TIMEOUT_MS, retryCount = RETRY_COUNT, batchSize = () => BATCH_SIZE } = endpoint;
   return createPublicClient({
     cacheTime: 0,
     transport: batchTransport({
-      url: rpcUrl,
-      batchSize: batch ? BATCH_SIZE : 1,
+      ...doorOf({ ...endpoint, timeoutMs }, hooks),
+      batchSize,
       batchBytes: BATCH_BYTES,
       timeoutMs,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
       retryCount,
-      slicing: hooks.slicing ?? betweenEvents,
-      fetch: (input, init) => {
-        hooks.onRequest?.(chainId);
-        return send(input, init);
-      },
     }),
   });
+}
+
+/** Create the door to one node through which probes go: one HTTP request for what is sent, tried once. */
+export function createProbeDoor(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): SendRpc {
+  return createJsonRpc(doorOf(endpoint, hooks));
+}
+
+function doorOf({ chainId, rpcUrl, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: ChainClientHooks) {
+  const send = impatient(hooks.fetch ?? fetch, timeoutMs);
+  return {
+    url: rpcUrl,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    slicing: hooks.slicing ?? betweenEvents,
+    fetch: (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
+      hooks.onRequest?.(chainId);
+      return send(input, init);
+    },
+  };
 }
 
 /** End a request after `timeoutMs`, body included: a node that falls silent would hold a warmer for ever. */

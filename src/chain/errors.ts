@@ -15,6 +15,17 @@ export class ChainReadError extends UpstreamUnavailableError {
   }
 }
 
+/** The node does not have the block that was named: another one, or the same a moment later, may. */
+export class BlockMissingError extends ChainReadError {
+  constructor(reason: FailureReason = 'missing') {
+    super(reason);
+  }
+}
+
+/** What nodes say of a block that they do not have: EIP-1474's code, and the words of geth, Nethermind, Erigon and Nitro. */
+const RESOURCE_NOT_FOUND = -32001;
+const NO_BLOCK = /header not found|block .{0,80}not found|unknown block|could not find block|not canonical/i;
+
 /** Turn whatever a request threw into a `ChainReadError`. An abort is rethrown as it is. */
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
   if (signal?.aborted) throw signal.reason;
@@ -25,9 +36,13 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
     if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
     return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.headers));
   }
+  const said = error.walk((cause) => cause instanceof RpcRequestError);
+  if (said instanceof RpcRequestError && (said.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(said.details))) {
+    return new BlockMissingError();
+  }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
   if (error.walk((cause) => cause instanceof LimitExceededRpcError)) return new ChainReadError('rate_limited');
-  if (error.walk((cause) => cause instanceof RpcRequestError)) return new ChainReadError('server_error');
+  if (said) return new ChainReadError('server_error');
   return new ChainReadError('malformed');
 }
 

@@ -5,13 +5,12 @@ import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { requireBlockTime } from './block-time.ts';
 import { callAt } from './call.ts';
-import type { ChainClient } from './client.ts';
-import { ChainReadError, toChainReadError } from './errors.ts';
+import { ChainReadError } from './errors.ts';
+import type { Reading } from './reading.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
 import { decodeAggregate, encodeAggregate } from './words.ts';
 
 export interface ExecutorDeps {
-  readonly client: ChainClient;
   readonly chainId: ChainId;
   readonly multicall3: Address;
   readonly clock: Clock;
@@ -28,10 +27,8 @@ export interface Execution {
 }
 
 export interface Executor {
-  /** Ask the node for its newest block. One request. @throws ChainReadError */
-  latestBlock(options?: ReadOptions): Promise<bigint>;
-  /** Read everything at one block. One (batched) request. @throws ChainReadError when nothing at all can be read, `implausible` for a block of the future */
-  execute(calls: readonly Call[], blockNumber: bigint, options?: ReadOptions): Promise<Execution>;
+  /** Read everything at the block of the reading. One (batched) request. @throws ChainReadError when nothing at all can be read, `implausible` for a block of the future */
+  execute(reading: Reading, calls: readonly Call[], options?: ReadOptions): Promise<Execution>;
 }
 
 /** About 290 small calls: some 20 million gas, under the 50 million that nodes allow a call. */
@@ -45,27 +42,20 @@ const CALL_OVERHEAD_BYTES = 5 * 32;
  * rollups `block.number` may be the parent chain's; its time, and the chain's id as a check, come with the first chunk.
  */
 export function createExecutor(deps: ExecutorDeps): Executor {
-  const { client, chainId, multicall3, clock, maxCalldataBytes = MAX_CALLDATA_BYTES, slicing = betweenEvents } = deps;
+  const { chainId, multicall3, clock, maxCalldataBytes = MAX_CALLDATA_BYTES, slicing = betweenEvents } = deps;
   const frame: readonly Call[] = [
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }) },
     { to: multicall3, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }) },
   ];
 
   return {
-    latestBlock: async ({ signal } = {}) => {
-      try {
-        return BigInt(await client.request({ method: 'eth_blockNumber' }, signal ? { signal } : {}));
-      } catch (error) {
-        throw toChainReadError(error, signal);
-      }
-    },
-    execute: async (calls, blockNumber, options = {}) => {
+    execute: async (reading, calls, options = {}) => {
       const chunks = await runInSlices(chunksOf([...frame, ...calls], maxCalldataBytes), slicing);
       // All encoded before the first is sent: what is sent in one turn is one request.
       const data = await runInSlices(eachStep(chunks, encodeAggregate), slicing);
       options.signal?.throwIfAborted();
       const answers = await Promise.allSettled(
-        data.map((text) => callAt(client, { to: multicall3, data: text }, blockNumber, options)),
+        data.map((text) => callAt(reading, { to: multicall3, data: text }, options)),
       );
       const read = (answer: (typeof answers)[number], i: number): readonly CallResult[] => {
         const count = chunks[i]?.length ?? 0;
@@ -80,7 +70,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       const results = (await runInSlices(eachStep(answers, read), slicing)).flat();
       const [timestamp, id, ...rest] = results;
       if (uintOf(id) !== BigInt(chainId)) throw new ChainReadError('implausible');
-      return { block: { number: blockNumber, timestamp: requireBlockTime(uintOf(timestamp), clock) }, results: rest };
+      const { number } = reading.block;
+      return { block: { number, timestamp: requireBlockTime(uintOf(timestamp), clock) }, results: rest };
     },
   };
 }

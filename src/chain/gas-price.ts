@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ChainId } from '../shared/ids.ts';
-import type { ChainClient } from './client.ts';
+import type { ChainNodes } from './nodes.ts';
 
 /** One block of Ethereum: a venue weighs routes by gas, and an older price changes no route. */
 const TTL_MS = 12_000;
@@ -12,13 +12,13 @@ const MAX_PLAUSIBLE_WEI = 100_000n * 10n ** 9n;
  * not say, or says something absurd.
  */
 export function createGasPrices(
-  clients: ReadonlyMap<ChainId, ChainClient>,
+  nodes: ReadonlyMap<ChainId, ChainNodes>,
 ): (chainId: ChainId) => Promise<bigint | undefined> {
   const prices = new LRUCache<ChainId, bigint>({
-    max: Math.max(1, clients.size),
+    max: Math.max(1, nodes.size),
     ttl: TTL_MS,
     fetchMethod: async (chainId) => {
-      const price = await clients.get(chainId)?.getGasPrice();
+      const price = await nodes.get(chainId)?.read(({ client }) => client.getGasPrice());
       return price !== undefined && price > 0n && price <= MAX_PLAUSIBLE_WEI ? price : undefined;
     },
   });

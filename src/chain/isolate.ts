@@ -1,5 +1,6 @@
 import { ChainReadError } from './errors.ts';
 import { createExecutor, type Execution, type Executor, type ExecutorDeps } from './execute.ts';
+import type { Reading } from './reading.ts';
 import type { Call, CallResult, ReadOptions } from './types.ts';
 
 /** Failures of a whole multicall that one of its calls may have caused: the node answered, and could not do it. */
@@ -18,15 +19,15 @@ export function createIsolatingExecutor(deps: ExecutorDeps): Executor {
 
   const again = async (
     first: Execution,
+    reading: Reading,
     calls: readonly Call[],
-    blockNumber: bigint,
     options: ReadOptions | undefined,
   ): Promise<Execution> => {
     const failed = calls.flatMap((call, index) => (isBroken(first.results[index]) ? [{ call, index }] : []));
     if (failed.length === 0 || failed.length > MAX_ALONE) return first;
     const retried = failed.map(({ call }) => call);
     try {
-      const { results } = await alone.execute(retried, blockNumber, options);
+      const { results } = await alone.execute(reading, retried, options);
       const answers = new Map(blameAlone(results).map((answer, i) => [failed[i]?.index ?? -1, answer] as const));
       return { ...first, results: first.results.map((result, index) => answers.get(index) ?? result) };
     } catch (error) {
@@ -36,15 +37,14 @@ export function createIsolatingExecutor(deps: ExecutorDeps): Executor {
   };
 
   return {
-    latestBlock: (options) => together.latestBlock(options),
-    execute: async (calls, blockNumber, options) => {
+    execute: async (reading, calls, options) => {
       try {
-        return await again(await together.execute(calls, blockNumber, options), calls, blockNumber, options);
+        return await again(await together.execute(reading, calls, options), reading, calls, options);
       } catch (error) {
         // The first multicall also carries the block's time: without it there was no answer at all.
         if (!(error instanceof ChainReadError) || !CAUSED_BY_A_CALL.includes(error.reason)) throw error;
         if (calls.length === 0 || calls.length > MAX_ALONE) throw error;
-        const execution = await alone.execute(calls, blockNumber, options);
+        const execution = await alone.execute(reading, calls, options);
         return { ...execution, results: blameAlone(execution.results) };
       }
     },

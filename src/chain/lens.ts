@@ -3,13 +3,12 @@ import type { ChainId, Hex } from '../shared/ids.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { requireBlockTime } from './block-time.ts';
 import { callAt } from './call.ts';
-import type { ChainClient } from './client.ts';
 import { ChainReadError } from './errors.ts';
 import { decodeLensHeader, type LensHeader } from './lens-words.ts';
+import type { Reading } from './reading.ts';
 import type { BlockRef, CallResult, ReadOptions } from './types.ts';
 
 export interface LensDeps {
-  readonly client: ChainClient;
   readonly chainId: ChainId;
   readonly clock: Clock;
   /** How answers are worked through in pieces; default: between other work of the event loop. */
@@ -33,7 +32,7 @@ export interface LensReading {
  * Run calls of the lens at one block, in one batch. A call that fails, fails alone.
  * @throws ChainReadError when none is answered; `implausible` when the node is another chain's, the block is of the future, or the answers do not tell the same time
  */
-export type AskLens = (calls: readonly LensCall[], blockNumber: bigint, options?: ReadOptions) => Promise<LensReading>;
+export type AskLens = (reading: Reading, calls: readonly LensCall[], options?: ReadOptions) => Promise<LensReading>;
 
 type Answer =
   | { readonly data: Hex; readonly header: LensHeader; readonly error?: never }
@@ -43,7 +42,7 @@ type Answer =
  * Create the executor of lens calls: creation code that nobody deploys, run by the node for what its constructor returns.
  * The block's number comes from whoever asks, its time and the chain's id from every answer.
  */
-export function createLens({ client, chainId, clock, slicing = betweenEvents }: LensDeps): AskLens {
+export function createLens({ chainId, clock, slicing = betweenEvents }: LensDeps): AskLens {
   const read = (settled: PromiseSettledResult<Hex>, { count }: LensCall): Answer => {
     if (settled.status === 'fulfilled') return answerOf(settled.value, count);
     // What is no failure of the chain is an abort.
@@ -51,9 +50,9 @@ export function createLens({ client, chainId, clock, slicing = betweenEvents }: 
     return { error: settled.reason };
   };
 
-  return async (calls, blockNumber, options) => {
+  return async (reading, calls, options) => {
     options?.signal?.throwIfAborted();
-    const settled = await Promise.allSettled(calls.map(({ data }) => callAt(client, { data }, blockNumber, options)));
+    const settled = await Promise.allSettled(calls.map(({ data }) => callAt(reading, { data }, options)));
     const answers = await runInSlices(
       eachStep(calls, (call, i) => read(settled[i] as PromiseSettledResult<Hex>, call)),
       slicing,
@@ -65,7 +64,7 @@ export function createLens({ client, chainId, clock, slicing = betweenEvents }: 
     const isOther = (header: LensHeader) => header.timestamp !== timestamp || header.chainId !== first.chainId;
     if (first.chainId !== BigInt(chainId) || others.some(isOther)) throw new ChainReadError('implausible');
     return {
-      block: { number: blockNumber, timestamp: requireBlockTime(timestamp, clock) },
+      block: { number: reading.block.number, timestamp: requireBlockTime(timestamp, clock) },
       results: answers.map((answer) =>
         answer.error ? { ok: false, reason: answer.error.reason } : { ok: true, data: answer.data },
       ),

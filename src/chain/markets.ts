@@ -3,11 +3,11 @@ import type { LendingState, OracleFeed, OraclePrice } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
-import type { ChainClient } from './client.ts';
 import { ChainReadError } from './errors.ts';
 import { createLens, type LensReading } from './lens.ts';
 import { type FeedQuestion, foldFeeds, planFeeds } from './plans/feeds.ts';
 import { foldLendingState, planLendingState } from './plans/lending-state.ts';
+import type { Reading } from './reading.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
 export interface LendingReading {
@@ -22,13 +22,12 @@ export interface LendingReading {
  * @throws ChainReadError when no market can be read
  */
 export type ReadMarkets = (
+  reading: Reading,
   markets: readonly Market[],
-  blockNumber: bigint,
   options?: ReadOptions,
 ) => Promise<LendingReading>;
 
 export interface MarketsDeps {
-  readonly client: ChainClient;
   readonly chain: { readonly chainId: ChainId; readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> };
   readonly clock: Clock;
   /** Markets that one call reads; default 100. */
@@ -39,32 +38,32 @@ export interface MarketsDeps {
 
 /** Create the reading of one chain's markets. */
 export function createMarketReading(deps: MarketsDeps): ReadMarkets {
-  const { client, chain, clock, marketsPerCall, slicing = betweenEvents } = deps;
-  const askLens = createLens({ client, chainId: chain.chainId, clock, slicing });
+  const { chain, clock, marketsPerCall, slicing = betweenEvents } = deps;
+  const askLens = createLens({ chainId: chain.chainId, clock, slicing });
 
   const askFeeds = async (
+    reading: Reading,
     questions: readonly FeedQuestion[],
-    blockNumber: bigint,
     options: ReadOptions | undefined,
   ): Promise<LensReading | null> => {
     if (questions.length === 0) return null;
     try {
-      return await askLens(questions, blockNumber, options);
+      return await askLens(reading, questions, options);
     } catch (error) {
       if (error instanceof ChainReadError) return null;
       throw error;
     }
   };
 
-  return async (markets, blockNumber, options) => {
+  return async (reading, markets, options) => {
     const { morphoBlue } = chain.contracts;
     // All are written before the first is sent: what is sent in one turn is one request.
     const questions = await runInSlices(planLendingState(morphoBlue, markets, marketsPerCall), slicing);
     const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
     const feedQuestions = await runInSlices(planFeeds(oracles, marketsPerCall), slicing);
     const [{ block, results }, dated] = await Promise.all([
-      askLens(questions, blockNumber, options),
-      askFeeds(feedQuestions, blockNumber, options),
+      askLens(reading, questions, options),
+      askFeeds(reading, feedQuestions, options),
     ]);
     const { lending, oracle } = await runInSlices(foldLendingState(questions, results, block), slicing);
     // The same number with another time is another block: its dates are not those of these prices.

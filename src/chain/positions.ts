@@ -1,13 +1,13 @@
-import { type Hex, numberToHex } from 'viem';
+import type { Hex } from 'viem';
 import type { Chain, Market } from '../catalog/types.ts';
 import { catalogMarketsById } from '../domain/market/lookup.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
-import type { ChainClient } from './client.ts';
 import { ChainReadError, toChainReadError } from './errors.ts';
 import { createIsolatingExecutor } from './isolate.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
+import type { ChainNodes } from './nodes.ts';
 import {
   foldHoldings,
   foldPositionArrays,
@@ -18,11 +18,13 @@ import {
   planPositionArrays,
 } from './plans/positions.ts';
 import { foldProxyOwners, type ProxyOwners, planProxyOwners } from './plans/wallets.ts';
+import type { NamedBlock } from './reading.ts';
 import type { BlockRef, CallResult, Readings, ReadOptions } from './types.ts';
 
 /** What FlashLeverage has created so far. */
 export interface ProxyHead {
-  readonly blockNumber: bigint;
+  /** Read on at it, so that everything is of one block. */
+  readonly block: NamedBlock;
   /** Nonces 1 … `proxyCount` were used; the first made the implementation. */
   readonly proxyCount: number;
   /** How many of them are final; 0 where the node does not tell. */
@@ -39,7 +41,7 @@ export interface HoldingsReading {
 
 export interface HoldingsOptions extends ReadOptions {
   /** Read at this block; the newest one when left out, which takes one request more. */
-  readonly blockNumber?: bigint;
+  readonly block?: NamedBlock;
   /** Leave the stock legs of equity vaults out, and the markets: they are valued with what is known already. */
   readonly positionsOnly?: boolean;
 }
@@ -53,10 +55,10 @@ export interface PositionReader {
   /** Ask how many contracts FlashLeverage has created. 2 requests. @throws ChainReadError */
   readProxyHead(options?: ReadOptions): Promise<ProxyHead>;
   /** Read the owners of created contracts at one block. 1 request, 2 when a call breaks its multicall. @throws ChainReadError */
-  readProxyOwners(nonces: readonly number[], blockNumber: bigint, options?: ReadOptions): Promise<ProxyOwners>;
+  readProxyOwners(nonces: readonly number[], block: NamedBlock, options?: ReadOptions): Promise<ProxyOwners>;
   /**
    * Read what wallets hold, all at one block: their positions with the collateral and debt of each proxy, their stock
-   * legs, and the markets that all of it stands on. 2 requests, one more without a block number and one more for many
+   * legs, and the markets that all of it stands on. 2 requests, one more without a block and one more for many
    * wallets, each doubled when a call breaks its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
@@ -64,7 +66,7 @@ export interface PositionReader {
 }
 
 export interface PositionReaderDeps {
-  readonly client: ChainClient;
+  readonly nodes: ChainNodes;
   readonly chain: Pick<Chain, 'chainId' | 'contracts' | 'equityVaults' | 'markets'>;
   readonly clock: Clock;
 }
@@ -73,76 +75,71 @@ export interface PositionReaderDeps {
 const ARRAYS_CALLDATA_BYTES = 16 * 1024;
 
 /** Create the reader of one chain's positions. */
-export function createPositionReader({ client, chain, clock }: PositionReaderDeps): PositionReader {
+export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps): PositionReader {
   const { chainId, contracts } = chain;
-  const deps = { client, chainId, multicall3: contracts.multicall3, clock };
+  const deps = { chainId, multicall3: contracts.multicall3, clock };
   const executor = createIsolatingExecutor(deps);
   const arrayExecutor = createIsolatingExecutor({ ...deps, maxCalldataBytes: ARRAYS_CALLDATA_BYTES });
-  const readMarkets = createMarketReading({ client, chain, clock });
+  const readMarkets = createMarketReading({ chain, clock });
   const catalogMarkets = catalogMarketsById(chain);
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);
 
   return {
     chainId,
-    readProxyHead: async (options = {}) => {
-      const { signal } = options;
-      const [blockNumber, genesisHash, finalNonce] = await Promise.all([
-        executor.latestBlock(options),
-        client
-          .request({ method: 'eth_getBlockByNumber', params: ['0x0', false] }, signal ? { signal } : {})
-          .then((block) => block?.hash ?? null)
-          .catch(() => null),
-        client
-          .request(
-            { method: 'eth_getTransactionCount', params: [contracts.flashLeverage, 'finalized'] },
-            signal ? { signal } : {},
-          )
-          .catch(() => '0x0' as const),
-      ]);
-      const nonce = await client
-        .request(
-          { method: 'eth_getTransactionCount', params: [contracts.flashLeverage, numberToHex(blockNumber)] },
-          signal ? { signal } : {},
-        )
-        .catch((error: unknown) => {
-          throw toChainReadError(error, signal);
-        });
-      return {
-        blockNumber,
-        genesisHash,
-        proxyCount: Math.max(0, Number(BigInt(nonce)) - 1),
-        finalCount: Math.max(0, Number(BigInt(finalNonce)) - 1),
-      };
-    },
-    readProxyOwners: async (nonces, blockNumber, options) => {
-      if (nonces.length === 0) return foldProxyOwners(contracts.flashLeverage, [], []);
-      const { results } = await executor.execute(
-        planProxyOwners(contracts.flashLeverage, nonces),
-        blockNumber,
-        options,
+    readProxyHead: (options = {}) =>
+      nodes.read(async ({ client, block, at }) => {
+        const { signal } = options;
+        const given = signal ? { signal } : {};
+        const [genesisHash, finalNonce, nonce] = await Promise.all([
+          client
+            .request({ method: 'eth_getBlockByNumber', params: ['0x0', false] }, given)
+            .then((first) => first?.hash ?? null)
+            .catch(() => null),
+          client
+            .request({ method: 'eth_getTransactionCount', params: [contracts.flashLeverage, 'finalized'] }, given)
+            .catch(() => '0x0' as const),
+          client
+            .request({ method: 'eth_getTransactionCount', params: [contracts.flashLeverage, at] }, given)
+            .catch((error: unknown) => {
+              throw toChainReadError(error, signal);
+            }),
+        ]);
+        return {
+          block,
+          genesisHash,
+          proxyCount: Math.max(0, Number(BigInt(nonce)) - 1),
+          finalCount: Math.max(0, Number(BigInt(finalNonce)) - 1),
+        };
+      }, options),
+    readProxyOwners: async (nonces, block, options) => {
+      const { flashLeverage } = contracts;
+      if (nonces.length === 0) return foldProxyOwners(flashLeverage, [], []);
+      const { results } = await nodes.read(
+        (reading) => executor.execute(reading, planProxyOwners(flashLeverage, nonces), options),
+        { ...options, block },
       );
-      return foldProxyOwners(contracts.flashLeverage, nonces, results);
+      return foldProxyOwners(flashLeverage, nonces, results);
     },
-    readHoldings: async (wallets, options = {}) => {
-      const stockMarkets = options.positionsOnly ? [] : allStockMarkets;
-      const blockNumber = options.blockNumber ?? (await executor.latestBlock(options));
-      const first = await arrayExecutor.execute(
-        planPositionArrays(contracts.flashLeverage, wallets),
-        blockNumber,
-        options,
-      );
-      const arrays = foldPositionArrays(wallets, first.results);
-      const asked = holdingsOf(arrays.values, stockMarkets);
-      if (asked.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
-      const [second, reading] = await Promise.all([
-        executor.execute(planHoldings(contracts.morphoBlue, asked), blockNumber, options),
-        options.positionsOnly ? null : orNull(readMarkets(marketsOf(asked), blockNumber, options)),
-      ]);
-      // The same number with another time is another block: the chain was reorganized between the rounds.
-      const times = [second.block, ...(reading ? [reading.block] : [])].map(({ timestamp }) => timestamp);
-      if (times.some((time) => time !== first.block.timestamp)) throw new ChainReadError('implausible');
-      return { block: first.block, wallets: fold(arrays, stockMarkets, second.results, first.block, reading) };
-    },
+    readHoldings: (wallets, options = {}) =>
+      nodes.read(async (reading) => {
+        const stockMarkets = options.positionsOnly ? [] : allStockMarkets;
+        const first = await arrayExecutor.execute(
+          reading,
+          planPositionArrays(contracts.flashLeverage, wallets),
+          options,
+        );
+        const arrays = foldPositionArrays(wallets, first.results);
+        const asked = holdingsOf(arrays.values, stockMarkets);
+        if (asked.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
+        const [second, markets] = await Promise.all([
+          executor.execute(reading, planHoldings(contracts.morphoBlue, asked), options),
+          options.positionsOnly ? null : orNull(readMarkets(reading, marketsOf(asked), options)),
+        ]);
+        // The same number with another time is another block: the chain was reorganized between the rounds.
+        const times = [second.block, ...(markets ? [markets.block] : [])].map(({ timestamp }) => timestamp);
+        if (times.some((time) => time !== first.block.timestamp)) throw new ChainReadError('implausible');
+        return { block: first.block, wallets: fold(arrays, stockMarkets, second.results, first.block, markets) };
+      }, options),
   };
 
   function fold(

@@ -1,14 +1,14 @@
-import { numberToHex } from 'viem';
 import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
-import type { ChainClient } from './client.ts';
 import { toChainReadError } from './errors.ts';
 import { createExecutor } from './execute.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
+import type { ChainNodes } from './nodes.ts';
 import { type DeploymentReadings, foldDeploymentFacts, planDeploymentFacts } from './plans/deployment.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
+import type { Reading } from './reading.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
 export type { LendingReading } from './markets.ts';
@@ -39,7 +39,7 @@ export interface ChainReader {
 }
 
 export interface ChainReaderDeps {
-  readonly client: ChainClient;
+  readonly nodes: ChainNodes;
   readonly chain: Pick<Chain, 'chainId' | 'contracts'>;
   readonly clock: Clock;
   /** Markets that one call reads; default 100. */
@@ -50,16 +50,17 @@ export interface ChainReaderDeps {
 
 /** Create the reader of one chain. */
 export function createChainReader(deps: ChainReaderDeps): ChainReader {
-  const { client, chain, clock, slicing = betweenEvents } = deps;
+  const { nodes, chain, clock, slicing = betweenEvents } = deps;
   const { chainId, contracts } = chain;
-  const executor = createExecutor({ client, chainId, multicall3: contracts.multicall3, clock, slicing });
+  const executor = createExecutor({ chainId, multicall3: contracts.multicall3, clock, slicing });
   const readMarkets = createMarketReading(deps);
-  const hasCodeAt = async (address: Address, block: bigint, { signal }: ReadOptions = {}): Promise<boolean> => {
+  const hasCodeAt = async (
+    { client, at }: Reading,
+    address: Address,
+    { signal }: ReadOptions = {},
+  ): Promise<boolean> => {
     try {
-      const code = await client.request(
-        { method: 'eth_getCode', params: [address, numberToHex(block)] },
-        signal ? { signal } : {},
-      );
+      const code = await client.request({ method: 'eth_getCode', params: [address, at] }, signal ? { signal } : {});
       return code !== undefined && code !== '0x';
     } catch (error) {
       throw toChainReadError(error, signal);
@@ -67,21 +68,20 @@ export function createChainReader(deps: ChainReaderDeps): ChainReader {
   };
   return {
     chainId,
-    readDeployment: async (deployed, options) => {
-      const at = await executor.latestBlock(options);
-      const [{ block, results }, hasCode] = await Promise.all([
-        executor.execute(planDeploymentFacts(deployed), at, options),
-        hasCodeAt(deployed.contracts.flashLeverage, at, options),
-      ]);
-      return { block, ...foldDeploymentFacts(deployed, results, hasCode) };
-    },
-    readLendingState: async (markets, options) => readMarkets(markets, await executor.latestBlock(options), options),
+    readDeployment: (deployed, options) =>
+      nodes.read(async (reading) => {
+        const [{ block, results }, hasCode] = await Promise.all([
+          executor.execute(reading, planDeploymentFacts(deployed), options),
+          hasCodeAt(reading, deployed.contracts.flashLeverage, options),
+        ]);
+        return { block, ...foldDeploymentFacts(deployed, results, hasCode) };
+      }, options),
+    readLendingState: (markets, options) => nodes.read((reading) => readMarkets(reading, markets, options), options),
     readOnchainRates: async (tokens, options) => {
       const rated = tokens.filter(isRated);
       const unrated = tokens.filter((token) => !isRated(token));
-      const { block, results } = await executor.execute(
-        planOnchainRates(rated),
-        await executor.latestBlock(options),
+      const { block, results } = await nodes.read(
+        (reading) => executor.execute(reading, planOnchainRates(rated), options),
         options,
       );
       const { values, failures } = foldOnchainRates(rated, results);

@@ -3,13 +3,18 @@ import { createJsonRpc, type JsonRpcDeps, type RpcAnswer, type RpcCall } from '.
 
 export interface BatchTransportDeps extends JsonRpcDeps {
   /** Calls in one HTTP request at most. */
-  readonly batchSize: number;
+  readonly batchSize: () => number;
   /** Body of one HTTP request at most, if it has more than one call. */
   readonly batchBytes: number;
   readonly timeoutMs: number;
   /** Further tries after a failed request. */
   readonly retryCount: number;
 }
+
+/** Batches below this are small: a round would be many requests, one waiting for the other. */
+const SMALL_BATCH = 50;
+/** Requests at a time to a node that takes small batches only; below what browsers and providers take of one client. */
+const PARALLEL = 6;
 
 interface Waiting {
   readonly call: RpcCall;
@@ -45,20 +50,28 @@ export function batchTransport(deps: BatchTransportDeps): Transport<'http', { ur
 function gathering(deps: BatchTransportDeps) {
   const send = createJsonRpc(deps);
   const gathered = new Map<AbortSignal | undefined, Waiting[]>();
-  /** One request after the other: what is more than a batch is large, and the next is written while nothing else of it waits. */
+  const deliver = async (batch: readonly Waiting[], signal: AbortSignal | undefined): Promise<void> => {
+    try {
+      const answers = await send(
+        batch.map(({ call }) => call),
+        signal,
+      );
+      for (const [i, answer] of answers.entries()) batch[i]?.resolve(answer);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  /**
+   * One request after the other: what is more than a batch is large, and the next is written while nothing else of it waits.
+   * A node that takes small batches only is sent several at a time.
+   */
   const leave = async (signal: AbortSignal | undefined): Promise<void> => {
     const all = gathered.get(signal) ?? [];
     gathered.delete(signal);
-    for (const batch of batchesOf(all, deps)) {
-      try {
-        const answers = await send(
-          batch.map(({ call }) => call),
-          signal,
-        );
-        for (const [i, answer] of answers.entries()) batch[i]?.resolve(answer);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+    const batches = batchesOf(all, deps);
+    const width = deps.batchSize() < SMALL_BATCH ? PARALLEL : 1;
+    for (let from = 0; from < batches.length; from += width) {
+      await Promise.all(batches.slice(from, from + width).map((batch) => deliver(batch, signal)));
     }
   };
   return (call: RpcCall, signal: AbortSignal | undefined): Promise<RpcAnswer> =>
@@ -75,11 +88,12 @@ function gathering(deps: BatchTransportDeps) {
 
 function batchesOf(all: readonly Waiting[], { batchSize, batchBytes }: BatchTransportDeps): readonly Waiting[][] {
   const batches: Waiting[][] = [];
+  const largest = batchSize();
   let bytes = 0;
   for (const waiting of all) {
     const more = sizeOf(waiting.call);
     const open = batches.at(-1);
-    if (open && open.length < batchSize && bytes + more <= batchBytes) {
+    if (open && open.length < largest && bytes + more <= batchBytes) {
       open.push(waiting);
       bytes += more;
     } else {

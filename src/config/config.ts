@@ -18,7 +18,8 @@ export interface WorldOverrides {
 
 export interface Config {
   readonly env: Env;
-  readonly rpcUrls: ReadonlyMap<ChainId, string>;
+  /** The nodes of each chain, at least one. */
+  readonly rpcUrls: ReadonlyMap<ChainId, readonly string[]>;
   readonly feeReceiver: Address | undefined;
   readonly corsOrigins: readonly string[] | '*';
   readonly sampleKeys: WorldOverrides['sampleKeys'];
@@ -87,7 +88,7 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
     throw new ConfigError(`ROLE=${env.ROLE} shares its snapshot through Redis: set REDIS_URL, or use ROLE=all.`);
   }
   if (env.DATABASE_URL === undefined) throw new ConfigError('Set DATABASE_URL to a Postgres database.');
-  const rpcUrls = new Map<ChainId, string>();
+  const rpcUrls = new Map<ChainId, readonly string[]>();
   if (env.RPC_URL_1 !== undefined) rpcUrls.set(1, env.RPC_URL_1);
   if (env.RPC_URL_4663 !== undefined) rpcUrls.set(4663, env.RPC_URL_4663);
   return Object.freeze({

@@ -2,6 +2,13 @@ import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+/** One or several nodes. A comma within a URL is written %2C. */
+const urls = z
+  .string()
+  .refine((text) => addressesIn(text).every((one) => url.safeParse(one).success), {
+    error: 'expected http(s) URLs, separated by commas',
+  })
+  .transform(addressesIn);
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
 const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
 const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
@@ -31,10 +38,12 @@ export const envSchema = z.object({
     .default('all')
     .describe('Which part this process plays. api and warmer need REDIS_URL, where they meet.'),
 
-  RPC_URL_1: url
+  RPC_URL_1: urls
     .optional()
-    .describe('JSON-RPC node of Ethereum (chain 1). Without any RPC_URL_* the local world starts.'),
-  RPC_URL_4663: url.optional().describe('JSON-RPC node of Robinhood Chain (chain 4663).'),
+    .describe(
+      'JSON-RPC nodes of Ethereum (chain 1), one or several separated by commas. Without any RPC_URL_* the local world starts.',
+    ),
+  RPC_URL_4663: urls.optional().describe('JSON-RPC nodes of Robinhood Chain (chain 4663), likewise.'),
   RPC_TIMEOUT_MS: z.coerce
     .number()
     .int()
@@ -239,3 +248,7 @@ export const envSchema = z.object({
 });
 
 export type Env = z.output<typeof envSchema>;
+
+function addressesIn(text: string): readonly string[] {
+  return text.split(',').map((address) => address.trim());
+}

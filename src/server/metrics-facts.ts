@@ -4,6 +4,15 @@ import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import type { ChainId } from '../shared/ids.ts';
 
+/** What is measured of one chain node. */
+export interface NodeGauges {
+  /** Its place in RPC_URL_*, from 1. */
+  readonly place: number;
+  readonly status: string;
+  readonly head?: { readonly number: bigint };
+  readonly capabilities?: { readonly simulateV1: string; readonly stateOverrides: string };
+}
+
 export interface FactsMetricsDeps {
   readonly catalog: Catalog;
   readonly budgets: FreshnessBudgets;
@@ -13,6 +22,8 @@ export interface FactsMetricsDeps {
   readonly persisted: () => boolean;
   /** How far our clock is ahead of the one that all processes share, ms; `undefined` = there is none. */
   readonly clockSkewMs: () => number | undefined;
+  /** What is known of the nodes of a chain. */
+  readonly nodes: (chainId: ChainId) => readonly NodeGauges[];
   /** Names of the jobs that this process holds the lease of, and of those that it would run if nobody did. */
   readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };
   readonly now: () => number;
@@ -55,6 +66,43 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
       for (const chainId of catalog.chainIds) target.set({ chain_id: String(chainId) }, read(chainId));
     });
 
+  const perNode = (
+    name: string,
+    help: string,
+    read: (node: NodeGauges) => Readonly<Record<string, number>>,
+    label?: string,
+  ) =>
+    gauge(name, help, ['chain_id', 'node', ...(label === undefined ? [] : [label])], (target) => {
+      for (const chainId of catalog.chainIds) {
+        for (const node of deps.nodes(chainId)) {
+          for (const [key, value] of Object.entries(read(node))) {
+            const labels = { chain_id: String(chainId), node: String(node.place) };
+            target.set(label === undefined ? labels : { ...labels, [label]: key }, value);
+          }
+        }
+      }
+    });
+
+  perNode('spiral_node_up', 'Whether a chain node answers and is not behind the others.', ({ status }) => ({
+    up: status === 'ok' ? 1 : 0,
+  }));
+  perNode(
+    'spiral_node_block',
+    'The newest block that a chain node told.',
+    ({ head }): Record<string, number> => (head ? { block: Number(head.number) } : {}),
+  );
+  perNode(
+    'spiral_node_capability',
+    'Whether a chain node passed the probe of what simulations need.',
+    ({ capabilities }): Record<string, number> =>
+      capabilities
+        ? {
+            simulate_v1: capabilities.simulateV1 === 'works' ? 1 : 0,
+            state_overrides: capabilities.stateOverrides === 'works' ? 1 : 0,
+          }
+        : {},
+    'capability',
+  );
   perGroup(
     'spiral_facts_age_seconds',
     'Age of the oldest item of a group; absent without items.',

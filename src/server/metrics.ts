@@ -19,7 +19,14 @@ export type MetricsDeps = FactsMetricsDeps;
 export interface Metrics {
   request(exchange: Pick<Exchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
   upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
-  rpcCall(call: { readonly chainId: number; readonly outcome: string; readonly ms: number }): void;
+  rpcCall(call: {
+    readonly chainId: number;
+    readonly node: number;
+    readonly outcome: string;
+    readonly ms: number;
+  }): void;
+  /** A reading was given a node. */
+  nodeChosen(chainId: number, node: number): void;
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
@@ -96,14 +103,19 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   );
   const rpcs = counter('spiral_rpc_requests_total', 'HTTP requests to chain nodes, batches counted once.', [
     'chain_id',
+    'node',
     'outcome',
   ]);
   const rpcSeconds = histogram(
     'spiral_rpc_request_duration_seconds',
     'Duration of requests to chain nodes until their headers.',
-    ['chain_id'],
+    ['chain_id', 'node'],
     CALL_BUCKETS,
   );
+  const chosen = counter('spiral_node_readings_total', 'Readings that a chain node was chosen for.', [
+    'chain_id',
+    'node',
+  ]);
   const runs = counter('spiral_warmer_runs_total', 'Runs of warmers in this process.', ['warmer', 'outcome']);
   const runSeconds = histogram(
     'spiral_warmer_run_duration_seconds',
@@ -212,10 +224,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       calls.inc({ provider, outcome });
       callSeconds.observe({ provider }, ms / 1_000);
     },
-    rpcCall: ({ chainId, outcome, ms }) => {
-      rpcs.inc({ chain_id: String(chainId), outcome });
-      rpcSeconds.observe({ chain_id: String(chainId) }, ms / 1_000);
+    rpcCall: ({ chainId, node, outcome, ms }) => {
+      const labels = { chain_id: String(chainId), node: String(node) };
+      rpcs.inc({ ...labels, outcome });
+      rpcSeconds.observe(labels, ms / 1_000);
     },
+    nodeChosen: (chainId, node) => chosen.inc({ chain_id: String(chainId), node: String(node) }),
     warmerRun: ({ name, ok, ms }) => {
       runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });
       runSeconds.observe({ warmer: name }, ms / 1_000);

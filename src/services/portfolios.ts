@@ -132,7 +132,7 @@ function onChain({ catalog, readers }: PortfoliosDeps, chainId: ChainId): OnChai
 async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Promise<PortfolioReport> {
   const { catalog, directory, registrations, clock, slicing = betweenEvents } = deps;
   const { chainId } = chain;
-  const { wallets, blockNumber } = await directory.find(chainId);
+  const { wallets, block } = await directory.find(chainId);
   const sightings: Sightings = { known: await deps.sightings.firstSeen(chainId), nowMs: clock.now() };
   const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
   const composer = createComposer(context, deps.logger);
@@ -141,7 +141,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   for await (const page of walkWallets(registrations, chainId, wallets, WALLETS_PER_PAGE)) {
     const reading = await reader.readHoldings(
       page.map(({ wallet }) => wallet),
-      { blockNumber },
+      { block },
     );
     const { values, failures } = reading.wallets;
     for (const reason of failures.values()) {
@@ -164,7 +164,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   const computedAtMs = clock.now();
   const report = {
     chainId,
-    blockNumber,
+    blockNumber: block.number,
     asOfMs: asOfMs ?? computedAtMs,
     computedAtMs,
     entries,

@@ -73,10 +73,10 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
     },
     page: async (chainId, { limit, after }, signal) => {
       const { chain } = on(chainId);
-      const { wallets, blockNumber } = await directory.find(chainId, signal);
+      const { wallets, block } = await directory.find(chainId, signal);
       const rest = after == null ? wallets : wallets.filter((wallet) => byAddress(wallet, after) > 0);
       const asked = rest.slice(0, limit);
-      const readings = await read(chainId, asked, { blockNumber, ...(signal ? { signal } : {}) });
+      const readings = await read(chainId, asked, { block, ...(signal ? { signal } : {}) });
       const unreadable: Address[] = [];
       const found = asked.flatMap((wallet) => {
         const reading = readings.get(wallet);
@@ -104,8 +104,8 @@ export async function readAllPositions(
 ): Promise<PositionsReading> {
   const reader = readers.get(chainId);
   if (!reader) throw new Error(`chain ${chainId} has no reader of positions`);
-  const { wallets, blockNumber, unreadable } = await directory.find(chainId, signal);
-  const reading = await reader.readHoldings(wallets, { blockNumber, positionsOnly: true, signal });
+  const { wallets, block, unreadable } = await directory.find(chainId, signal);
+  const reading = await reader.readHoldings(wallets, { block, positionsOnly: true, signal });
   const { values, failures } = reading.wallets;
   for (const reason of failures.values()) {
     if (!OWN_FAILURES.includes(reason)) throw new ChainReadError(reason);

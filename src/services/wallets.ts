@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { PositionReader, ProxyHead } from '../chain/positions.ts';
+import type { NamedBlock } from '../chain/reading.ts';
 import type { ProxyRepository, ProxyScope, ResolvedProxy } from '../database/proxies.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -16,7 +17,7 @@ export interface KnownWallets {
   /** Every wallet that ever opened a position, ordered by address. */
   readonly wallets: readonly Address[];
   /** Where to read on, so that everything is of one block. */
-  readonly blockNumber: bigint;
+  readonly block: NamedBlock;
   /** Contracts whose owner cannot be read: they revert, now and the next time. */
   readonly unreadable: number;
 }
@@ -62,16 +63,16 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
       const isFinal = ({ nonce }: { readonly nonce: number }) => nonce <= head.finalCount && nonce <= head.proxyCount;
       const owners = new Map(known.filter(isFinal).map((row) => [row.nonce, row]));
       const wanted = unknown(owners, head);
-      const read = await reader.readProxyOwners(wanted, head.blockNumber, options);
+      const read = await reader.readProxyOwners(wanted, head.block, options);
       for (const [nonce, reason] of read.failures) {
         if (!OWN_FAILURES.includes(reason)) throw new UpstreamUnavailableError('chain', reason);
         owners.delete(nonce);
       }
-      const resolved = [...read.owners].map(([nonce, owner]) => ({ nonce, owner, resolvedBlock: head.blockNumber }));
+      const resolved = [...read.owners].map(([nonce, owner]) => ({ nonce, owner, resolvedBlock: head.block.number }));
       if (scope) await remember(() => proxies.save(scope, resolved.filter(isFinal)), undefined);
       for (const row of resolved) owners.set(row.nonce, row);
       const wallets = new Set([...owners.values()].flatMap(({ owner }) => (owner === null ? [] : [owner])));
-      return { wallets: [...wallets].sort(byAddress), blockNumber: head.blockNumber, unreadable: read.failures.size };
+      return { wallets: [...wallets].sort(byAddress), block: head.block, unreadable: read.failures.size };
     },
   };
 }

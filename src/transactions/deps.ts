@@ -1,5 +1,5 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
-import type { ChainClient } from '../chain/client.ts';
+import type { ChainNodes } from '../chain/nodes.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
 import { isStale, stampOf } from '../domain/freshness/stamp.ts';
 import { marketsById } from '../domain/market/lookup.ts';
@@ -16,6 +16,7 @@ import type { VenueStatistics } from './quoting/statistics.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import { createLatestReader, type LatestReader } from './requirements/reads.ts';
 import type { TokenDirectory } from './requirements/tokens.ts';
+import { createBalanceSlots } from './simulation/balance-slot.ts';
 import { createSimulator, type Simulator } from './simulation/simulate.ts';
 
 /** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
@@ -31,6 +32,7 @@ export interface BuilderDeps {
   readonly quoter: Quoter;
   readonly venueStatistics: VenueStatistics;
   readonly tokens: TokenDirectory;
+  /** Begin a session on a chain: what is read and simulated in it is of one node and block. */
   node(chainId: ChainId): ChainNode;
   /** Receives the referral fee of swaps into a position; absent = none is taken. */
   readonly feeReceiver: Address | undefined;
@@ -39,31 +41,41 @@ export interface BuilderDeps {
   readonly vaultOf: VaultOf;
 }
 
-/** One chain, as builders use it. */
+/** One session on a chain, as builders use it. */
 export interface ChainNode {
   readonly reader: LatestReader;
   readonly simulator: Simulator;
 }
 
-/** Open the doors to the chains once each. */
+/** Create what begins sessions; what is remembered of tokens outlives them. */
 export function createNodes(
   chains: readonly Chain[],
-  clients: ReadonlyMap<ChainId, ChainClient>,
+  nodes: ReadonlyMap<ChainId, ChainNodes>,
   clock: Clock,
 ): (chainId: ChainId) => ChainNode {
-  const nodes = new Map<ChainId, ChainNode>();
-  for (const { chainId, contracts } of chains) {
-    const client = clients.get(chainId);
-    if (!client) continue;
-    nodes.set(chainId, {
-      reader: createLatestReader(client, contracts.multicall3, clock),
-      simulator: createSimulator(client),
-    });
-  }
+  const slots = new Map(chains.map(({ chainId }) => [chainId, createBalanceSlots()]));
+  const contracts = new Map(chains.map((chain) => [chain.chainId, chain.contracts]));
   return (chainId) => {
-    const node = nodes.get(chainId);
-    if (!node) throw new Error(`no RPC client is configured for chain ${chainId}`);
-    return node;
+    const [on, known, at] = [nodes.get(chainId), slots.get(chainId), contracts.get(chainId)];
+    if (!on || !known || !at) throw new Error(`no node is configured for chain ${chainId}`);
+    const session = on.session();
+    return {
+      reader: createLatestReader(session, at.multicall3, clock),
+      simulator: createSimulator(session, known),
+    };
+  };
+}
+
+/** The same builders in which every chain has one session: whatever is built with them is of one block. */
+export function inOneSession(deps: BuilderDeps): BuilderDeps {
+  const begun = new Map<ChainId, ChainNode>();
+  return {
+    ...deps,
+    node(chainId) {
+      const node = begun.get(chainId) ?? deps.node(chainId);
+      begun.set(chainId, node);
+      return node;
+    },
   };
 }
 

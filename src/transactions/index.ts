@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { ChainClient } from '../chain/client.ts';
+import type { ChainNodes } from '../chain/nodes.ts';
 import type { PartnerServices } from '../resolvers/partner-services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
@@ -38,7 +38,7 @@ export { countsIncentive, incentiveNote, slippageNote, swapNote } from './words.
 
 export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'budgets' | 'clock'> {
   readonly catalog: Catalog;
-  readonly clients: ReadonlyMap<ChainId, ChainClient>;
+  readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
   /** The swap venues. */
   readonly quotes: readonly SwapQuotePort[];
   readonly venueStatistics: VenueStatistics;
@@ -50,10 +50,9 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   readonly readWallet: ReadWallet;
 }
 
-/** Join what all builders share: one quoter, one reader and simulator per chain, remembered tokens. */
+/** Join what all builders share: one quoter, sessions on the chains' nodes, remembered tokens. */
 export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   const { chains } = deps.catalog;
-  const node = createNodes(chains, deps.clients, deps.clock);
   return {
     chains,
     clock: deps.clock,
@@ -62,8 +61,8 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     composed: deps.composed,
     quoter: createQuoter({ venues: deps.quotes, timers: deps.timers, statistics: deps.venueStatistics }),
     venueStatistics: deps.venueStatistics,
-    tokens: createTokenDirectory((chainId) => node(chainId).reader),
-    node,
+    tokens: createTokenDirectory(),
+    node: createNodes(chains, deps.nodes, deps.clock),
     feeReceiver: deps.feeReceiver,
     appUrl: deps.appUrl,
     vaultOf: deps.vaultOf ?? (async () => null),
@@ -73,7 +72,7 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
 /** Create the services of the partner surface. Nothing here signs or sends. */
 export function createPartnerServices(deps: PartnerDeps): PartnerServices {
   const builder = createBuilderDeps(deps);
-  const positions = createPositionDirectory((chainId) => builder.node(chainId).reader);
+  const positions = createPositionDirectory();
   return {
     leverage: {
       preview: (input) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),

@@ -3,7 +3,8 @@ import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import { type NodeCapabilities, probeNode } from '../../src/chain/capabilities.ts';
 import { createJsonRpc } from '../../src/chain/json-rpc.ts';
 import { betweenEvents } from '../../src/shared/slices.ts';
-import { type Lacks, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import type { Lacks } from '../support/rpc-relay.ts';
 
 let anvil: Anvil;
 let proxy: RpcProxy;

@@ -3,12 +3,12 @@ import { parseUnits } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { accounts } from '../../devnet/chain/index.ts';
 import type { Chain } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import { borrowApyPctFromRate } from '../../src/domain/apy/rates.ts';
 import { accrue } from '../../src/domain/market/accrue.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { catalog, sdkId, useChains } from '../devnet/world.ts';
+import { fixedNode } from './fixed-node.ts';
 
 /** Later than any block: these chains are moved ahead by days. */
 const LATE = { now: () => Number.MAX_SAFE_INTEGER };
@@ -22,16 +22,16 @@ describe.each(catalog.chains.map((chain) => ({ chainId: chain.chainId, chain }))
   ({ chainId, chain }) => {
     const read = async (): Promise<{ reading: LendingReading; requests: number }> => {
       let requests = 0;
-      const client = createChainClient(
-        { chainId, rpcUrl: on(chainId).rpcUrl },
-        {
-          onRequest: () => {
-            requests += 1;
-          },
+      const nodes = fixedNode({
+        chainId,
+        rpcUrl: on(chainId).rpcUrl,
+        clock: LATE,
+        onRequest: () => {
+          requests += 1;
         },
-      );
+      });
       return {
-        reading: await createChainReader({ client, chain, clock: LATE }).readLendingState(chain.markets),
+        reading: await createChainReader({ nodes, chain, clock: LATE }).readLendingState(chain.markets),
         requests,
       };
     };

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Market } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
 import { systemClock } from '../../src/shared/clock.ts';
+import { fixedNode } from './fixed-node.ts';
 import { chain, type LendingWorld, startLendingWorld } from './lending-world.ts';
 
 /** Reads two markets a call. */
@@ -11,8 +11,8 @@ let reader: ChainReader;
 let world: LendingWorld;
 beforeEach(async () => {
   world = await startLendingWorld();
-  const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, retryCount: 0 });
-  reader = createChainReader({ client, clock: systemClock, chain, marketsPerCall: 2 });
+  const nodes = fixedNode({ rpcUrl: world.node.url });
+  reader = createChainReader({ nodes, clock: systemClock, chain, marketsPerCall: 2 });
 });
 afterEach(async () => {
   expect(world.node.unknown).toEqual([]);

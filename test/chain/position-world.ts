@@ -11,11 +11,11 @@ import {
 import { flashLeverageAbi, userProxyAbi } from '../../src/abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { type Chain, createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { proxyAddress } from '../../src/chain/plans/wallets.ts';
 import { createPositionReader, type PositionReader } from '../../src/chain/positions.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../../src/shared/ids.ts';
+import { fixedNode } from './fixed-node.ts';
 import { type ScriptedNode, startScriptedNode } from './scripted-node.ts';
 
 export const catalog = createCatalog(curatedChains);
@@ -114,18 +114,18 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
   });
   byProxy.set(proxyAddress(flashLeverage, 1), 1);
 
-  const client = createChainClient(
-    { chainId, rpcUrl: node.url, timeoutMs: 5_000, retryCount: 0 },
-    {
-      onRequest: () => {
-        world.requests += 1;
-      },
+  const nodes = fixedNode({
+    chainId,
+    rpcUrl: node.url,
+    timeoutMs: 5_000,
+    onRequest: () => {
+      world.requests += 1;
     },
-  );
+  });
   const world: PositionWorld = {
     node,
     chain,
-    reader: createPositionReader({ client, clock: systemClock, chain }),
+    reader: createPositionReader({ nodes, clock: systemClock, chain }),
     requests: 0,
     ownersAsked: 0,
     genesisHash: keccak256('0x01'),

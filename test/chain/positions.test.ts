@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ChainReadError } from '../../src/chain/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { type PositionWorld, startPositionWorld, walletOf } from './position-world.ts';
+import { blockOf } from './scripted-node.ts';
 
 let world: PositionWorld;
 beforeEach(async () => {
@@ -64,7 +65,7 @@ describe('readHoldings', () => {
   });
 
   test('behavior: at a block that is known already, one request less', async () => {
-    await world.reader.readHoldings(populate(3, 2), { blockNumber: 90n });
+    await world.reader.readHoldings(populate(3, 2), { block: blockOf({ blockNumber: 90n, timestamp: 1n }) });
     expect(world.requests).toBe(2);
     expect([...world.node.blocks]).toEqual([numberToHex(90n)]);
   });
@@ -131,9 +132,14 @@ describe('readProxyHead, readProxyOwners', () => {
   test('default: the implementation and one proxy per position', async () => {
     populate(2, 2);
     const head = await world.reader.readProxyHead();
-    expect(head).toEqual({ blockNumber: 100n, proxyCount: 5, finalCount: 1_000_000, genesisHash: world.genesisHash });
+    expect(head).toEqual({
+      block: blockOf(world.node),
+      proxyCount: 5,
+      finalCount: 1_000_000,
+      genesisHash: world.genesisHash,
+    });
     expect(world.requests).toBe(2);
-    const { owners, failures } = await world.reader.readProxyOwners([1, 2, 3, 4, 5], head.blockNumber);
+    const { owners, failures } = await world.reader.readProxyOwners([1, 2, 3, 4, 5], head.block);
     expect([...owners]).toEqual([
       [1, null],
       [2, walletOf(0)],
@@ -153,7 +159,7 @@ describe('readProxyHead, readProxyOwners', () => {
   test('behavior: 5,000 owners are one request', async () => {
     populate(1_000, 5);
     const nonces = Array.from({ length: 5_001 }, (_, i) => i + 1);
-    const { owners } = await world.reader.readProxyOwners(nonces, 100n);
+    const { owners } = await world.reader.readProxyOwners(nonces, blockOf(world.node));
     expect([owners.size, world.requests]).toEqual([5_001, 1]);
   });
 });

@@ -14,11 +14,11 @@ import { irmAbi } from '../../src/abi/irm.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import { savingsRateAbi } from '../../src/abi/savings-rate.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { ChainReadError } from '../../src/chain/errors.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { countedSlicing } from '../shared/counted-slicing.ts';
+import { fixedNode } from './fixed-node.ts';
 import {
   chain,
   type LendingWorld,
@@ -36,15 +36,13 @@ let reader: ChainReader;
 beforeEach(async () => {
   counted = 0;
   world = await startLendingWorld();
-  const client = createChainClient(
-    { chainId: 1, rpcUrl: world.node.url, retryCount: 0 },
-    {
-      onRequest: () => {
-        counted += 1;
-      },
+  const nodes = fixedNode({
+    rpcUrl: world.node.url,
+    onRequest: () => {
+      counted += 1;
     },
-  );
-  reader = createChainReader({ client, clock: systemClock, chain });
+  });
+  reader = createChainReader({ nodes, clock: systemClock, chain });
 });
 afterEach(async () => {
   expect(world.node.unknown).toEqual([]);
@@ -81,8 +79,8 @@ describe('readLendingState', () => {
 
   test('behavior: plans and answers are worked through in pieces', async () => {
     const slicing = countedSlicing();
-    const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, retryCount: 0 });
-    const { lending } = await createChainReader({ client, clock: systemClock, chain, slicing }).readLendingState(
+    const nodes = fixedNode({ rpcUrl: world.node.url });
+    const { lending } = await createChainReader({ nodes, clock: systemClock, chain, slicing }).readLendingState(
       world.markets(40),
     );
     expect(lending.values.size).toBe(40);
@@ -139,8 +137,8 @@ describe('readLendingState', () => {
 
   test('error: ChainReadError timeout', async () => {
     world.node.broken = 'hang';
-    const client = createChainClient({ chainId: 1, rpcUrl: world.node.url, timeoutMs: 50, retryCount: 0 });
-    const impatient = createChainReader({ client, clock: systemClock, chain });
+    const nodes = fixedNode({ rpcUrl: world.node.url, timeoutMs: 50 });
+    const impatient = createChainReader({ nodes, clock: systemClock, chain });
     await expect(impatient.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'timeout' });
     // Also when the caller could abort it, as every warmer can.
     const { signal } = new AbortController();
@@ -191,8 +189,8 @@ describe('readLendingState', () => {
     world.node.broken = null;
     world.node.chainId = 4663;
     await expect(reader.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'implausible' });
-    const client = createChainClient({ chainId: 1, rpcUrl: 'http://127.0.0.1:1', retryCount: 0 });
-    const nowhere = createChainReader({ client, clock: systemClock, chain });
+    const nodes = fixedNode({ rpcUrl: 'http://127.0.0.1:1' });
+    const nowhere = createChainReader({ nodes, clock: systemClock, chain });
     await expect(nowhere.readLendingState(world.markets(1))).rejects.toMatchObject({ reason: 'unreachable' });
   });
 

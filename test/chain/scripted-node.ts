@@ -9,6 +9,7 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
+import type { NamedBlock } from '../../src/chain/reading.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { createScriptedFeedLens, createScriptedLens, isFeedLens, isLens } from './scripted-lens.ts';
 
@@ -43,6 +44,23 @@ interface RpcRequest {
   readonly params?: readonly unknown[];
 }
 
+/** The newest block, as far as readings look at it. */
+export function headOf({ blockNumber, timestamp }: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>) {
+  return {
+    number: numberToHex(blockNumber),
+    timestamp: numberToHex(timestamp),
+    hash: numberToHex(blockNumber, { size: 32 }),
+  };
+}
+
+/** That block, as a reading names it. */
+export function blockOf({
+  blockNumber: number,
+  timestamp,
+}: Pick<ScriptedNode, 'blockNumber' | 'timestamp'>): NamedBlock {
+  return { number, timestamp, hash: numberToHex(number, { size: 32 }), toldBy: 1 };
+}
+
 const TIMESTAMP = toFunctionSelector('getCurrentBlockTimestamp()');
 const CHAIN_ID = toFunctionSelector('getChainId()');
 
@@ -58,7 +76,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
   const lens = createScriptedLens(contracts);
   const feedLens = createScriptedFeedLens(contracts);
   const answer = ({ method, params }: RpcRequest): unknown => {
-    if (method === 'eth_blockNumber') return numberToHex(node.blockNumber);
+    if (method === 'eth_getBlockByNumber' && params?.[0] === 'latest') return headOf(node);
     const scripted = node.methods.get(method);
     if (scripted) return scripted(params ?? []);
     if (method !== 'eth_call') throw new Error(method);

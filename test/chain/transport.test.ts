@@ -52,7 +52,10 @@ afterEach(async () => {
 function client(options: { batch?: boolean; slicing?: Slicing; login?: string } = {}): ChainClient {
   const { batch = true, slicing, login = '' } = options;
   const rpcUrl = `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return createChainClient({ chainId: 1, rpcUrl, retryCount: 0, batch }, slicing ? { slicing } : {});
+  return createChainClient(
+    { chainId: 1, rpcUrl, retryCount: 0, ...(batch ? {} : { batchSize: () => 1 }) },
+    slicing ? { slicing } : {},
+  );
 }
 
 function call(of: ChainClient, data: `0x${string}`, signal?: AbortSignal): Promise<string> {

@@ -4,10 +4,10 @@ import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain
 import { feedsOf, oracleSeed } from '../../devnet/seed/oracles.ts';
 import { aggregatorAbi } from '../../src/abi/feeds.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { decodeFeeds, encodeFeedLens } from '../../src/chain/feed-words.ts';
 import { decodeLensHeader } from '../../src/chain/lens-words.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
+import { fixedNode } from '../chain/fixed-node.ts';
 import { useWorld } from './world.ts';
 
 /** Later than any block: these chains are moved ahead by days. */
@@ -24,8 +24,8 @@ describe.each([1, 4663])('FeedLens on chain %i', (chainId) => {
   const markets = () => world().row.markets;
   const read = (of: readonly Market[] = markets()): Promise<LendingReading> => {
     const { row, chain } = world();
-    const client = createChainClient({ chainId, rpcUrl: chain.rpcUrl, retryCount: 0 });
-    return createChainReader({ client, clock: LATE, chain: row }).readLendingState(of);
+    const nodes = fixedNode({ chainId, rpcUrl: chain.rpcUrl, clock: LATE });
+    return createChainReader({ nodes, clock: LATE, chain: row }).readLendingState(of);
   };
   const dateOf = async (feed: Hex): Promise<bigint> => {
     const address = { address: feed, abi: aggregatorAbi, functionName: 'latestRoundData' } as const;

@@ -8,11 +8,11 @@ import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens-words.ts';
 import { MARKETS_PER_CALL } from '../../src/chain/plans/lending-state.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import type { ChainId, MarketId } from '../../src/shared/ids.ts';
+import { fixedNode } from '../chain/fixed-node.ts';
 import { useWorld, type World } from './world.ts';
 
 /** Later than any block: these chains are moved ahead by days. */
@@ -48,8 +48,8 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
   const markets = () => world().row.markets;
   const read = (of: readonly Market[] = markets()): Promise<LendingReading> => {
     const { row, chain } = world();
-    const client = createChainClient({ chainId: chainId as ChainId, rpcUrl: chain.rpcUrl, retryCount: 0 });
-    return createChainReader({ client, chain: row, clock: LATE }).readLendingState(of);
+    const nodes = fixedNode({ chainId: chainId as ChainId, rpcUrl: chain.rpcUrl, clock: LATE });
+    return createChainReader({ nodes, chain: row, clock: LATE }).readLendingState(of);
   };
   const place = (market: Market | undefined, contract: string) =>
     world().client.setCode({

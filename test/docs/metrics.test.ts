@@ -23,6 +23,14 @@ async function printed() {
     ready: () => true,
     persisted: () => true,
     clockSkewMs: () => 0,
+    nodes: () => [
+      {
+        place: 1,
+        status: 'ok',
+        head: { number: 1n },
+        capabilities: { simulateV1: 'works', stateOverrides: 'works' },
+      },
+    ],
     jobs: () => ({ held: ['prices:1'], standby: [] }),
     now: () => NOW_MS,
   });
@@ -34,8 +42,9 @@ async function printed() {
     metrics.upstreamCall({ provider: 'coingecko', outcome, ms: 1 });
   }
   for (const outcome of ['ok', 'rate_limited', 'rejected', 'timeout', 'unreachable']) {
-    metrics.rpcCall({ chainId: 1, outcome, ms: 1 });
+    metrics.rpcCall({ chainId: 1, node: 1, outcome, ms: 1 });
   }
+  metrics.nodeChosen(1, 1);
   for (const yes of [true, false]) {
     metrics.warmerRun({ name: 'prices:1', ok: yes, ms: 1 });
     metrics.query({ durationMs: 1, failed: yes });

@@ -23,6 +23,7 @@ const metrics = createMetrics({
   ready: () => true,
   persisted: () => true,
   clockSkewMs: () => 0,
+  nodes: () => [],
   jobs: () => ({ held: [], standby: [] }),
   now: () => 0,
 });

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../devnet/chain/compile.ts';
 import { labelAddress, OWNER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { payTokenOf } from '../../src/transactions/requirements/tokens.ts';
+import { createBalanceSlots } from '../../src/transactions/simulation/balance-slot.ts';
 import { createSimulator } from '../../src/transactions/simulation/simulate.ts';
 import type { BuiltCall } from '../../src/transactions/types.ts';
+import { fixedNode } from '../chain/fixed-node.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from './leverage-support.ts';
@@ -44,7 +45,11 @@ const callsOf = (bundle: Json): BuiltCall[] =>
   }));
 
 describe('createSimulator', () => {
-  const simulator = () => createSimulator(createChainClient({ chainId: 1, rpcUrl: service.world.chains.on(1).rpcUrl }));
+  const simulator = () =>
+    createSimulator(
+      fixedNode({ rpcUrl: service.world.chains.on(1).rpcUrl, clock: service.clock }).session(),
+      createBalanceSlots(),
+    );
 
   it('error: SimulationReverted with 503 when the fill is below the minimum', async () => {
     const bundle = await partner.build('/v1/partner/leverage/build', { ...open, userAddress: user });
@@ -122,17 +127,17 @@ describe('the chain node', () => {
     return proxy.taken();
   };
 
-  it('behavior: one read and one simulation are all that a build asks of it', async () => {
+  it('behavior: its newest block, one read and one simulation are all that a build asks of it', async () => {
     const body = { ...open, payToken: usdc, userAddress: user };
-    expect(await built('/v1/partner/leverage/simulate', { ...open, payToken: usdc })).toBe(1);
-    expect(await built('/v1/partner/leverage/build', body)).toBe(2);
+    expect(await built('/v1/partner/leverage/simulate', { ...open, payToken: usdc })).toBe(2);
+    expect(await built('/v1/partner/leverage/build', body)).toBe(3);
     const id = await partner.nextId();
     await partner.send(await partner.build('/v1/partner/leverage/build', body));
     // Where it stands is taken from memory once its block is final.
     await service.world.chains.on(1).mine(128);
     const manage = { userAddress: user, id };
-    expect(await built('/v1/partner/manage/build', { ...manage, action: 'close' })).toBe(2);
-    expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(2);
+    expect(await built('/v1/partner/manage/build', { ...manage, action: 'close' })).toBe(3);
+    expect(await built('/v1/partner/manage/build', { ...manage, action: 'repay', full: true, payToken: usdc })).toBe(3);
   });
 
   it.each(['down', 'garbage', 'hang'] as const)(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { BlockMissingError, ChainReadError } from '../../src/chain/errors.ts';
 import { DatabaseTooNewError } from '../../src/database/migrate.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
 import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
@@ -92,6 +92,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   UnreadAnswersError: [new UnreadAnswersError()],
   UpstreamUnavailableError: [new UpstreamUnavailableError('database', 'timeout')],
   UpstreamError: [new UpstreamError('coingecko', 'malformed')],
+  BlockMissingError: [new BlockMissingError()],
   ChainReadError: [new ChainReadError('timeout')],
   StaleDataError: [
     new StaleDataError({ group: 'oracle', asOf: '2026-11-21T00:00:00.000Z', staleAfterSec: 900, staleForSec: 5 }),

@@ -7,6 +7,7 @@ import { createPositions } from '../../src/services/positions.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address, ChainId } from '../../src/shared/ids.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
+import { blockOf } from '../chain/scripted-node.ts';
 import { composedOf, robinhood } from '../domain/position-world.ts';
 
 const [vault] = robinhood.equityVaults;
@@ -24,7 +25,11 @@ beforeEach(async () => {
     catalog,
     readers: new Map([[4663, world.reader]]),
     directory: {
-      find: async () => ({ wallets: [1, 2, 3, 4, 5].map(walletOf), blockNumber: 100n, unreadable: 0 }),
+      find: async () => ({
+        wallets: [1, 2, 3, 4, 5].map(walletOf),
+        block: blockOf({ blockNumber: 100n, timestamp: 1n }),
+        unreadable: 0,
+      }),
     },
     registrations: {
       byWallets: async (wallets) => {

@@ -8,6 +8,7 @@ import { readAllPositions } from '../../src/services/positions.ts';
 import { createWalletDirectory, type WalletDirectory } from '../../src/services/wallets.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
+import { blockOf } from '../chain/scripted-node.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -55,7 +56,7 @@ describe('find', () => {
   test('default: every owner once, ordered by address, without the implementation', async () => {
     for (const n of [3, 1, 3, 2]) world.open(walletOf(n));
     const found = await directory.find(1);
-    expect(found).toEqual({ wallets: [1, 2, 3].map(walletOf), blockNumber: 100n, unreadable: 0 });
+    expect(found).toEqual({ wallets: [1, 2, 3].map(walletOf), block: blockOf(world.node), unreadable: 0 });
     expect(world.requests).toBe(3);
     expect(statements).toHaveLength(2);
   });

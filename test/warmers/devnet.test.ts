@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalChains, startChains } from '../../devnet/chain/index.ts';
 import { createOverlay } from '../../devnet/overlay.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { createChainClient } from '../../src/chain/client.ts';
 import { createChainReader } from '../../src/chain/reader.ts';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
@@ -10,6 +9,7 @@ import { createMemoryLease } from '../../src/snapshot/lease.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import { createUpstreams, upstreamsConfig } from '../../src/upstreams/index.ts';
 import { createWarmerRunner, createWarmers, type RunEvent } from '../../src/warmers/index.ts';
+import { fixedNode } from '../chain/fixed-node.ts';
 import { NOW, startTestUpstreams, type TestUpstreams } from '../devnet/upstreams-support.ts';
 import { fakeTime } from './fake-time.ts';
 
@@ -58,8 +58,8 @@ describe('the first round in the local world', () => {
         chainReaders: new Map(
           catalog.chains.map((chain) => {
             const { chainId } = chain;
-            const client = createChainClient({ chainId, rpcUrl: chains.on(chainId).rpcUrl });
-            return [chainId, createChainReader({ client, chain, clock: time.clock })];
+            const nodes = fixedNode({ chainId, rpcUrl: chains.on(chainId).rpcUrl, clock: time.clock });
+            return [chainId, createChainReader({ nodes, chain, clock: time.clock })];
           }),
         ),
         upstreams,

@@ -19,6 +19,41 @@ export const readyBody = z
   })
   .meta({ id: 'Ready', description: 'Readiness by chain.' });
 
+const support = z
+  .enum(['works', 'missing', 'broken', 'unknown'])
+  .describe('works, not there, there and failing or wrong, or not answered.');
+
+const nodeHealth = z.looseObject({
+  node: z.int().describe('Its place among the nodes of the chain, from 1.'),
+  status: z
+    .enum(['ok', 'behind', 'failing', 'unknown'])
+    .describe('ok, behind the others, without an answer at the latest reading, or not asked yet.'),
+  block: z.int().optional().describe('The newest block that it told; absent before its first answer.'),
+  blocksBehind: z.int().optional().describe('How many blocks that is behind the highest of them.'),
+  latencyMs: z.int().optional().describe('How long its newest block took, milliseconds.'),
+  lastFailure: z
+    .looseObject({ reason: z.string().describe('Why, in one word.'), at: dateTime('When.') })
+    .optional()
+    .describe('Its latest failure; absent without one.'),
+  capabilities: z
+    .looseObject({
+      simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on code of today.'),
+      stateOverrides: support.describe('Code overrides in `eth_call`.'),
+      batchSize: z.int().nullable().describe('Requests in a batch; 1 = no batches, null = not known.'),
+      callGas: z.int().nullable().describe('Gas of an `eth_call` that asks for none; null = not known.'),
+      blockHash: support.describe('Blocks named by their hash.'),
+      blockTags: z
+        .object({
+          safe: support.describe('The tag `safe`.'),
+          finalized: support.describe('The tag `finalized`.'),
+        })
+        .describe('Blocks named by tag.'),
+      logRange: z.int().nullable().describe('Blocks in one `eth_getLogs`; 0 = none, null = not known.'),
+    })
+    .optional()
+    .describe('What it can do, as probes found; absent before the first.'),
+});
+
 export const healthBody = z
   .looseObject({
     status: z.literal('ok').describe('The process answers.'),
@@ -63,6 +98,9 @@ export const healthBody = z
               }),
             )
             .describe('Freshness by group of facts.'),
+          nodes: z
+            .array(nodeHealth)
+            .describe('The nodes of the chain, in the order of their setting. Their addresses are not told.'),
           excluded: z
             .array(
               z.looseObject({

@@ -67,9 +67,10 @@ async function manageOnce(
   const { user, id, action } = input;
   const largestPct = LEAVING.includes(action) ? LARGEST_LOSS_PCT.leaving : LARGEST_LOSS_PCT.adding;
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, largestPct);
+  const { reader, simulator } = deps.node(chain.chainId);
   const [binding, given, vault] = await Promise.all([
-    positions.bind(chain, user, id),
-    input.payToken === undefined ? undefined : deps.tokens.find(chain, input.payToken),
+    positions.bind(reader, chain, user, id),
+    input.payToken === undefined ? undefined : deps.tokens.find(reader, chain, input.payToken),
     chain.equityVaults.length === 0 ? null : deps.vaultOf(chain.chainId, user, id),
   ]);
   if (vault !== null) {
@@ -84,7 +85,6 @@ async function manageOnce(
   const payToken = PAID.includes(action) ? (given ?? payTokenOf(market.loan)) : undefined;
   // Before anything is read: an amount that the token cannot carry is refused whatever the position is.
   if (input.amount && payToken) baseUnits(input.amount, payToken);
-  const { reader, simulator } = deps.node(chain.chainId);
   const [state] = await Promise.all([
     readManaged(reader, { chain, user, id, binding, payToken, nowMs, feeds: feedsOf(deps, market) }),
     payToken && simulator.prepare(payToken),

@@ -88,7 +88,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const nowMs = deps.clock.now();
   requireEligible(market, deps.composed(chain.chainId), nowMs);
   requireFresh(market, facts, deps.budgets, nowMs);
-  const payToken = await deps.tokens.find(chain, input.payToken);
+  const { reader, simulator } = deps.node(chain.chainId);
+  const payToken = await deps.tokens.find(reader, chain, input.payToken);
   if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
   const asked = {
     chain,
@@ -103,7 +104,6 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     requested: requestedOf(input),
     feeBps: referralFeeBps(deps, market),
   };
-  const { reader, simulator } = deps.node(chain.chainId);
   const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
   const [state, entryQuote] = await Promise.all([
     readOpenState(asked, shared, reader, user, nowMs, feedsOf(deps, market)),

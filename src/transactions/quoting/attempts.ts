@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/errors.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { SwapQuote, SwapRequest } from '../../upstreams/types.ts';
-import type { BuilderDeps } from '../deps.ts';
+import { type BuilderDeps, inOneSession } from '../deps.ts';
 import { SimulationMismatchError, SimulationRevertedError, UnsteadyQuotesError } from '../errors.ts';
 import type { Quoter } from './quoter.ts';
 
@@ -17,7 +17,7 @@ type Avoided = ReadonlyMap<string, readonly Source[]>;
 /**
  * Run a build with the best quotes; where its simulation fails, with the next best venue for every pair that has one, and at
  * last with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and fills honestly
- * is no outage. Three runs at most, each of which plans, quotes and simulates anew: whoever asks waits for all of them, and
+ * is no outage. Three runs at most, each of which plans, quotes and simulates anew, at a block of its own: whoever asks waits for all of them, and
  * which of several swaps failed a revert does not say.
  * @throws what the last run whose simulation failed threw; what the first run threw when it was not about a swap
  */
@@ -26,7 +26,7 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
   const attempt = async (avoided: Avoided, capped: boolean) => {
     const chosen: Chosen[] = [];
     try {
-      return await run({ ...deps, quoter: choosing(deps, avoided, capped, asked, chosen) });
+      return await run({ ...inOneSession(deps), quoter: choosing(deps, avoided, capped, asked, chosen) });
     } catch (error) {
       if (isVenueFailure(error)) {
         for (const { chainId, source } of chosen) deps.venueStatistics.note(chainId, source, 'failed_in_simulation');

@@ -5,7 +5,7 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/errors.ts';
-import type { SeenBlock } from '../../chain/seen-block.ts';
+import type { BlockRef } from '../../chain/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
@@ -76,7 +76,12 @@ export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMa
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
+export function foldMarket(
+  market: Market,
+  answers: MarketAnswers,
+  block: Pick<BlockRef, 'timestamp'> & Partial<BlockRef>,
+  nowMs = 0,
+): LiveMarket {
   const { timestamp, number } = block;
   const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);

@@ -3,7 +3,7 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import type { Address, ChainId, Hex, MarketId } from '../../shared/ids.ts';
+import type { Address, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
 import {
@@ -43,7 +43,7 @@ export interface PositionDirectory {
    * Find the market and proxy of a position in one request; remembered once the chain cannot take it back.
    * @throws PositionProxyError when the user is itself a proxy; BadRequestError when there is no such position
    */
-  bind(chain: Chain, user: Address, id: number): Promise<PositionBinding>;
+  bind(reader: LatestReader, chain: Chain, user: Address, id: number): Promise<PositionBinding>;
   /** Forget where a position stands: the chain says otherwise now. */
   forget(chain: Chain, user: Address, id: number): void;
 }
@@ -51,18 +51,17 @@ export interface PositionDirectory {
 const MAX_REMEMBERED = 10_000;
 
 /** Create the directory of positions. Near the head a reorganization can put another position at the same id. */
-export function createPositionDirectory(readerOf: (chainId: ChainId) => LatestReader): PositionDirectory {
+export function createPositionDirectory(): PositionDirectory {
   const known = new Map<string, PositionBinding>();
   const keyOf = ({ chainId }: Chain, user: Address, id: number) => `${chainId}:${user}:${id}`;
   return {
     forget(chain, user, id) {
       known.delete(keyOf(chain, user, id));
     },
-    async bind(chain, user, id) {
+    async bind(reader, chain, user, id) {
       const key = keyOf(chain, user, id);
       const remembered = known.get(key);
       if (remembered) return remembered;
-      const reader = readerOf(chain.chainId);
       const { answers, final } = await reader.readSettled([planPosition(chain, user, id), planOwner(user)]);
       const [found, named] = answers;
       if (!found) {

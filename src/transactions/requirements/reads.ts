@@ -8,10 +8,10 @@ import {
 } from 'viem';
 import { multicall3Abi } from '../../abi/multicall3.ts';
 import { requireBlockTime } from '../../chain/block-time.ts';
-import type { ChainClient } from '../../chain/client.ts';
-import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
-import { blockSeen, type SeenBlock } from '../../chain/seen-block.ts';
-import type { Call } from '../../chain/types.ts';
+import { BlockMissingError, ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import type { Session } from '../../chain/nodes.ts';
+import type { BlockName, Reading } from '../../chain/reading.ts';
+import type { BlockRef, Call } from '../../chain/types.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
 
@@ -40,31 +40,35 @@ type Answers<P extends readonly Read<unknown>[]> = {
 };
 
 export interface LatestReader {
-  /** Read everything at the newest block, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
+  /** Read everything at the block of the session, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
-  ): Promise<{ readonly block: SeenBlock; readonly answers: Answers<P> }>;
+  ): Promise<{ readonly block: BlockRef; readonly answers: Answers<P> }>;
   /**
-   * Read the same at the newest block and at the newest final one, in one request. What both say can be remembered: no
+   * Read the same at the block of the session and at the newest final one, in one request. What both say can be remembered: no
    * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
-   * @throws ChainReadError when nothing can be read at the newest block
+   * @throws ChainReadError when nothing can be read at the session's block
    */
   readSettled<const P extends readonly Read<unknown>[]>(
     plan: P,
   ): Promise<{ readonly answers: Answers<P>; readonly final?: Answers<P> }>;
 }
 
-/** Create the reader of one chain for building: the newest block counts, and all of one answer is of one block. */
-export function createLatestReader(client: ChainClient, multicall3: Address, clock: Clock): LatestReader {
+/** Create the reader of one session for building: all of its answers are of the session's block. */
+export function createLatestReader(session: Session, multicall3: Address, clock: Clock): LatestReader {
   const timeCall: Call = {
     to: multicall3,
     data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }),
   };
-  const readAt = async <P extends readonly Read<unknown>[]>(plan: P, block: 'latest' | 'finalized') => {
+  const readAt = async <P extends readonly Read<unknown>[]>(
+    { client }: Reading,
+    plan: P,
+    block: BlockName | 'finalized',
+  ) => {
     const calls = [timeCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
     const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
     const answer = await client
-      .request({ method: 'eth_call', params: [{ to: multicall3, data }, block] })
+      .request({ method: 'eth_call', params: [{ to: multicall3, data }, block as Hex] })
       .catch((error: unknown) => {
         throw toChainReadError(error);
       });
@@ -79,26 +83,26 @@ export function createLatestReader(client: ChainClient, multicall3: Address, clo
     return { timestamp, answers: answers as Answers<P> };
   };
   return {
-    async read(plan) {
-      const [{ timestamp, answers }, newest] = await Promise.all([readAt(plan, 'latest'), newestBlock(client)]);
-      return { block: blockSeen(timestamp, newest), answers };
-    },
-    async readSettled(plan) {
-      const [{ answers }, final] = await Promise.all([
-        readAt(plan, 'latest'),
-        readAt(plan, 'finalized').catch((error: unknown) => {
-          if (error instanceof ChainReadError) return undefined;
-          throw error;
-        }),
-      ]);
-      return { answers, ...(final ? { final: final.answers } : {}) };
-    },
+    read: (plan) =>
+      session.run(async (reading) => {
+        const { timestamp, answers } = await readAt(reading, plan, reading.at);
+        const { number, timestamp: named } = reading.block;
+        // A number may have become another block since it was told: what is named by its hash cannot.
+        if (timestamp !== named) throw new BlockMissingError();
+        return { block: { number, timestamp }, answers };
+      }),
+    readSettled: (plan) =>
+      session.run(async (reading) => {
+        const [{ answers }, final] = await Promise.all([
+          readAt(reading, plan, reading.at),
+          readAt(reading, plan, 'finalized').catch((error: unknown) => {
+            if (error instanceof ChainReadError) return undefined;
+            throw error;
+          }),
+        ]);
+        return { answers, ...(final ? { final: final.answers } : {}) };
+      }),
   };
-}
-
-/** Ask for the newest block itself, in the same HTTP request; a node that does not answer leaves its number unknown. */
-function newestBlock(client: ChainClient): Promise<unknown> {
-  return client.request({ method: 'eth_getBlockByNumber', params: ['latest', false] }).catch(() => undefined);
 }
 
 /** Insist on an answer without which nothing can be built. @throws ChainReadError */

@@ -2,7 +2,7 @@ import { zeroAddress } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Chain, Token } from '../../catalog/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import type { Address, ChainId } from '../../shared/ids.ts';
+import type { Address } from '../../shared/ids.ts';
 import type { PayToken } from '../types.ts';
 import { type LatestReader, readOf } from './reads.ts';
 
@@ -13,7 +13,7 @@ const MAX_KNOWN = 1_000;
 
 export interface TokenDirectory {
   /** A curated token at once, another one from the chain. @throws BadRequestError when the address is no token */
-  find(chain: Chain, address: Address, field?: string): Promise<PayToken>;
+  find(reader: LatestReader, chain: Chain, address: Address, field?: string): Promise<PayToken>;
 }
 
 /** Describe a curated token as something to pay with. */
@@ -22,16 +22,16 @@ export function payTokenOf({ address, symbol, decimals, isNative, resetsApproval
 }
 
 /** Create the directory of pay tokens. Final answers of the chain are remembered: near the head a token may still become another. */
-export function createTokenDirectory(readerOf: (chainId: ChainId) => LatestReader): TokenDirectory {
+export function createTokenDirectory(): TokenDirectory {
   const known = new Map<string, PayToken>();
   return {
-    async find(chain, address, field = 'payToken') {
+    async find(reader, chain, address, field = 'payToken') {
       const curated = chain.tokens.find((token) => token.address === address);
       if (curated) return payTokenOf(curated);
       const key = `${chain.chainId}:${address}`;
       const remembered = known.get(key);
       if (remembered) return remembered;
-      const { answers, final } = await readerOf(chain.chainId).readSettled([
+      const { answers, final } = await reader.readSettled([
         readOf(address, erc20Abi, 'decimals', []),
         readOf(address, erc20Abi, 'symbol', []),
       ]);

@@ -9,8 +9,8 @@ import {
   pad,
 } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
-import type { ChainClient } from '../../chain/client.ts';
-import { toChainReadError } from '../../chain/errors.ts';
+import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import type { Reading } from '../../chain/reading.ts';
 
 /** Where a token keeps an account's balance, as a function of the account. */
 export type BalanceSlot = (account: Address) => Hex;
@@ -48,7 +48,7 @@ const MARK = 0x5b1a_7e00_0000_0000n;
  * @throws ChainReadError
  */
 export async function findBalanceSlot(
-  client: ChainClient,
+  { client, at }: Reading,
   token: Address,
   account: Address,
 ): Promise<BalanceSlot | undefined> {
@@ -57,11 +57,46 @@ export async function findBalanceSlot(
   );
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
   const answer = await client
-    .request({ method: 'eth_call', params: [{ to: token, data }, 'latest', { [token]: { stateDiff } }] })
+    .request({ method: 'eth_call', params: [{ to: token, data }, at as Hex, { [token]: { stateDiff } }] })
     .catch((error: unknown) => {
       throw toChainReadError(error);
     });
   if (!/^0x[0-9a-f]{64}$/i.test(answer)) return undefined;
   const index = BigInt(answer) - MARK;
   return index >= 0n && index < BigInt(CANDIDATES.length) ? CANDIDATES[Number(index)] : undefined;
+}
+
+/** What is known of where tokens of one chain keep balances. */
+export interface BalanceSlots {
+  /** Find the token's slot; remembered. A node that does not answer finds none. */
+  find(reading: Reading, token: Address): Promise<BalanceSlot | undefined>;
+}
+
+/** An account that nobody holds: its slots are free of anything real. */
+const PROBE: Address = '0x5b1a700000000000000000000000000000005b1a';
+const MAX_REMEMBERED = 1_000;
+
+/** Create the memory of one chain's balance slots. */
+export function createBalanceSlots(): BalanceSlots {
+  const slots = new Map<Address, Promise<BalanceSlot | undefined>>();
+  return {
+    find(reading, token) {
+      const known = slots.get(token);
+      if (known) return known;
+      if (slots.size >= MAX_REMEMBERED) slots.clear();
+      const search = findBalanceSlot(reading, token, PROBE)
+        .catch((error: unknown) => {
+          slots.delete(token);
+          if (error instanceof ChainReadError) return undefined;
+          throw error;
+        })
+        .then((slot) => {
+          // A token that has no slot now may have one later: it may not even be there yet.
+          if (!slot) slots.delete(token);
+          return slot;
+        });
+      slots.set(token, search);
+      return search;
+    },
+  };
 }

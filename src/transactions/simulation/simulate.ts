@@ -1,10 +1,11 @@
 import { type Address, getAddress, type Hex, isAddress, numberToHex, pad } from 'viem';
-import type { ChainClient } from '../../chain/client.ts';
 import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import type { Session } from '../../chain/nodes.ts';
+import type { Reading } from '../../chain/reading.ts';
 import { SimulationRevertedError } from '../errors.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { BuiltCall, PayToken } from '../types.ts';
-import { type BalanceSlot, findBalanceSlot } from './balance-slot.ts';
+import type { BalanceSlot, BalanceSlots } from './balance-slot.ts';
 import { decodeRevert } from './revert.ts';
 
 /** A read in the middle of a simulation. */
@@ -49,7 +50,7 @@ export type Simulation =
 
 export interface Simulator {
   /**
-   * Execute the calls one after another from the user on the newest state. Missing funds are lent by state override.
+   * Execute the calls one after another from the user on the state of the session's block. Missing funds are lent by state override.
    * @throws SimulationRevertedError when their own logic reverts
    * @throws ChainReadError when the node does not answer
    */
@@ -74,32 +75,17 @@ interface Step {
   readonly read?: Read<unknown>;
 }
 
-/** An account that nobody holds: its slots are free of anything real. */
-const PROBE: Address = '0x5b1a700000000000000000000000000000005b1a';
-const MAX_REMEMBERED = 1_000;
-
-/** Create the simulator of one chain. */
-export function createSimulator(client: ChainClient): Simulator {
-  const slots = new Map<Address, Promise<BalanceSlot | undefined>>();
-  const prepare = (token: PayToken): Promise<BalanceSlot | undefined> => {
-    if (token.isNative) return Promise.resolve(undefined);
-    const known = slots.get(token.address);
-    if (known) return known;
-    if (slots.size >= MAX_REMEMBERED) slots.clear();
-    const search = findBalanceSlot(client, token.address, PROBE)
-      .catch((error: unknown) => {
-        slots.delete(token.address);
-        if (error instanceof ChainReadError) return undefined;
-        throw error;
-      })
-      .then((slot) => {
-        // A token that has no slot now may have one later: it may not even be there yet.
-        if (!slot) slots.delete(token.address);
-        return slot;
-      });
-    slots.set(token.address, search);
-    return search;
-  };
+/** Create the simulator of one session: it runs on the block that the session reads. */
+export function createSimulator(session: Session, slots: BalanceSlots): Simulator {
+  const prepare = async (token: PayToken): Promise<BalanceSlot | undefined> =>
+    token.isNative
+      ? undefined
+      : session
+          .run((reading) => slots.find(reading, token.address))
+          .catch((error: unknown) => {
+            if (error instanceof ChainReadError) return undefined;
+            throw error;
+          });
 
   return {
     prepare,
@@ -114,7 +100,7 @@ export function createSimulator(client: ChainClient): Simulator {
         overrides[pays.token.address] = { stateDiff };
       }
       const steps = interleave(calls, observations);
-      const { results, timestamp } = await run(client, user, steps, overrides);
+      const { results, timestamp } = await session.run((reading) => run(reading, user, steps, overrides));
       const logs: (readonly SimulatedLog[])[] = [];
       const answers = new Map<Read<unknown>, unknown>();
       let gasUsed = 0n;
@@ -142,7 +128,7 @@ function interleave(calls: readonly BuiltCall[], observations: readonly Observat
 }
 
 async function run(
-  client: ChainClient,
+  { client, at }: Reading,
   from: Address,
   steps: readonly Step[],
   stateOverrides: object,
@@ -152,7 +138,7 @@ async function run(
     calls: steps.map(({ to, data, value }) => ({ from, to, data, value: numberToHex(value) })),
   };
   const answer: unknown = await client
-    .request({ method: 'eth_simulateV1', params: [{ blockStateCalls: [block] }, 'latest'] } as never)
+    .request({ method: 'eth_simulateV1', params: [{ blockStateCalls: [block] }, at] } as never)
     .catch((error: unknown) => {
       throw toChainReadError(error);
     });

@@ -1,0 +1,46 @@
+import { printable } from '../chain/node.ts';
+import { type ChainNodes, createChainNodes } from '../chain/nodes.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { AppDeps } from './deps.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** The nodes of every chain that has some. */
+export type NodesOf = ReadonlyMap<ChainId, ChainNodes>;
+
+/** Create the nodes of every configured chain, counted and traced. Nothing is asked yet. */
+export function createNodes(
+  { config, clock, logger }: Pick<AppDeps, 'config' | 'clock' | 'logger'>,
+  telemetry: Telemetry,
+): NodesOf {
+  const { metrics } = telemetry;
+  return new Map(
+    [...config.rpcUrls].map(([chainId, urls]) => {
+      const nodes = createChainNodes({
+        chainId,
+        urls,
+        clock,
+        logger,
+        timeoutMs: config.env.RPC_TIMEOUT_MS,
+        fetchOf: (node) => telemetry.rpcFetch(chainId, node),
+        ...(metrics === undefined ? {} : { onChosen: (node) => metrics.nodeChosen(chainId, node) }),
+      });
+      return [chainId, nodes] as const;
+    }),
+  );
+}
+
+/** Show what is known of the nodes of a chain. Their addresses are secrets: each is told by its place in RPC_URL_*. */
+export function shownNodes(nodes: ChainNodes | undefined) {
+  const status = nodes?.status() ?? [];
+  const highest = status.reduce((max, { head }) => (head && head.number > max ? head.number : max), 0n);
+  return status.map(({ place, status: state, head, latencyMs, capabilities, lastFailure }) => ({
+    node: place,
+    status: state,
+    ...(head ? { block: Number(head.number), blocksBehind: Number(highest - head.number) } : {}),
+    ...(latencyMs === undefined ? {} : { latencyMs }),
+    ...(lastFailure
+      ? { lastFailure: { reason: lastFailure.reason, at: new Date(lastFailure.atMs).toISOString() } }
+      : {}),
+    ...(capabilities ? { capabilities: printable(capabilities) } : {}),
+  }));
+}

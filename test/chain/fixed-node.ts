@@ -1,0 +1,43 @@
+import type { NodeCapabilities } from '../../src/chain/capabilities.ts';
+import { type ChainNodes, createChainNodes } from '../../src/chain/nodes.ts';
+import { type Clock, systemClock } from '../../src/shared/clock.ts';
+import type { ChainId } from '../../src/shared/ids.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+
+/** What a scripted node can do: everything, its blocks are named by their numbers. */
+export const CAPABLE: NodeCapabilities = {
+  simulateV1: 'works',
+  stateOverrides: 'works',
+  batchSize: 500,
+  callGas: 50_000_000n,
+  blockHash: 'missing',
+  blockTags: { safe: 'works', finalized: 'works' },
+  logRange: 10_000,
+};
+
+export interface FixedNode {
+  readonly chainId?: ChainId;
+  readonly rpcUrl: string;
+  readonly timeoutMs?: number;
+  /** Default: the real one. */
+  readonly clock?: Clock;
+  /** Told of every HTTP request. */
+  readonly onRequest?: () => void;
+}
+
+/** One node of a chain that is not probed, and tried once. */
+export function fixedNode({ chainId = 1, rpcUrl, timeoutMs, clock = systemClock, onRequest }: FixedNode): ChainNodes {
+  return createChainNodes({
+    chainId,
+    urls: [rpcUrl],
+    clock,
+    logger: silentLogger,
+    retryCount: 0,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    fetchOf: () => (input, init) => {
+      onRequest?.();
+      return fetch(input, init);
+    },
+    probe: async () => CAPABLE,
+  });
+}

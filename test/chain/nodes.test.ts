@@ -1,0 +1,192 @@
+import type { Hex } from 'viem';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
+import { callAt } from '../../src/chain/call.ts';
+import { type ChainNodes, createChainNodes } from '../../src/chain/nodes.ts';
+import type { Reading } from '../../src/chain/reading.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { CAPABLE } from './fixed-node.ts';
+
+const START_SEC = 1_700_000_000;
+const BLOCK_SEC = 12;
+const BLOCKS = 20;
+/** NUMBER PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
+const NUMBER: Hex = '0x435f5260205ff3';
+
+let anvil: Anvil;
+let a: RpcProxy;
+let b: RpcProxy;
+let nowMs: number;
+let nodes: ChainNodes;
+/** Which node was asked what. */
+let asked: { readonly node: number; readonly method: string; readonly at: unknown }[];
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 1, timestamp: START_SEC, history: 100 });
+  [a, b] = await Promise.all([startRpcProxy(anvil.rpcUrl), startRpcProxy(anvil.rpcUrl)]);
+  for (let i = 0; i < BLOCKS; i += 1) {
+    await rpc('evm_increaseTime', [BLOCK_SEC]);
+    await rpc('evm_mine', []);
+  }
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([a?.stop(), b?.stop()]);
+  await anvil?.stop();
+});
+
+beforeEach(() => {
+  nowMs = (START_SEC + BLOCKS * BLOCK_SEC) * 1_000;
+  asked = [];
+  nodes = nodesAt([a.url, b.url]);
+});
+afterEach(() => {
+  for (const proxy of [a, b]) proxy.set({ kind: 'pass' });
+});
+
+async function rpc(method: string, params: readonly unknown[]): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const { result } = (await (await fetch(anvil.rpcUrl, { method: 'POST', headers, body })).json()) as {
+    result: unknown;
+  };
+  return result;
+}
+
+function nodesAt(urls: readonly string[]): ChainNodes {
+  return createChainNodes({
+    chainId: 1,
+    urls,
+    clock: { now: () => nowMs },
+    logger: silentLogger,
+    timeoutMs: 1_000,
+    retryCount: 0,
+    fetchOf: (node) => (input, init) => {
+      const sent = [JSON.parse(String(init?.body))].flat() as { method: string; params: unknown[] }[];
+      for (const { method, params } of sent) asked.push({ node, method, at: params.at(-1) });
+      return fetch(input, init);
+    },
+    probe: async () => ({ ...CAPABLE, blockHash: 'works' }),
+  });
+}
+
+const numberAt = async (reading: Reading): Promise<bigint> => BigInt(await callAt(reading, { data: NUMBER }));
+const callsOf = () => asked.filter(({ method }) => method === 'eth_call');
+const statusOf = (place: number) => nodes.status()[place - 1]?.status;
+
+describe('createChainNodes', () => {
+  it('default: all requests of a reading go to one node and name its block by the hash', async () => {
+    const told = await nodes.read(async (reading) => {
+      expect(await Promise.all([numberAt(reading), numberAt(reading)])).toEqual([BigInt(BLOCKS), BigInt(BLOCKS)]);
+      return reading.block;
+    });
+    expect(new Set(callsOf().map(({ node }) => node))).toEqual(new Set([told.toldBy]));
+    for (const { at } of callsOf()) expect(at).toEqual({ blockHash: told.hash });
+  });
+
+  it('behavior: a node that does not take hashes is told the number', async () => {
+    a.set({ kind: 'lacks', blockHash: 'refused' });
+    const probed = createChainNodes({
+      chainId: 1,
+      urls: [a.url],
+      clock: { now: () => nowMs },
+      logger: silentLogger,
+    });
+    expect(await probed.read(async ({ at }) => at)).toBe(`0x${BLOCKS.toString(16)}`);
+  });
+
+  it('behavior: a node that lags is not read while the other one answers', async () => {
+    a.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 10) });
+    await nodes.probe();
+    // Both heads are known from here on.
+    await Promise.allSettled([nodes.read(numberAt)]);
+    await settled(() => statusOf(1) === 'behind');
+    for (let i = 0; i < 5; i += 1) expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect(nodes.status().map(({ status }) => status)).toEqual(['behind', 'ok']);
+    // It is better than none.
+    b.set({ kind: 'down' });
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS - 10));
+    expect(nodes.status().map(({ status }) => status)).toEqual(['behind', 'failing']);
+  });
+
+  it('behavior: a few blocks, or seconds, are not behind', async () => {
+    a.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 3) });
+    b.set({ kind: 'pass' });
+    await nodes.read(numberAt);
+    await settled(() => nodes.status().every(({ head }) => head !== undefined));
+    await nodes.read(numberAt);
+    expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'ok']);
+  });
+
+  it('behavior: a node that hangs holds up no reading, and is not asked again for a moment', async () => {
+    a.set({ kind: 'hang' });
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    await settled(() => statusOf(1) === 'failing');
+    asked.length = 0;
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect(asked.every(({ node }) => node === 2)).toBe(true);
+    a.set({ kind: 'pass' });
+    nowMs += 10_001;
+    b.set({ kind: 'down' });
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
+  });
+
+  it('behavior: a reading whose node fails is made again, whole, on the other one', async () => {
+    let runs = 0;
+    const used: number[] = [];
+    await nodes.read(async (reading) => {
+      runs += 1;
+      used.push(reading.block.toldBy);
+      // The node goes away in the middle of the first run.
+      if (runs === 1) (reading.block.toldBy === 1 ? a : b).set({ kind: 'down' });
+      return numberAt(reading);
+    });
+    expect([runs, [...used].sort()]).toEqual([2, [1, 2]]);
+  });
+
+  it('behavior: a node on another fork is never mixed with the others', async () => {
+    a.set({ kind: 'fork' });
+    for (let i = 0; i < 5; i += 1) {
+      const session = nodes.session();
+      const first = await session.run(async (reading) => reading.block);
+      expect(await session.run(numberAt)).toBe(BigInt(BLOCKS));
+      expect(await session.run(async ({ block }) => block)).toEqual(first);
+    }
+    // Each call names a hash that its own node told: no other node knows it.
+    const told = new Map(nodes.status().map(({ place, head }) => [place, head?.hash]));
+    for (const { node, at } of callsOf()) expect(at).toEqual({ blockHash: told.get(node) });
+  });
+
+  it('error: BlockMissing when no node has the block that a reading goes on with', async () => {
+    a.set({ kind: 'fork' });
+    b.set({ kind: 'down' });
+    const block = await nodes.read(async (reading) => reading.block);
+    expect(block.toldBy).toBe(1);
+    a.set({ kind: 'pass' });
+    b.set({ kind: 'pass' });
+    await expect(nodes.read(numberAt, { block })).rejects.toMatchObject({ reason: 'missing' });
+  });
+
+  it('behavior: one address before nodes of different heights is asked again, at a block that it has', async () => {
+    const balanced = nodesAt([a.url]);
+    let runs = 0;
+    const number = await balanced.read((reading) => {
+      runs += 1;
+      if (runs === 1) a.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 1) });
+      return numberAt(reading);
+    });
+    expect([runs, number]).toEqual([2, BigInt(BLOCKS - 1)]);
+  });
+
+  it('error: ChainReadError when none answers', async () => {
+    a.set({ kind: 'down' });
+    b.set({ kind: 'status', status: 500 });
+    await expect(nodes.read(numberAt)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+/** Wait for what a node's late answer changes. */
+async function settled(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setImmediate(resolve));
+}

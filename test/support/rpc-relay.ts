@@ -1,0 +1,137 @@
+import { numberToHex } from 'viem';
+
+/** What a node lacks. */
+export interface Lacks {
+  /** It does not know `eth_simulateV1`, knows it and crashes, or runs it without PUSH0. */
+  readonly simulate?: 'missing' | 'crashes' | 'no_push0';
+  /** It refuses code and state overrides in `eth_call`, or takes no notice of them. */
+  readonly overrides?: 'refused' | 'ignored';
+  /** Requests that it takes in a batch at most; 1 = it refuses batches. */
+  readonly batch?: number;
+  /** It does not know blocks by their hash. */
+  readonly blockHash?: 'refused';
+}
+
+/** How a node's answers are altered on their way. */
+export type Altered =
+  | { readonly kind: 'pass' }
+  | ({ readonly kind: 'lacks' } & Lacks)
+  /** It has no block above that number. */
+  | { readonly kind: 'lag'; readonly blockNumber: bigint }
+  /** Its blocks have other hashes, and it does not know those of the chain. */
+  | { readonly kind: 'fork' };
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+interface Row {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** Ask a node, and give its answer as an altered node would. */
+export async function relay(target: string, body: string, mode: Altered): Promise<string> {
+  const asked = JSON.parse(body) as Call | readonly Call[];
+  const calls = Array.isArray(asked) ? (asked as readonly Call[]) : [asked as Call];
+  if (mode.kind === 'lacks' && Array.isArray(asked) && calls.length > (mode.batch ?? Number.POSITIVE_INFINITY)) {
+    return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } });
+  }
+  const refusals = new Map<number, Row>();
+  for (const call of calls) {
+    const error = await refusalOf(target, call, mode);
+    if (error) refusals.set(call.id, { id: call.id, error });
+  }
+  const passed = calls.filter(({ id }) => !refusals.has(id)).map((call) => sentAs(call, mode));
+  const answered = passed.length === 0 ? [] : ((await send(target, passed)) as readonly Row[]);
+  const byId = new Map(answered.map((row) => [row.id, row]));
+  const rows = calls.map((call) => ({
+    jsonrpc: '2.0',
+    ...(refusals.get(call.id) ?? shownAs(call, byId.get(call.id), mode)),
+  }));
+  return JSON.stringify(Array.isArray(asked) ? rows : rows[0]);
+}
+
+async function send(target: string, body: unknown): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) });
+  return answer.json();
+}
+
+async function refusalOf(target: string, { method, params = [] }: Call, mode: Altered): Promise<Row['error']> {
+  const name = blockNamed(params);
+  if (mode.kind === 'fork' && typeof name === 'object' && !isFake(name.blockHash)) return NO_HEADER;
+  if (mode.kind === 'lag') {
+    const number = typeof name === 'object' ? await numberOf(target, name.blockHash) : name;
+    return number !== undefined && number > mode.blockNumber ? NO_HEADER : undefined;
+  }
+  if (mode.kind !== 'lacks') return undefined;
+  if (method === 'eth_simulateV1') {
+    if (mode.simulate === 'missing')
+      return { code: -32601, message: `the method ${method} does not exist/is not available` };
+    // OffchainLabs/nitro issue 3372.
+    if (mode.simulate === 'crashes') return { code: -32603, message: 'method handler crashed' };
+  }
+  if (method === 'eth_call' && params.length > 2 && mode.overrides === 'refused') {
+    return { code: -32602, message: 'too many arguments, want at most 2' };
+  }
+  return typeof name === 'object' && mode.blockHash === 'refused'
+    ? { code: -32602, message: 'invalid argument 1' }
+    : undefined;
+}
+
+const NO_HEADER = { code: -32000, message: 'header not found' };
+
+/** The block that a call names, by number or hash; `undefined` for a tag. */
+function blockNamed(params: readonly unknown[]): bigint | { readonly blockHash: string } | undefined {
+  for (const param of params) {
+    if (typeof param === 'object' && param !== null && 'blockHash' in param)
+      return { blockHash: String(param.blockHash) };
+    if (typeof param === 'string' && /^0x[0-9a-f]{1,13}$/i.test(param)) return BigInt(param);
+  }
+  return undefined;
+}
+
+async function numberOf(target: string, blockHash: string): Promise<bigint | undefined> {
+  const call = { jsonrpc: '2.0', id: 1, method: 'eth_getBlockByHash', params: [blockHash, false] };
+  const { result } = (await send(target, call)) as { result: { number: string } | null };
+  return result === null ? undefined : BigInt(result.number);
+}
+
+/** Hashes of the fork are the chain's, read backwards. */
+const fake = (hash: string): string => `0xf0${[...hash.slice(4)].reverse().join('')}`;
+const isFake = (hash: string): boolean => hash.startsWith('0xf0');
+
+/** What the node itself is asked. */
+function sentAs(call: Call, mode: Altered): Call {
+  const { method, params = [] } = call;
+  if (mode.kind === 'lacks' && mode.overrides === 'ignored' && method === 'eth_call')
+    return { ...call, params: params.slice(0, 2) };
+  if (mode.kind === 'lag') {
+    return { ...call, params: params.map((param) => (param === 'latest' ? numberToHex(mode.blockNumber) : param)) };
+  }
+  if (mode.kind === 'fork' && typeof blockNamed(params) === 'object') {
+    // Its state is that of the chain at its newest block.
+    return { ...call, params: params.map((param) => (isNamed(param) ? 'latest' : param)) };
+  }
+  return call;
+}
+
+function isNamed(param: unknown): boolean {
+  return typeof param === 'object' && param !== null && 'blockHash' in param;
+}
+
+function shownAs({ method }: Call, row: Row | undefined, mode: Altered): Row | undefined {
+  if (mode.kind === 'fork' && method === 'eth_getBlockByNumber' && row?.result) {
+    const block = row.result as { readonly hash: string };
+    return { ...row, result: { ...block, hash: fake(block.hash) } };
+  }
+  if (mode.kind !== 'lacks' || mode.simulate !== 'no_push0' || method !== 'eth_simulateV1' || !row?.result) return row;
+  // OffchainLabs/nitro issue 3270: every call runs into an opcode that `eth_call` knows.
+  const error = { code: -32015, message: 'invalid opcode: PUSH0' };
+  const failed = { status: '0x0', returnData: '0x', gasUsed: '0x0', logs: [], error };
+  const blocks = row.result as readonly { readonly calls: readonly object[] }[];
+  return { ...row, result: blocks.map((block) => ({ ...block, calls: block.calls.map(() => failed) })) };
+}
