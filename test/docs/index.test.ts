@@ -1,6 +1,13 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SAFE_BUFFER_POINTS, STOCK_LTV_CAP_RATIO } from '../../src/domain/leverage/limits.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import { REFERRAL_FEE_BPS } from '../../src/transactions/deps.ts';
+import { DEFAULT_SLIPPAGE, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../../src/transactions/input.ts';
+import { MAX_TOTAL_LOSS_PCT } from '../../src/transactions/quoting/bounds.ts';
+import { MAX_SWAP_LOSS_PCT } from '../../src/transactions/quoting/loss.ts';
+import { toleranceOf } from '../../src/transactions/simulation/shortfall.ts';
 import { guideFiles } from './blocks.ts';
 
 /** Folders that hold no sources: what is made, installed or told. */
@@ -34,5 +41,23 @@ describe('guides', () => {
     const index = readFileSync('docs/decisions/README.md', 'utf8');
     const files = readdirSync('docs/decisions').filter((name) => name !== 'README.md');
     expect(files.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+  });
+
+  it('default: the rules of a build name the numbers that the code has', () => {
+    const text = readFileSync('docs/partners.md', 'utf8');
+    const [, rules = ''] = /## The rules of a build\n([\s\S]*?)\n## /.exec(text) ?? [];
+    const { adding, leaving } = LARGEST_LOSS_PCT;
+    for (const stated of [
+      `${SAFE_BUFFER_POINTS} points`,
+      `${STOCK_LTV_CAP_RATIO.times(100)} % of its stock market's liquidation LTV`,
+      `${DEFAULT_SLIPPAGE} when left out, ${MAX_SLIPPAGE} with vaults; above ${MAX_SLIPPAGE} it is capped`,
+      `${MAX_SWAP_LOSS_PCT} % of what a swap takes in`,
+      `${MAX_TOTAL_LOSS_PCT} % of the equity for all swaps`,
+      `up to ${adding}, and up to ${leaving} for`,
+      `${REFERRAL_FEE_BPS.correlated} basis points on correlated and ${REFERRAL_FEE_BPS.uncorrelated} on uncorrelated`,
+      `beyond ${toleranceOf(new Decimal(0)).times(10_000)} basis points`,
+    ]) {
+      expect(rules).toContain(stated);
+    }
   });
 });

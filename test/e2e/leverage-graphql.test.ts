@@ -1,7 +1,7 @@
 import { hexToBigInt } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { labelAddress, untouchedAccounts } from '../../devnet/seed/accounts.ts';
-import { Decimal } from '../../src/shared/decimal.ts';
+import { Decimal, toUnits } from '../../src/shared/decimal.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../support/service.ts';
 import { marketOf, type Partner, partnerOn, tokenOf } from './leverage-support.ts';
 
@@ -63,9 +63,8 @@ describe('leveragePreview', () => {
     ]);
     // 5 basis points of what each swap spends, on a correlated market.
     expect(position.costs[1]).toMatchObject({ symbol: 'USDC', amount: '2.5' });
-    expect(
-      new Decimal(position.costs[3].amount).eq(new Decimal(preview.amountFlashLoan).times('0.0005').decimalPlaces(18)),
-    ).toBe(true);
+    const referral = new Decimal(preview.amountFlashLoan).times('0.0005');
+    expect(position.costs[3].amount).toBe(referral.decimalPlaces(market.loan.decimals, Decimal.ROUND_DOWN).toFixed());
     expect(Number(position.exitNow.lossUsd)).toBeGreaterThan(0);
     expect(Number(position.exitNow.breakEvenDays)).toBeGreaterThan(0);
     expect(position.exitNow.breakEvenState).toBe('DAYS');
@@ -169,8 +168,13 @@ describe('openLeverage', () => {
         functionName: 'balanceOf',
         args: [fees],
       });
+    const { meta } = await partner.build('/v1/partner/leverage/build', { ...input, userAddress: user });
+    const told = meta.costs.filter(({ kind, token }: Json) => kind === 'REFERRAL_FEE' && token === market.loan.address);
+    expect(told).toHaveLength(1);
+    expect(meta.positionPreview.costs).toEqual(meta.costs);
     const before = await held();
     await partner.send(plan);
+    expect((await held()) - before).toBe(toUnits(new Decimal(told[0].amount), market.loan.decimals));
     const flashLoan = new Decimal(plan.amountFlashLoan).shiftedBy(market.loan.decimals);
     expect((await held()) - before).toBe(BigInt(flashLoan.times('0.0005').integerValue(Decimal.ROUND_DOWN).toFixed(0)));
   });

@@ -154,7 +154,8 @@ function swapItems(judged: JudgedSwap, loan: CostToken): readonly CostItem[] {
   const { kind, swap, outPrice } = judged;
   const { tokenIn: token, quote, feeBps, reference, lossPct } = swap;
   const spent = fromUnits(quote.amountIn, token.decimals);
-  const fee = spent.times(feeBps).shiftedBy(-4);
+  // As venues take it: in whole base units.
+  const fee = fromUnits((quote.amountIn * BigInt(feeBps)) / 10_000n, token.decimals);
   const worth = reference === undefined ? undefined : loanValue(reference, outPrice, loan);
   const feeValue = worth?.times(feeBps).shiftedBy(-4);
   const loss = swapLoss(judged, loan);
