@@ -105,7 +105,10 @@ export const MeasuredApyRef = builder
   .implement({
     description: 'A yield as its source gave it.',
     fields: (t) => ({
-      apyPct: t.expose('apyPct', { type: 'Decimal', description: 'Percent per year at full precision.' }),
+      apyPct: t.expose('apyPct', {
+        type: 'Decimal',
+        description: 'Percent per year, not compounded, at full precision.',
+      }),
       asOf: t.field({ type: 'DateTime', description: 'When it was measured.', resolve: ({ asOfMs }) => asOfMs }),
       source: t.exposeString('source', { description: 'Public name of the source.' }),
     }),
@@ -203,7 +206,10 @@ const CampaignRef = builder.objectRef<IncentiveCampaign>('IncentiveCampaign').im
 export const RunningIncentiveRef = builder.objectRef<RunningIncentive>('RunningIncentive').implement({
   description: 'The running campaigns of one side of a market, at full precision.',
   fields: (t) => ({
-    aprPct: t.expose('aprPct', { type: 'Decimal', description: 'Sum of the campaigns, percent per year.' }),
+    aprPct: t.expose('aprPct', {
+      type: 'Decimal',
+      description: 'Sum of the campaigns, percent per year, not compounded.',
+    }),
     campaigns: t.expose('campaigns', {
       type: [CampaignRef],
       complexity: { field: 1, multiplier: 3 },

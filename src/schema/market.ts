@@ -138,15 +138,18 @@ MarketRef.implement({
     }),
     netBorrowApyPct: t.expose('netBorrowApyPct', {
       type: 'Decimal',
-      description: 'Borrow APY less borrow incentives, percent per year.',
+      description:
+        'Borrow APY less borrow incentives, percent per year. The first is compounded, the incentives (APRs) are not. Without them while they are not known, see `gaps`.',
     }),
     collateralApyPct: t.expose('collateralApyPct', {
       type: 'Decimal',
-      description: 'Percent per year, without collateral incentives.',
+      description:
+        'APY, percent per year, without collateral incentives. Rates of different kinds stand side by side: implied until maturity (`yieldmarket`), the mean of 7 days (`stableindex`, `incentivemarket`), the last day (`aggregator`), what is paid now (`onchain`).',
     }),
     effectiveCollateralApyPct: t.expose('effectiveCollateralApyPct', {
       type: 'Decimal',
-      description: 'Percent per year, with collateral incentives: what leverage multiplies.',
+      description:
+        'Percent per year, with collateral incentives: what leverage multiplies. The APY is compounded, the incentives (APRs) are not. Without them while they are not known, see `gaps`.',
     }),
     collateralApySource: t.expose('collateralApySource', {
       type: ApySourceRef,

@@ -124,7 +124,8 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
     currentLeverageApyPct: t.expose('currentLeverageApyPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'APY at its current leverage and the rates of today, signed percent with 2 places.',
+      description:
+        'APY at its current leverage and the rates of today, incentives (APRs) included as they are, signed percent with 2 places.',
     }),
     amountDepositedInLoanToken: t.expose('amountDepositedInLoanToken', {
       type: 'Decimal',

@@ -116,14 +116,20 @@ const RewardRef = builder.objectRef<Incentive['breakdown'][number]>('IncentiveRe
   description: 'The part of an incentive that one reward token pays.',
   fields: (t) => ({
     symbol: t.exposeString('symbol', { description: 'Symbol of the reward token.' }),
-    aprPct: t.expose('aprPct', { type: 'Decimal', description: 'Percent per year with 2 places.' }),
+    aprPct: t.expose('aprPct', {
+      type: 'Decimal',
+      description: 'Percent per year with 2 places, not compounded.',
+    }),
   }),
 });
 
 export const IncentiveRef = builder.objectRef<Incentive>('Incentive').implement({
   description: 'Running incentives on one side of a market.',
   fields: (t) => ({
-    aprPct: t.expose('aprPct', { type: 'Decimal', description: 'Sum, percent per year with 2 places.' }),
+    aprPct: t.expose('aprPct', {
+      type: 'Decimal',
+      description: 'Sum, percent per year with 2 places, not compounded.',
+    }),
     breakdown: t.expose('breakdown', {
       type: [RewardRef],
       complexity: { field: 1, multiplier: 3 },
@@ -161,7 +167,7 @@ export const LadderEntryRef = builder.objectRef<LadderEntry>('LadderEntry').impl
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description:
-        'Percent per year on the own money, signed, 2 places: collateral APY x L - net borrow APY x (L - 1).',
+        'Percent per year on the own money, signed, 2 places: collateral APY x L - net borrow APY x (L - 1), incentives (APRs) included as they are.',
     }),
   }),
 });

@@ -76,7 +76,7 @@ StrategyRef.implement({
     collateralApyPct: t.expose('collateralApyPct', {
       type: 'Decimal',
       description:
-        'APY of the collateral without incentives, percent with 2 places; "0.00" by contract when its source is `none`.',
+        'APY of the collateral without incentives, percent with 2 places; "0.00" by contract when its source is `none`. Rates of different kinds stand side by side: implied until maturity (`yieldmarket`), the mean of 7 days (`stableindex`, `incentivemarket`), the last day (`aggregator`), what is paid now (`onchain`).',
     }),
     collateralApySource: t.expose('collateralApySource', {
       type: ApySourceRef,
@@ -114,7 +114,7 @@ StrategyRef.implement({
     netBorrowApyPct: t.expose('netBorrowApyPct', {
       type: 'Decimal',
       description:
-        'Borrow APY less the borrow incentive, percent with 2 places. While incentives are not known none is counted, and `gaps` says so.',
+        'Borrow APY less the borrow incentive, percent with 2 places. The first is compounded, the incentive (an APR) is not. While incentives are not known none is counted, and `gaps` says so.',
     }),
     supplyUsd: t.expose('supplyUsd', {
       type: 'Decimal',

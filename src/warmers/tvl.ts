@@ -3,7 +3,9 @@ import { CHAIN_SOURCE } from '../chain/errors.ts';
 import { TVL_KEY } from '../domain/facts.ts';
 import { composeTvl } from '../domain/tvl/compose.ts';
 import { tvlMarkets } from '../domain/tvl/markets.ts';
+import type { ChainTvl } from '../domain/tvl/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import { formatPct } from '../shared/decimal.ts';
 import type { Logger } from '../shared/logger.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
 import type { ReadPositions, Warmer } from './types.ts';
@@ -23,6 +25,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
   const { snapshot, logger } = deps;
   const { chainId } = chain;
   let leftOut = '';
+  let diverging = '';
   return {
     name: `tvl:${chainId}`,
     groups: ['tvl'],
@@ -44,10 +47,25 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
             return { values: new Map(), failures: new Map([[TVL_KEY, 'missing']]) };
           }
           tellLeftOut(outcome.tvl);
+          tellDiverging(outcome.tvl);
           return { values: new Map([[TVL_KEY, outcome.tvl]]), failures: new Map(), asOfMs };
         },
       }),
   };
+
+  /** Which oracles in the sums are far from what they can be compared with, once per change. */
+  function tellDiverging({ oracleDivergences = [] }: Pick<ChainTvl, 'oracleDivergences'>): void {
+    const now = oracleDivergences.map(({ marketId }) => marketId).join();
+    if (now === diverging) return;
+    diverging = now;
+    const oracles = oracleDivergences.map(({ marketId, oracle, against, divergencePct, grossTvlUsd }) => ({
+      ...{ marketId, oracle, against },
+      divergencePct: formatPct(divergencePct),
+      grossTvlUsd: grossTvlUsd.toFixed(2),
+    }));
+    if (now === '') logger.info({ chainId }, 'oracles in the tvl are near their references again');
+    else logger.warn({ chainId, oracles }, 'oracles in the tvl are far from their references');
+  }
 
   /** What is in none of the numbers, once per change. */
   function tellLeftOut(counts: { readonly outsideCatalog: number; readonly unreadableWallets: number }): void {

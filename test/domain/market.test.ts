@@ -140,6 +140,7 @@ describe('composeMarket', () => {
     const strategy = strategyOf(facts, market.id);
     expect(strategy.loan.priceUsd).toBe('1');
     expect(strategy.spiralHints?.warnings?.map(({ code }) => code)).toEqual(['suspect_price', 'off_peg']);
+    expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
     expect(strategy.visibility.checks.find(({ name }) => name === 'liquidity')?.passed).toBe(false);
     facts = withItem(completeFacts(ethereum), 'collateralApy', market.collateral.address, {
       value: { apyPct: new Decimal(6) },

@@ -55,6 +55,12 @@ test('a list that goes without a strategy says so, until its facts were measured
   const { body } = await service.graphql(query);
   expect(body.data.strategies.missing).toEqual([{ chainId: 1, strategies: [{ id: market?.id }] }]);
 
+  // Its history is not known, which is not the same as empty, and counts as stale.
+  const { body: history } = await service.get(`/v1/collateral/${market?.id}/apy-history`);
+  expect(history).toMatchObject({ asOf: null, stale: true, history: [], gap: { reason: 'SOURCE_FAILED' } });
+  const { body: histories } = await service.get('/v1/collateral/apy-history');
+  expect([histories.stale, histories.gaps[market?.id ?? ''].reason]).toEqual([true, 'SOURCE_FAILED']);
+
   service.world.upstreams.faults.clear('royco');
   await service.refresh('collateral-apy-incentivemarket');
   const whole = await service.get('/v1/strategies');

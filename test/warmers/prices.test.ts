@@ -147,6 +147,31 @@ describe('prices', () => {
       await runner.stop();
     });
 
+    test.each(['900000000', '0.001'])(
+      'before any price is known, %s of one provider is held against the oracle, and not published',
+      async (absurd) => {
+        const { address } = token('sUSDe');
+        const collateral = (usd: string) => async (tokens: readonly { address: string }[]) =>
+          all(
+            tokens.map((each) => each.address),
+            (each) => ({ usd: pct(each === address ? usd : '1') }),
+          );
+        const first = async (second: string | null) => {
+          const w = world();
+          await w.run('lending-state:1');
+          w.ports.prices = [
+            { name: 'coingecko', usdPrices: collateral(absurd) },
+            { name: 'defillama', usdPrices: second === null ? fails('timeout') : collateral(second) },
+          ];
+          await w.run('prices:1');
+          const { items, failures } = w.facts().groups.price;
+          return [items.get(address)?.value.usd.toFixed(), failures.get(address)?.suspect?.value.toFixed()];
+        };
+        expect(await first(null)).toEqual([undefined, absurd]);
+        expect(await first('1.1')).toEqual(['1.1', undefined]);
+      },
+    );
+
     test('before anything is known, a stablecoin at 1.5 USD of one provider is not published', async () => {
       expect((await tell(world(), '1.5', null))[0]).toBeUndefined();
       expect((await tell(world(), '1.5', '1'))[0]).toBe('1');

@@ -4,7 +4,7 @@ import { TVL_KEY } from '../../src/domain/facts.ts';
 import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { createTvl } from '../../src/services/tvl.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { catalog, ethereum, fails, NOW_MS, type World, world } from './world.ts';
+import { catalog, ethereum, fails, NOW_MS, readingAt, type World, world } from './world.ts';
 
 const [market] = ethereum.markets;
 if (!market) throw new Error('no market');
@@ -85,6 +85,32 @@ describe('tvl', () => {
     await w.run('prices:1');
     await w.run('tvl:1');
     expect(tvlOf(w)).toMatchObject({ positions: 1 });
+  });
+
+  test('behavior: an oracle that jumps is summed, named and told once in the log, and once when it is back', async () => {
+    const w = await warmed();
+    w.positions = new Map([[1, [position(1)]]]);
+    const tvl = w.warmers.find(({ name }) => name === 'tvl:1');
+    const far = 'oracles in the tvl are far from their references';
+    const near = 'oracles in the tvl are near their references again';
+    const at = async (percent: bigint) => {
+      await w.time.advance(60_000);
+      const reader = w.readers.get(1);
+      if (!reader) throw new Error('a reader expected');
+      const sound = readingAt(ethereum, 200n + percent, w.time.clock.now());
+      const prices = [...sound.oracle.values].map(([oracle, value]): [typeof oracle, typeof value] => [
+        oracle,
+        oracle === market.oracle ? { ...value, price: (value.price * percent) / 100n } : value,
+      ]);
+      reader.readLendingState = async () => ({ ...sound, oracle: { ...sound.oracle, values: new Map(prices) } });
+      await w.run('lending-state:1');
+      await tvl?.run(new AbortController().signal, 'all');
+      return tvlOf(w)?.oracleDivergences?.map(({ marketId, divergencePct }) => [marketId, divergencePct.toFixed(0)]);
+    };
+    expect(await at(100n)).toEqual([]);
+    expect([await at(55n), await at(56n)]).toEqual([[[market.id, '-45']], [[market.id, '-44']]]);
+    expect(await at(101n)).toEqual([]);
+    expect(w.logs.filter((line) => line === far || line === near)).toEqual([far, near]);
   });
 
   test('behavior: an older block than the one known is not taken', async () => {

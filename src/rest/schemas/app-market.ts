@@ -48,7 +48,7 @@ const incentive = z.object({
       z.object({
         id: z.string().describe('Id of the campaign at its provider.'),
         symbol: z.string().describe('Reward token.'),
-        aprPct: bn('APR, percent.'),
+        aprPct: bn('APR, percent, not compounded.'),
         startsAt: dateTime('Start.'),
         endsAt: dateTime('End.'),
         url: z.string().optional().describe('Page of the campaign.'),
@@ -115,7 +115,9 @@ export const appMarketSchema = z
     netBorrowApyPct: bn(
       'Borrow APY less the borrow incentive (an APR), percent. Without it while incentives are not known, see gaps.',
     ),
-    collateralApyPct: bn('APY of the collateral, percent; 0 when its source is none.'),
+    collateralApyPct: bn(
+      'APY of the collateral, percent; 0 when its source is none. By source it is implied until maturity, a mean of 7 days, of the last day, or what is paid now.',
+    ),
     collateralApySource: z.enum(APY_SOURCES).describe('Where the APY of the collateral comes from.'),
     effectiveCollateralApyPct: bn(
       'APY of the collateral with its incentive (an APR), percent. Without it while incentives are not known, see gaps.',

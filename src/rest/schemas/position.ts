@@ -24,7 +24,9 @@ export const positionSchema = z
     ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
     currentLeverage: decimalString('Leverage of its LTV, 1 decimal.').nullable().optional(),
     netValueUsd: usdString('Collateral less debt.').optional(),
-    currentLeverageApyPct: pct('APY at the current leverage and rates, signed.').nullable().optional(),
+    currentLeverageApyPct: pct('APY at the current leverage and rates, incentives (APRs) included as they are, signed.')
+      .nullable()
+      .optional(),
     amountDepositedInLoanToken: decimalString('All that was put in, whole loan tokens.').optional(),
     liquidationPrice: decimalString('Loan tokens per collateral token at which it can be liquidated.')
       .nullable()

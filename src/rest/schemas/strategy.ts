@@ -17,7 +17,9 @@ const ladderEntry = z
   .object({
     leverage: decimalString('Leverage with 1 decimal.'),
     ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
-    leverageApyPct: pct('APY at this leverage: collateral APY x L - net borrow APY x (L - 1).'),
+    leverageApyPct: pct(
+      'APY at this leverage: collateral APY x L - net borrow APY x (L - 1). Incentives are APRs and are added to and taken from the APYs as they are.',
+    ),
   })
   .meta({ id: 'LadderEntry', description: 'One step of the leverage ladder.' });
 
