@@ -25,7 +25,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof IntrospectionOptions)[];
 /** Longer than the longest of them, white space included. */
 const MAX_CHARS = 8_000;
-/** The forms of the query that are kept: most tools send one of two. */
+/** The forms of the query that are kept, each with an answer of its own: tools send one of two. Others are executed at their cost. */
 const MAX_KEPT = 8;
 
 /** Answer the standard introspection query from bytes: it is asked by every tool, and always answered with the same. */
@@ -39,10 +39,10 @@ export function createIntrospection(schema: GraphQLSchema): Introspection {
       const known = kept.get(query);
       if (known) return known;
       standard ??= standardQueries();
-      if (!standard.has(query)) return undefined;
+      if (!standard.has(query) || kept.size >= MAX_KEPT) return undefined;
       const { data } = executeSync({ schema, document: parse(text) });
       const bytes = ownBytes(Buffer.from(`{"data":${JSON.stringify(data)}`));
-      if (kept.size < MAX_KEPT) kept.set(query, bytes);
+      kept.set(query, bytes);
       return bytes;
     },
   };

@@ -34,6 +34,8 @@ export interface QueryCost {
 export interface ReadingCost {
   readonly parse: number;
   readonly whole: number;
+  /** What was found of a document that is not known. */
+  readonly scan?: Scan;
 }
 
 /** The documents that callers send: each is parsed, measured, validated and costed once. */
@@ -43,8 +45,12 @@ export interface Queries {
    * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL
    */
   readingCost(text: string, tier: Tier): ReadingCost;
-  /** Parse a text. @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL */
-  read(text: string, tier: Tier): DocumentNode;
+  /**
+   * Parse a text.
+   * @param scanned what its scan for this tier has found, when it was scanned already
+   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL
+   */
+  read(text: string, tier: Tier, scanned?: Scan): DocumentNode;
   isValid(document: DocumentNode): boolean;
   /**
    * Validate a document that was read, up to the first few errors.
@@ -62,6 +68,7 @@ export interface Queries {
 }
 
 interface Known {
+  readonly text: string;
   readonly document: DocumentNode;
   /** What a persisted operation is charged; `undefined` for documents that callers write. */
   readonly points: number | undefined;
@@ -80,6 +87,8 @@ const CACHED_CHARS = 200_000;
 const CACHED_DOCUMENTS = 1_000;
 /** Errors of a document that are told. */
 const MAX_ERRORS = 5;
+/** What a document may cost to validate that is validated again for the rest of its errors: some 200 tokens. */
+const LISTED_COST = 20;
 /** Persisted operations are ours: they have no limits. */
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
@@ -98,9 +107,8 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
   const documents = new WeakMap<DocumentNode, Known>();
   const find = (text: string): Known | undefined => persisted.get(text) ?? texts.get(text);
   const keep = (text: string, known: Known): void => {
-    if (known.points === undefined) texts.set(text, known);
-    else persisted.set(text, known);
     documents.set(known.document, known);
+    if (known.points !== undefined) persisted.set(text, known);
   };
 
   const scan = (text: string, tier: Tier): Scan => {
@@ -109,11 +117,12 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     checkShape({ ...found, ...NO_SHAPE, validation: Math.ceil(found.validationCost) }, limits[tier], tier);
     return found;
   };
-  const parsed = (text: string, tier: Tier): Known => {
+  const parsed = (text: string, tier: Tier, before: Scan | undefined): Known => {
     const points = persistedPoints(text);
-    const scanned = points === undefined ? scan(text, tier) : UNSCANNED;
+    const scanned = points === undefined ? (before ?? scan(text, tier)) : UNSCANNED;
     const document = parse(text);
     return {
+      text,
       document,
       scan: scanned,
       shape: measureShape(document),
@@ -149,11 +158,11 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
   return {
     readingCost(text, tier) {
       if (find(text)?.valid || persistedPoints(text) !== undefined) return KNOWN;
-      const { parseCost, validationCost } = scan(text, tier);
-      return { parse: parseCost, whole: parseCost + validationCost };
+      const found = scan(text, tier);
+      return { parse: found.parseCost, whole: found.parseCost + found.validationCost, scan: found };
     },
-    read(text, tier) {
-      const known = find(text) ?? parsed(text, tier);
+    read(text, tier, scanned) {
+      const known = find(text) ?? parsed(text, tier, scanned);
       if (known.points === undefined)
         checkShape(
           { ...known.scan, ...known.shape, validation: Math.ceil(known.scan.validationCost) },
@@ -168,13 +177,16 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     validate(schema, document, rules, suggestions) {
       const first = validate(schema, document, rules, { maxErrors: 1, hideSuggestions: !suggestions }).slice(0, 1);
       const cost = documents.get(document)?.scan.validationCost ?? 0;
-      if (first.length === 0 || cost > COST_PER_POINT) return first;
+      if (first.length === 0 || cost > LISTED_COST) return first;
       const all = validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: true });
       return [...first, ...all.slice(1)];
     },
     noteValid(document) {
       const known = documents.get(document);
-      if (known) known.valid = true;
+      if (known === undefined) return;
+      known.valid = true;
+      // What is not valid is not worth its memory: it may be different each time.
+      if (known.points === undefined) texts.set(known.text, known);
     },
     costOf(args, tier) {
       const known = documents.get(args.document);

@@ -28,15 +28,9 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
   const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
     const { info, operation } = args.contextValue as ServerContext;
     const { account, reading, values } = operation ?? {};
-    try {
-      const cost = queries.costOf(args, tierOf(info.caller));
-      await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
-      return cost;
-    } catch (error) {
-      // What is not executed needs no variables.
-      account?.settle({ reading: reading?.whole ?? 0, execution: 0 });
-      throw error;
-    }
+    const cost = queries.costOf(args, tierOf(info.caller));
+    await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
+    return cost;
   };
 
   return {
@@ -47,17 +41,18 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       if (Array.isArray(server.params)) await turns.take(clientIdentity(info));
       if (typeof params.query !== 'string') return;
       const account = openAccount(admission, info);
-      const { parse, whole } = readingOf(queries, params.query, info);
+      const reading = readingOf(queries, params.query, info);
       const values = countValues(params.variables) / VALUES_PER_COST;
-      server.operation = { account, reading: { parse, whole }, values };
-      await account.pay({ reading: whole + values, execution: 0 });
+      server.operation = { account, reading, values };
+      await account.pay({ reading: reading.whole + values, execution: 0 });
     },
     onParse({ context, setParseFn }) {
+      const { operation } = context as unknown as ServerContext;
       setParseFn((source: string | Source) => {
         try {
-          return queries.read(typeof source === 'string' ? source : source.body, tierOf(context.info.caller));
+          const text = typeof source === 'string' ? source : source.body;
+          return queries.read(text, tierOf(context.info.caller), operation?.reading.scan);
         } catch (error) {
-          const { operation } = context as unknown as ServerContext;
           operation?.account.settle({ reading: operation.reading.parse, execution: 0 });
           if (error instanceof GraphQLError) throw error;
           throw new GraphQLError(error instanceof Error ? error.message : 'unreadable', {

@@ -77,6 +77,34 @@ describe('/metrics', () => {
     expect(text.split('\n').length - before).toBeLessThan(120);
   });
 
+  test('behavior: 1,500 guesses at keys ask Postgres no more often than their address has points', async () => {
+    const before = await value('spiral_database_queries_total{outcome="ok"}');
+    const statuses = new Set<number>();
+    for (let i = 0; i < 1_500; i += 100) {
+      const guesses = Array.from({ length: 100 }, (_, n) => {
+        const authorization = `Bearer sg_partner_${String(i + n).padStart(8, 'a')}_${'S'.repeat(43)}`;
+        return fetch(`${app.url}/v1/prices`, { headers: { authorization } });
+      });
+      for (const { status } of await Promise.all(guesses)) statuses.add(status);
+    }
+    expect([...statuses].sort()).toEqual([401, 429]);
+    expect(await value('spiral_key_checks_total{outcome="refused"}')).toBeGreaterThan(0);
+    expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThanOrEqual(200);
+  });
+
+  test('behavior: /health is limited by itself, and does not use up the budget of reads', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 610; i += 61)
+      statuses.push(
+        ...(await Promise.all(Array.from({ length: 61 }, async () => (await fetch(`${app.url}/health`)).status))),
+      );
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    const refused = await fetch(`${app.url}/health`);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited', details: { limit: 600 } } });
+    expect((await fetch(`${app.url}/ready`)).status).toBe(200);
+  });
+
   test('behavior: refusals of limits are told by limit', async () => {
     for (let i = 0; i < 210; i++) await fetch(`${app.url}/v1/nothing`);
     expect(await value('spiral_limiter_refusals_total{limiter="client anonymous"}')).toBeGreaterThan(0);

@@ -117,6 +117,10 @@ describe('introspection', () => {
     for (const [query, variables] of [
       ['{strategy{id}}', {}],
       ['{wallet{chainId}}', {}],
+      ['{chains{...on Strateg{id}}}', {}],
+      ['{strategies(orderBy:{field:APY}){totalCount}}', {}],
+      ['{strategies(orderBy:{}){totalCount}}', {}],
+      ['mutation{anything}', {}],
       ['{strategies(filter:1){totalCount}}', {}],
       ['{strategies}', {}],
       ['query($f:StrategyFilter){strategies(filter:$f){totalCount}}', { f: 1 }],

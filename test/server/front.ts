@@ -76,7 +76,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     keys: faulty('keys', { verify }),
     clock: faulty('clock', clock),
     timers: systemTimers,
-    turns,
+    turns: faulty('turns', turns),
     logger: logs.logger,
   });
   const schema = buildSchema();

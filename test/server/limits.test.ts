@@ -213,6 +213,20 @@ describe('limits of documents', () => {
     }
   });
 
+  test('behavior: an ops key may send more fragments, and no more than that, however they are nested', async () => {
+    const { graphql } = await start();
+    const chain = (count: number) =>
+      `{...F0} ${Array.from({ length: count }, (_, i) => `fragment F${i} on Query{${i === count - 1 ? '__typename' : `...F${i + 1}`}}`).join(' ')}`;
+    const ask = async (count: number, headers: Record<string, string>) => {
+      const { body } = await graphql(chain(count), { headers });
+      return body.errors?.[0].extensions.details.measure ?? body.data.__typename;
+    };
+    expect([await ask(50, {}), await ask(51, {})]).toEqual(['Query', 'fragments']);
+    const ops = [await ask(80, OPS_KEY), await ask(100, OPS_KEY), await ask(101, OPS_KEY), await ask(2_400, OPS_KEY)];
+    // Each spreads another one: following them is limited before their number is.
+    expect(ops).toEqual(['Query', 'validation', 'fragments', 'fragments']);
+  });
+
   test('behavior: lists of any length are for persisted operations only', async () => {
     const { graphql } = await start();
     const { default: manifest } = await import('../../src/rest/generated/manifest.json', { with: { type: 'json' } });

@@ -91,6 +91,34 @@ describe('listen', () => {
     });
   const envelopeOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error;
 
+  test('behavior: what is wrong with the next request is not written into an answer that is read slowly', async () => {
+    const body = 'x'.repeat(16 * 2 ** 20);
+    let written: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const listening = await listen((_req, res) => {
+      res.writeHead(200, { 'content-length': body.length }).end(body);
+      written();
+    }, place);
+    const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await answered;
+    // Most of it waits in the service when the parser finds what is no HTTP.
+    socket.write('this is not HTTP\r\n\r\n');
+    await settle();
+    const received = await new Promise<string>((resolve) => {
+      let text = '';
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text));
+    });
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect(received.endsWith(`\r\n\r\n${body}`)).toBe(true);
+    await listening.close(100);
+  });
+
   test('default: headers have 10 s, a request 30 s, and both are looked at every second', async () => {
     const listening = await listen((_req, res) => res.end(), place);
     expect(listening.timeouts).toEqual({ headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 });

@@ -40,11 +40,11 @@ describe('what is charged before and not used is given back', () => {
     expect(await charged(() => front.graphql(invalid, { variables: values(20_000) }))).toBe(1);
   });
 
-  test('behavior: an operation that is refused for its cost pays for neither variables nor execution', async () => {
+  test('behavior: an operation that is refused for its cost pays for its variables, and not for its execution', async () => {
     const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
     const refused = () => front.graphql(query, { variables: values(20_000) });
     expect((await refused()).body.errors[0].extensions.code).toBe('query_too_complex');
-    expect(await charged(refused)).toBe(1);
+    expect(await charged(refused)).toBe(4);
   });
 
   test.each([

@@ -22,6 +22,11 @@ const WAYS = [
   { name: 'a refusal of REST', path: '/v1/strategies/0x1', init: {} },
   { name: 'cached bytes of GraphQL', ...post('{chains{chainId}}'), before: 4 },
   { name: 'execution of GraphQL', ...post('{chains{name}}', { authorization: 'Bearer front-partner' }) },
+  {
+    name: 'a body of REST',
+    path: '/v1/partner/leverage/build',
+    init: { method: 'POST', headers: { ...json, authorization: 'Bearer front-partner' }, body: '{}' },
+  },
   { name: 'a refusal of GraphQL', ...post('{nothing}') },
   {
     name: 'a batch',
