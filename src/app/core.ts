@@ -90,6 +90,7 @@ export function createCore(deps: AppDeps): Core {
     gasPriceOf: createGasPrices(buildNodes),
     ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
     ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
+    ...(deps.timeouts === undefined ? {} : { timeouts: deps.timeouts }),
   });
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({

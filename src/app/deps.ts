@@ -17,6 +17,8 @@ export interface AppDeps {
   readonly fetch: typeof globalThis.fetch;
   /** How to wait between tries of an upstream and for its budget; absent: really. */
   readonly sleep?: Sleep;
+  /** By which the timeouts of requests to upstreams run; absent: really. */
+  readonly timeouts?: Timers;
   readonly observe?: (exchange: Exchange) => void;
   /** Spans of everything; off when absent. */
   readonly tracing?: Tracing;

@@ -69,10 +69,12 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
         const composed = services.composed(chain.chainId);
+        const { ready, missing } = services.health.readiness(chain.chainId, nowMs);
         return {
           chainId: chain.chainId,
           version: facts.version,
-          ready: services.health.readiness(chain.chainId, nowMs).ready,
+          ready,
+          ...(missing.length === 0 ? {} : { missing }),
           markets: composed.markets.length,
           strategies: composed.strategies.length,
           listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,

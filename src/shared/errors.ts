@@ -31,9 +31,16 @@ export interface AppErrorOptions<Details> {
   /** Overrides the table where one code can be either (a reverted simulation that a fresh quote may cure). */
   readonly retryable?: boolean;
   readonly status?: number;
-  /** Seconds after which a retry makes sense; becomes `Retry-After`. */
+  /** Seconds after which a retry makes sense; becomes `Retry-After`, of at most `MAX_RETRY_AFTER_SEC`. */
   readonly retryAfterSec?: number;
   readonly cause?: unknown;
+}
+
+/** No client is sent away for longer, whatever a provider asked of us: it may be well, or another may stand in, long before. */
+export const MAX_RETRY_AFTER_SEC = 300;
+
+function withinPatience(sec: number): number {
+  return Math.min(Math.max(Math.ceil(sec), 0), MAX_RETRY_AFTER_SEC);
 }
 
 /**
@@ -54,7 +61,7 @@ export class AppError<Details = unknown> extends Error {
     this.status = options.status ?? ERROR_CODES[code].status;
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.details = options.details;
-    this.retryAfterSec = options.retryAfterSec;
+    this.retryAfterSec = options.retryAfterSec === undefined ? undefined : withinPatience(options.retryAfterSec);
   }
 }
 
@@ -98,6 +105,9 @@ export class NotReadyError extends AppError<{ readonly waitingFor: readonly stri
 
 /** A provider did not give a usable answer. Carries the provider's public name and a reason word, never its text. */
 export class UpstreamUnavailableError extends AppError<{ readonly provider: string; readonly reason: string }> {
+  /** Seconds that the provider asked us to wait, however many; for whoever asks it again on its own. */
+  readonly askedSec: number | undefined;
+
   constructor(provider: string, reason: string, options: { retryAfterSec?: number; cause?: unknown } = {}) {
     super(
       'upstream_unavailable',
@@ -107,5 +117,6 @@ export class UpstreamUnavailableError extends AppError<{ readonly provider: stri
         ...options,
       },
     );
+    this.askedSec = options.retryAfterSec;
   }
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../shared/clock.ts';
+import { systemTimers, type Timers } from '../shared/timers.ts';
 
 export interface ExchangeRequest {
   readonly url: string;
@@ -28,10 +29,11 @@ export type ExchangeOutcome =
  * @throws the signal's reason when the caller aborts; nothing else.
  */
 export async function exchange(
-  deps: { readonly fetch: typeof fetch; readonly clock: Clock },
+  deps: { readonly fetch: typeof fetch; readonly clock: Clock; readonly timeouts?: Timers },
   request: ExchangeRequest,
 ): Promise<ExchangeOutcome> {
   const { signal } = request;
+  const { timeouts = systemTimers } = deps;
   signal?.throwIfAborted();
   const controller = new AbortController();
   const onAbort = () => controller.abort();
@@ -41,7 +43,7 @@ export async function exchange(
     signal.addEventListener('abort', onAbort, { once: true });
   }
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const timer = timeouts.setTimeout(() => {
     timedOut = true;
     controller.abort();
   }, request.timeoutMs);
@@ -76,7 +78,7 @@ export async function exchange(
       ...(errno === undefined ? {} : { errno }),
     };
   } finally {
-    clearTimeout(timer);
+    timeouts.clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { FailureReason } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
 import { type Budget, createBudget } from './budget.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
@@ -24,6 +25,8 @@ export interface AdapterDeps {
   readonly logger: Logger;
   readonly random?: () => number;
   readonly sleep?: Sleep;
+  /** By which the timeouts of requests run; absent: the system's. */
+  readonly timeouts?: Timers;
   readonly onCall?: (call: UpstreamCall) => void;
 }
 

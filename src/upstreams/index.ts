@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
 import { createCoingecko } from './coingecko/client.ts';
 import type { ProviderName, UpstreamsConfig } from './config.ts';
 import { createDefillamaCoins } from './defillama-coins/client.ts';
@@ -55,6 +56,7 @@ export interface UpstreamsDeps {
   readonly logger: Logger;
   readonly random?: () => number;
   readonly sleep?: Sleep;
+  readonly timeouts?: Timers;
   readonly onCall?: (call: UpstreamCall) => void;
   /** What the second aggregator is told to weigh routes by; without it a fixed price. */
   readonly gasPriceOf?: GasPriceOf;

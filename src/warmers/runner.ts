@@ -58,7 +58,7 @@ const AFTER_END_MS = 5;
 
 /**
  * Create the runner: one run of a warmer at a time in all processes together, jittered cadences, backoff after failure
- * that honours `retryAfterSec`, and start-up in the right order.
+ * that honours what a provider asked for, and start-up in the right order.
  */
 export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   const { clock, timers, logger, lease, random } = deps;

@@ -1,4 +1,4 @@
-import { AppError } from '../shared/errors.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { RunReport } from './types.ts';
 
 export type Outcome =
@@ -17,7 +17,7 @@ const SUSPECT_MS = 15_000;
 
 /**
  * Decide when a warmer runs next, in ms. After a success: its cadence, up to a tenth earlier. After the nth failure in a
- * row: 5 s doubled each time and half of that jittered away, no later than the cadence, no sooner than `retryAfterSec`.
+ * row: 5 s doubled each time and half of that jittered away, no later than the cadence, no sooner than the provider asked for.
  * A value that waits to be confirmed is asked for again within 15 s. A run that failed in part backs off up to its whole cadence, one that got nothing up to 15 minutes.
  */
 export function delayAfter(everySec: number, failedInRow: number, outcome: Outcome, random: () => number): number {
@@ -27,6 +27,6 @@ export function delayAfter(everySec: number, failedInRow: number, outcome: Outco
   const backoffMs = Math.min(BACKOFF_BASE_MS * 2 ** (failedInRow - 1), limitMs) * (1 - random() / 2);
   const { error, report } = outcome;
   if (report?.suspects) return Math.min(backoffMs, SUSPECT_MS * (1 - random() / 2), cadenceMs);
-  const askedMs = error instanceof AppError ? (error.retryAfterSec ?? 0) * 1_000 : 0;
+  const askedMs = error instanceof UpstreamUnavailableError ? (error.askedSec ?? 0) * 1_000 : 0;
   return Math.max(backoffMs, Math.min(askedMs, Math.max(cadenceMs, RETRY_AFTER_MAX_MS)));
 }

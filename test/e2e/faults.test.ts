@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault, Provider } from '../../devnet/upstreams/index.ts';
 import { FAULT_KINDS } from '../../devnet/upstreams/index.ts';
 import { captureLogs } from '../support/log-capture.ts';
+import { createPatience } from '../support/patience.ts';
 import { noSleep, startService, type TestService } from '../support/service.ts';
 import { CHAIN_IDS, READS } from './known.ts';
 import { differences, type GroupRow, type Observation, observe, observeGroups } from './observe.ts';
@@ -17,12 +18,16 @@ const SECRETS = ['sw-secret-1', 'royco-secret-2', 'cg-secret-3', 'oo-secret-4'] 
 const logs = captureLogs();
 let service: TestService;
 
+/** What never answers is given up soon; what does answer is waited for however busy the machine is. */
+const NEVER_ANSWERS = ['hang', 'slowDrip'];
+const patience = createPatience();
+
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
+    timeouts: patience.timeouts,
     logger: logs.logger,
     env: {
-      UPSTREAM_TIMEOUT_MS: '500',
       STABLEWATCH_API_KEY: SECRETS[0],
       ROYCO_API_KEY: SECRETS[1],
       COINGECKO_API_KEY: SECRETS[2],
@@ -199,7 +204,9 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
     const failedFromMs = service.clock.now();
     if (row.alsoDown) faults.set(row.alsoDown, { kind: 'status', status: 500 });
     faults.set(provider, fault);
+    if (NEVER_ANSWERS.includes(fault.kind)) patience.end();
     await refresh(row);
+    patience.restore();
     const during = await observe(service, row.reads);
     const asked = service.world.upstreams.requests();
 

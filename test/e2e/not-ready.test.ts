@@ -111,8 +111,16 @@ describe('before anything was measured', () => {
     const later = (await service.get('/ready')).body.chains;
     expect(later.map((chain: Json) => chain.ready)).toEqual([true, false]);
     expect(later[0]).toMatchObject({ waitingFor: [], missing: expect.arrayContaining(['price']) });
+    // The same wherever the facts are shown.
+    const { missing } = later[0];
+    const health = (await service.get('/health')).body.chains;
+    expect(health[0].missing).toEqual(missing);
     const strategies = await service.get('/v1/strategies');
     expect(strategies.status).toBe(200);
+    expect(strategies.body.missing.groups).toEqual(missing);
+    const markets = (await service.get('/v1/app/markets')).body;
+    expect(markets.missing).toEqual([{ chainId: 1, ...strategies.body.missing }]);
+    expect(markets.leftOut.map(({ chainId }: Json) => chainId)).toEqual([4663]);
     expectEnvelope(await service.get('/v1/strategies?chainId=4663'), 503, 'not_ready');
   });
 });

@@ -334,6 +334,23 @@ describe(OHLCV, () => {
     expect(Number(answer.headers.get('retry-after'))).toBe(30);
   });
 
+  test.each([false, true])(
+    'error: a provider that asks for ten years of patience keeps nobody away for longer than five minutes (as a date: %s)',
+    async (asDate) => {
+      const years = { kind: 'rateLimited', retryAfterSec: 10 * 365 * 86_400, asDate } as const;
+      service.world.upstreams.faults.set('geckoterminal', years);
+      const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=${asDate ? 26 : 27}`);
+      expectEnvelope(answer, 503, 'upstream_unavailable');
+      expect(answer.headers.get('retry-after')).toBe('300');
+      const document = `query($t: Address!) { ohlcv(chainId: 1, token: $t, limit: ${asDate ? 28 : 29}) { asOf } }`;
+      const { body } = await service.graphql(document, { t: SUSDE });
+      expect(body.errors?.[0].extensions, JSON.stringify(body)).toMatchObject({
+        code: 'upstream_unavailable',
+        retryAfterSec: 300,
+      });
+    },
+  );
+
   test.each(['hang', 'malformed', 'html', 'reset', 'absurd', 'nan', 'missingField'] as const)(
     'error: upstream_unavailable, never a made-up candle: %s',
     async (kind) => {

@@ -42,6 +42,8 @@ export interface ServiceOptions {
   readonly logger?: Logger;
   /** How tries of upstreams wait; default: really. */
   readonly sleep?: Sleep;
+  /** By which the timeouts of requests to upstreams run; default: really. */
+  readonly timeouts?: Timers;
   /**
    * Default: none fires, so that only `refresh` runs warmers after the first round, and the clock is held from then on: two
    * answers differ by what a test did between them. With timers of its own the clock runs.
@@ -109,6 +111,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       clock,
       timers: options.timers ?? noTimers,
       ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
+      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       random: () => 0.5,
       fetch: globalThis.fetch,
     });

@@ -51,7 +51,7 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'All markets at full precision',
       description:
-        'The composed markets of all chains, or of the named one, listed or not. A chain of which nothing was measured yet is left out and named in leftOut; 503 when that is so of all. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
+        'The composed markets of all chains, or of the named one, listed or not. A chain of which nothing was measured yet is left out and named in leftOut; 503 when that is so of all. What is not measured yet of the others is named in missing. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
       operation: 'AppMarkets',
       params: z.object({
         chainId: chainIdChoice(chainIds).optional().describe('Only of this chain; all when left out.'),
@@ -62,6 +62,7 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         count: markets.nodes.length,
         markets: markets.nodes.map(projectAppMarket),
         ...(markets.leftOut.length === 0 ? {} : { leftOut: markets.leftOut }),
+        ...(markets.missing.length === 0 ? {} : { missing: markets.missing }),
       }),
       response: appMarketsEnvelope,
       errors: [...PUBLIC_ERRORS, 'not_ready'],

@@ -6,6 +6,7 @@ import {
   dateTime,
   freshnessValue,
   marketIdString,
+  missingFacts,
   oraclePriceAsOf,
   warnings,
 } from './common.ts';
@@ -196,5 +197,9 @@ export const appMarketsEnvelope = z
       )
       .optional()
       .describe('Chains of which nothing was measured yet; absent when there is none.'),
+    missing: z
+      .array(missingFacts.extend({ chainId: z.int().describe('Chain id.') }))
+      .optional()
+      .describe('What the list goes without, chain by chain; absent when it is whole.'),
   })
   .meta({ id: 'AppMarkets', description: 'All markets of all chains, listed or not.' });

@@ -115,3 +115,17 @@ export const warnings = z.array(
     message: z.string().describe('One plain sentence.'),
   }),
 );
+
+/** What a list goes without on one chain. */
+export const missingFacts = z.object({
+  groups: z.array(z.string()).describe('Groups of facts of which nothing, or not everything, was asked yet.'),
+  strategies: z
+    .array(
+      z.object({
+        id: z.string().describe('The id that it has once it is there.'),
+        symbol: z.string().describe('Its symbols.'),
+        waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
+      }),
+    )
+    .describe('Strategies left out, because a fact that they need was never measured.'),
+});

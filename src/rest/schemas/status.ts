@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { dateTime } from './common.ts';
 
+const missing = z
+  .array(z.string())
+  .optional()
+  .describe('Groups of which not everything was asked since a first start; absent when there is none.');
+
 const readyChain = z.object({
   chainId: z.int().describe('Chain id.'),
   ready: z.boolean().describe('Whether market state and oracle values are primed and not far past their budgets.'),
   waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
-  missing: z
-    .array(z.string())
-    .optional()
-    .describe('Groups of which not everything was asked since a first start; absent when there is none.'),
+  missing,
 });
 
 export const readyBody = z
@@ -76,6 +78,7 @@ export const healthBody = z
           chainId: z.int().describe('Chain id.'),
           version: z.int().describe('Version of the facts; grows with every refresh.'),
           ready: z.boolean().describe('Whether the chain is ready.'),
+          missing,
           markets: z.int().describe('Markets composed.'),
           strategies: z.int().describe('Strategies composed.'),
           listed: z.int().describe('Strategies listed.'),

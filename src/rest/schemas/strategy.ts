@@ -7,6 +7,7 @@ import {
   decimalString,
   freshnessValue,
   marketIdString,
+  missingFacts,
   oraclePriceAsOf,
   pct,
   usd,
@@ -224,20 +225,6 @@ export const strategiesEnvelope = z
     chainId: z.int().describe('Chain id.'),
     count: z.int().describe('How many strategies follow.'),
     strategies: z.array(strategySchema).describe('The strategies, equity vaults included.'),
-    missing: z
-      .object({
-        groups: z.array(z.string()).describe('Groups of facts of which nothing, or not everything, was asked yet.'),
-        strategies: z
-          .array(
-            z.object({
-              id: z.string().describe('The id that it has once it is there.'),
-              symbol: z.string().describe('Its symbols.'),
-              waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
-            }),
-          )
-          .describe('Strategies left out, because a fact that they need was never measured.'),
-      })
-      .optional()
-      .describe('What the list goes without; absent when it is whole.'),
+    missing: missingFacts.optional().describe('What the list goes without; absent when it is whole.'),
   })
   .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });
