@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
+import { startBrokenCluster, startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
 import { buildBundle } from '../../test/support/bundle.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
@@ -21,6 +21,8 @@ export interface Lab {
   readonly folder: string;
   readonly world: World;
   readonly redis: TestRedis;
+  /** A Redis in cluster mode whose slots nobody serves. */
+  readonly brokenCluster: TestRedis;
   /** What stands between the services and Redis. */
   readonly redisLine: TcpProxy;
   readonly nodes: Readonly<Record<1 | 4663, RpcProxy>>;
@@ -42,6 +44,7 @@ export async function startLab(): Promise<Lab> {
   const databaseUrl = await postgres.createDatabase(SERVICE_DATABASE);
   const partnerKey = await issueKey(databaseUrl);
   const redis = await startRedis();
+  const brokenCluster = await startBrokenCluster();
   const redisLine = await startTcpProxy(Number(new URL(redis.url).port));
   const world = await startWorld({ dataDir: folder, mining: 'interval', databaseUrl, logger: silentLogger });
   const nodes = {
@@ -61,6 +64,7 @@ export async function startLab(): Promise<Lab> {
     folder,
     world,
     redis,
+    brokenCluster,
     redisLine,
     nodes,
     partnerKey,
@@ -78,7 +82,7 @@ export async function startLab(): Promise<Lab> {
     },
     async stop() {
       await Promise.all(services.map((service) => service.end('SIGKILL')));
-      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redisLine.stop(), redis.close()]);
+      await Promise.all([nodes[1].stop(), nodes[4663].stop(), redisLine.stop(), redis.close(), brokenCluster.close()]);
       await world.stop();
       await postgres?.stop();
       await rm(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import type { Logger } from '../shared/logger.ts';
 
 export interface RedisConnectionDeps {
@@ -6,6 +6,8 @@ export interface RedisConnectionDeps {
   readonly logger: Logger;
   /** What the connection is for, e.g. `snapshot`. Shown in logs and in `CLIENT LIST`. */
   readonly name: string;
+  /** Whether it subscribes: then nothing can be asked on it but for a sign of life. */
+  readonly listens?: boolean;
   readonly times?: Partial<RedisTimes>;
 }
 
@@ -22,6 +24,10 @@ export interface RedisTimes {
 const TIMES: RedisTimes = { commandMs: 2_000, socketMs: 5_000, probeMs: 3_000 };
 const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
+/** Asked for as facts are: what refuses every key, a cluster that is down for one, answers PING all the same. */
+const PROBED_KEY = 'spiral:probe';
+/** Told by a connection with the first answer after it was made. */
+const ALIVE = 'alive';
 
 /** A connection that knows whether Redis answers on it. */
 export type RedisConnection = Redis & {
@@ -34,7 +40,7 @@ export type RedisConnection = Redis & {
  * A connection that is open but dead is noticed within some seconds.
  * Logs "redis unreachable" and "redis reachable" once per change.
  */
-export function connectRedis({ url, logger, name, times }: RedisConnectionDeps): RedisConnection {
+export function connectRedis({ url, logger, name, listens = false, times }: RedisConnectionDeps): RedisConnection {
   const { commandMs, socketMs, probeMs } = { ...TIMES, ...times };
   /** An answer is proof of life for so long. */
   const aliveMs = 2 * probeMs + commandMs;
@@ -54,11 +60,15 @@ export function connectRedis({ url, logger, name, times }: RedisConnectionDeps):
   let answeredMs = Number.NEGATIVE_INFINITY;
   const probe = (): void => {
     if (redis.status !== 'ready') return;
-    redis.ping().then(
+    const asked: Promise<unknown> = listens ? redis.ping() : redis.exists(PROBED_KEY);
+    asked.then(
       () => {
         answeredMs = performance.now();
+        redis.emit(ALIVE);
       },
-      () => {},
+      (error: unknown) => {
+        if (error instanceof ReplyError) answeredMs = Number.NEGATIVE_INFINITY; // refused, and not lost
+      },
     );
   };
   const probing = setInterval(probe, probeMs);
@@ -68,7 +78,7 @@ export function connectRedis({ url, logger, name, times }: RedisConnectionDeps):
   redis.on('ready', () => {
     if (reachable === false) logger.info({ connection: name }, 'redis reachable');
     reachable = true;
-    answeredMs = performance.now();
+    answeredMs = Number.NEGATIVE_INFINITY;
     probe();
   });
   redis.on('close', () => {
@@ -80,17 +90,17 @@ export function connectRedis({ url, logger, name, times }: RedisConnectionDeps):
   });
 }
 
-/** Wait until the connection can be used, at most `timeoutMs`. Tells whether it can. */
-export function untilReady(redis: Redis, timeoutMs: number): Promise<boolean> {
-  if (redis.status === 'ready') return Promise.resolve(true);
+/** Wait until a command passed, at most `timeoutMs`. Tells whether one did. */
+export function untilAlive(redis: RedisConnection, timeoutMs: number): Promise<boolean> {
+  if (redis.isAlive()) return Promise.resolve(true);
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      redis.off('ready', done);
-      resolve(redis.status === 'ready');
+      redis.off(ALIVE, done);
+      resolve(redis.isAlive());
     };
     const timer = setTimeout(done, timeoutMs);
-    redis.on('ready', done);
+    redis.on(ALIVE, done);
   });
 }
 

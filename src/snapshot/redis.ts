@@ -8,7 +8,7 @@ import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
 import { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
-import { connectRedis, untilReady } from './redis-connection.ts';
+import { connectRedis, untilAlive } from './redis-connection.ts';
 import { createRemoteFacts, type RemoteGroup, type RemoteGroupWrite } from './redis-remote.ts';
 import { admit } from './restore.ts';
 import { createTurns } from './turns.ts';
@@ -51,7 +51,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
   const local = createLocalFacts({ logger });
   const redis = connectRedis({ url, logger, name: 'snapshot' });
-  const notices = connectRedis({ url, logger, name: 'snapshot-notices' });
+  const notices = connectRedis({ url, logger, name: 'snapshot-notices', listens: true });
   const remote = createRemoteFacts({
     redis,
     channel,
@@ -267,7 +267,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       ...(clockSkewMs === null ? {} : { clockSkewMs }),
     }),
     restore: async () => {
-      const [ready] = await Promise.all([untilReady(redis, restoreWaitMs), untilReady(notices, restoreWaitMs)]);
+      const [ready] = await Promise.all([untilAlive(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);
       if (!ready) return;
       await Promise.all(chainIds.map((chainId) => inTurn(chainId, () => pull(chainId)).catch(() => {})));
       for (const chainId of chainIds) {

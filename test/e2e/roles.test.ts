@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { App } from '../../src/app.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { LEASE_MS, LEASE_TTL_MS } from '../../src/snapshot/lease.ts';
-import { connectRedis, untilReady } from '../../src/snapshot/redis-connection.ts';
+import { connectRedis, untilAlive } from '../../src/snapshot/redis-connection.ts';
 import { whyNoRedis } from '../snapshot/redis-server.ts';
 import { type Cluster, eventually, type ServiceProcess, startCluster } from '../support/cluster.ts';
 import type { Json } from '../support/service.ts';
@@ -24,7 +24,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });
-    await untilReady(redis, 5_000);
+    await untilAlive(redis, 5_000);
     warmer = await cluster.launch({ ROLE: 'warmer' });
     await warmer.warmed;
     cluster.world.upstreams.clearRequests();

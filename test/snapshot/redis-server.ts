@@ -1,5 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.ts';
 
@@ -29,11 +32,29 @@ export function whyNoRedis(): string | null {
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.TEST_REDIS_URL;
   if (given) return { url: given, flush: () => flush(given), close: async () => {} };
+  return launch([]);
+}
+
+/** Start a Redis in cluster mode whose slots nobody serves: to whatever names a key it answers CLUSTERDOWN. */
+export async function startBrokenCluster(): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
+  const broken = await launch(['--dir', folder, '--cluster-enabled', 'yes']);
+  return {
+    ...broken,
+    close: async () => {
+      await broken.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(more: readonly string[]): Promise<TestRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let server: ChildProcess | null = null;
   const start = async (): Promise<void> => {
-    server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more];
+    server = spawn('redis-server', options);
     const started = server;
     await new Promise<void>((resolve, reject) => {
       started.once('error', reject);

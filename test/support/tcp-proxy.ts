@@ -10,15 +10,18 @@ export type TcpMode =
 export interface TcpProxy {
   readonly port: number;
   set(mode: TcpMode): void;
+  /** Cut what is open; who connects from now on is led to another server, or without a port to the first one again. */
+  lead(port?: number): void;
   stop(): Promise<void>;
 }
 
 /** Start a TCP proxy on loopback. What it swallowed is gone: connections of that time stay dead. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let mode: TcpMode = { kind: 'pass' };
+  let leadsTo = targetPort;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = createConnection({ host: '127.0.0.1', port: targetPort });
+    const upstream = createConnection({ host: '127.0.0.1', port: leadsTo });
     let isDead = mode.kind === 'swallow';
     const relay = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => {
@@ -42,6 +45,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     port: (server.address() as AddressInfo).port,
     set(next) {
       mode = next;
+    },
+    lead(port = targetPort) {
+      leadsTo = port;
+      for (const socket of sockets) socket.destroy();
     },
     stop: () =>
       new Promise((resolve) => {
