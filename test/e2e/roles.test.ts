@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { LEASE_MS, LEASE_TTL_MS } from '../../src/snapshot/lease.ts';
-import { connectRedis, untilAlive } from '../../src/snapshot/redis-connection.ts';
+import { connectRedis, type RedisConnection, untilAlive } from '../../src/snapshot/redis-connection.ts';
 import { whyNoRedis } from '../snapshot/redis-server.ts';
 import { type Cluster, eventually, type ServiceProcess, startCluster } from '../support/cluster.ts';
 import type { Json } from '../support/service.ts';
@@ -20,7 +19,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   let cluster: Cluster;
   let warmer: App;
   let api: App;
-  let redis: Redis;
+  let redis: RedisConnection;
   beforeAll(async () => {
     cluster = await startCluster();
     redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });

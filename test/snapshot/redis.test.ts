@@ -286,6 +286,18 @@ describe.skipIf(skipped !== null)(skipped ?? 'with Redis', () => {
   });
 
   describe('connectRedis', () => {
+    test('behavior: who answers PING and refuses every key is not alive', async () => {
+      const cluster = await startBrokenCluster();
+      const redis = connectRedis({ url: cluster.url, logger: silentLogger, name: 'test' });
+      await event(redis, 'ready');
+      // Answered in order: what was asked when the connection was made has its answer, too.
+      expect(await redis.ping()).toBe('PONG');
+      await expect(redis.get('any')).rejects.toThrow('CLUSTERDOWN');
+      expect(redis.isAlive()).toBe(false);
+      redis.disconnect();
+      await cluster.close();
+    });
+
     test.each(['a connection that asks', 'a connection that listens'])(
       'behavior: %s notices that it is dead, and is made anew',
       async (which) => {
