@@ -4,6 +4,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { envSchema } from '../../src/config/env.ts';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { WARNING_CODES } from '../../src/shared/vocabulary.ts';
 import { BUDGETS } from '../domain/world.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -15,6 +16,9 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => readFileSync(new URL(path, folder), 'utf8'))
   .join('\n');
+
+/** Every table that a migration makes. */
+const TABLES = [...sources.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name as string);
 
 const metrics = createMetrics({
   catalog: createCatalog(curatedChains),
@@ -58,6 +62,22 @@ describe('docs/operations.md', () => {
     expect(named.filter((name) => !names.has(name))).toEqual([]);
     const own = [...names].filter((name) => name.startsWith('spiral_'));
     expect(own.filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  test('behavior: every warning about values, every table and every setting stands in it', () => {
+    const expected = [...WARNING_CODES, ...TABLES, ...Object.keys(envSchema.shape)];
+    expect(TABLES.length).toBeGreaterThan(7);
+    expect(expected.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('behavior: every line that is logged as a warning or an error stands in it', () => {
+    const calls = [...sources.matchAll(/\blogger\??\.(?:warn|error)\(/g)].map(({ index }) =>
+      sources.slice(index, index + 300),
+    );
+    const lines = calls.flatMap((call) => /^[^;]*?, '([^']+)'/s.exec(call)?.[1] ?? []);
+    expect(calls.length - lines.length).toBe(0);
+    expect(lines.length).toBeGreaterThan(25);
+    expect(lines.filter((line) => !guide.includes(`\`${line}\``))).toEqual([]);
   });
 
   test('behavior: every setting that it names exists', () => {
