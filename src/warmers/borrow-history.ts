@@ -1,8 +1,9 @@
 import type { Chain } from '../catalog/types.ts';
 import type { BorrowHistory, FailureReason } from '../domain/facts.ts';
+import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
-import { HUNDRED } from '../shared/decimal.ts';
-import { packHistory, type RatePoint } from '../shared/rate-history.ts';
+import { type Decimal, HUNDRED } from '../shared/decimal.ts';
+import { packHistory, pointsOf, type RatePoint } from '../shared/rate-history.ts';
 import type { Batch, LendingIndexerPort } from '../upstreams/types.ts';
 import { reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import { continueSeries } from './series.ts';
@@ -40,6 +41,8 @@ export function createBorrowHistoryWarmer(
         deps.readBorrowHistory(chainId),
         port.borrowHistory(chain, keys, { signal }),
       ]);
+      const own = ownHistories(samples.status === 'fulfilled' ? samples.value : []);
+      const theirs = backfill.status === 'fulfilled' ? backfill.value : failedBatch(keys, backfill.reason);
       const report = await refreshGroup(deps, {
         chainId,
         group: 'borrowHistory',
@@ -48,14 +51,13 @@ export function createBorrowHistoryWarmer(
         signal,
         ask: async () => {
           if (samples.status === 'rejected' && backfill.status === 'rejected') throw backfill.reason;
-          const own = ownHistories(samples.status === 'fulfilled' ? samples.value : []);
-          const theirs = backfill.status === 'fulfilled' ? backfill.value : failedBatch(keys, backfill.reason);
           return {
             values: new Map(keys.flatMap((key) => historyOf(own.get(key), theirs.values.get(key), key))),
             failures: theirs.failures,
             sourceOf: (key) => (own.has(key) ? SAMPLES_SOURCE : INDEXER_SOURCE),
           };
         },
+        doubt: (_fresh, lastGood, key) => doubtDays(theirs.values.get(key), own.get(key), lastGood),
         combine: (fresh, lastGood) => ({ points: continueSeries(fresh.points, lastGood?.points ?? fresh.points) }),
       });
       // Published with what there is; asking the silent one again is still worth it.
@@ -73,6 +75,29 @@ function historyOf<K extends string>(
 ): readonly (readonly [K, BorrowHistory])[] {
   const points = continueSeries(own?.points, theirs?.points);
   return points === undefined ? [] : [[key, { points }]];
+}
+
+/**
+ * A history that tells another rate for days that are known, or without any known day one far from our own newest sample,
+ * waits to be confirmed. The newest day of either is still running and may change.
+ */
+function doubtDays(
+  theirs: BorrowHistory | undefined,
+  own: BorrowHistory | undefined,
+  lastGood: BorrowHistory | undefined,
+): Decimal | undefined {
+  const told = theirs === undefined ? [] : pointsOf(theirs.points);
+  const newest = told.at(-1);
+  if (newest === undefined) return undefined;
+  const known = new Map((lastGood === undefined ? [] : pointsOf(lastGood.points).slice(0, -1)).map((p) => [p.atMs, p]));
+  const both = told.slice(0, -1).flatMap(({ atMs, ratePct }) => {
+    const before = known.get(atMs)?.ratePct;
+    return before === undefined ? [] : [{ before, ratePct }];
+  });
+  const isContradicted = both.some(({ before, ratePct }) => isSuspectRate(ratePct, before, undefined));
+  const sampled = own === undefined ? undefined : pointsOf(own.points).at(-1)?.ratePct;
+  const isFarFromOurs = both.length === 0 && sampled !== undefined && isSuspectRate(newest.ratePct, sampled, undefined);
+  return isContradicted || isFarFromOurs ? newest.ratePct : undefined;
 }
 
 function ownHistories(rates: readonly DailyBorrowRate[]): ReadonlyMap<string, BorrowHistory> {

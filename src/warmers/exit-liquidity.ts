@@ -1,5 +1,14 @@
 import type { Chain, Token } from '../catalog/types.ts';
-import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact, type FailureReason } from '../domain/facts.ts';
+import {
+  EXIT_SIZES_USD,
+  type ExitSizeUsd,
+  type ExitSweep,
+  type Fact,
+  type Failure,
+  type FailureReason,
+  type Suspect,
+} from '../domain/facts.ts';
+import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, slim, toUnits } from '../shared/decimal.ts';
 import type { RoutePort } from '../upstreams/types.ts';
@@ -22,6 +31,8 @@ const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
 /** A sale that brings this much more than it costs was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
+/** Nor does a market lose so many points more from one sweep to the next without somebody looking again. */
+const MAX_FALL_POINTS = 50;
 /** In a `due` run, a sweep younger than this part of the cadence stays. */
 const FRESH_SHARE = 0.5;
 
@@ -78,6 +89,18 @@ export function createExitLiquidityWarmer(
     return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
   };
 
+  /** A sale that suddenly loses far more than the last good one waits for three readings that agree, at the smallest size of which that is so. */
+  const doubtSweep = (token: Token, sweep: ExitSweep): Suspect | undefined => {
+    const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
+    const known = items.get(token.address)?.value;
+    const fallen = EXIT_SIZES_USD.flatMap((size) => {
+      const [lossPct, before] = [sweep.slippagePct[size], known?.slippagePct[size]];
+      return lossPct && before && lossPct.minus(before).gt(MAX_FALL_POINTS) ? [lossPct] : [];
+    });
+    const [told] = fallen;
+    return told && nextReading(told, failures.get(token.address)?.suspect);
+  };
+
   return {
     name: `exit-liquidity:${chainId}`,
     groups: ['exitLiquidity'],
@@ -87,13 +110,18 @@ export function createExitLiquidityWarmer(
       const attemptedAtMs = clock.now();
       const queue = mode === 'all' ? [...collaterals] : collaterals.filter(isDue);
       const items = new Map<string, Fact<ExitSweep>>();
-      const failures = new Map<string, { reason: FailureReason; source: string }>();
+      const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
       let refused: unknown;
       let thrown: unknown;
       const worker = async (): Promise<void> => {
         for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
           const asOfMs = clock.now();
           const swept = await sweepToken(token, signal);
+          const suspect = 'sweep' in swept ? doubtSweep(token, swept.sweep) : undefined;
+          if (suspect && suspect.readings < CONFIRMING_READINGS) {
+            failures.set(token.address, { reason: 'implausible', source: SOURCE, suspect });
+            continue;
+          }
           if ('sweep' in swept) {
             items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
             continue;
