@@ -74,8 +74,7 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     const { borrowHistory } = snapshot.facts(chainId).groups;
     const series = new Map<MarketId, HistorySeries>();
     for (const id of ids) {
-      const recording = recordings.get(id);
-      const own = (recording?.rates ?? []).map(({ atMs, borrowApy: fraction }) => ({
+      const own = (recordings.get(id) ?? []).map(({ atMs, borrowApy: fraction }) => ({
         atMs,
         ratePct: fraction.times(HUNDRED),
       }));

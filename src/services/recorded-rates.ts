@@ -15,23 +15,16 @@ export interface RecordedRate {
   readonly borrowApy: Decimal;
 }
 
-export interface RecordedSeries {
-  /** Oldest first. */
-  readonly rates: readonly RecordedRate[];
-  /** When these were read, if that was before: the database cannot be asked now. `null` = just now. */
-  readonly rememberedAtMs: number | null;
-}
-
 export interface RecordedRates {
   /**
-   * Read the hourly rates of markets, or what was read of them before when the database cannot be asked.
+   * Read the hourly rates of markets, oldest first, or what was read of them before when the database cannot be asked.
    * @throws UpstreamUnavailableError when one of them was never read so far back
    */
   read(
     chainId: ChainId,
     marketIds: readonly MarketId[],
     range: HistoryRange,
-  ): Promise<ReadonlyMap<MarketId, RecordedSeries>>;
+  ): Promise<ReadonlyMap<MarketId, readonly RecordedRate[]>>;
 }
 
 export interface RecordedRatesDeps {
@@ -108,14 +101,14 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     chainId: ChainId,
     marketIds: readonly MarketId[],
     { fromMs, toMs }: HistoryRange,
-  ): ReadonlyMap<MarketId, RecordedSeries> => {
-    const found = new Map<MarketId, RecordedSeries>();
+  ): ReadonlyMap<MarketId, readonly RecordedRate[]> => {
+    const found = new Map<MarketId, readonly RecordedRate[]>();
     for (const id of marketIds) {
       const remembered = known.get(keyOf(chainId, id));
       // Forgotten while the database was waited for.
       if (remembered === undefined) throw new UpstreamUnavailableError('database', 'timeout', { retryAfterSec: 2 });
       const rates = ratesOf(remembered).filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-      found.set(id, { rates, rememberedAtMs: remembered.readAtMs });
+      found.set(id, rates);
     }
     return found;
   };
@@ -124,7 +117,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     chainId: ChainId,
     marketIds: readonly MarketId[],
     range: HistoryRange,
-  ): Promise<ReadonlyMap<MarketId, RecordedSeries>> => {
+  ): Promise<ReadonlyMap<MarketId, readonly RecordedRate[]>> => {
     const readAtMs = clock.now();
     const read = await samples.readHourly(chainId, marketIds, range);
     if (away !== null) logger.info({}, 'recorded rates are read again');
@@ -133,7 +126,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
       marketIds.map((id) => {
         const rates = read.get(id) ?? [];
         remember(keyOf(chainId, id), range, rates, readAtMs);
-        return [id, { rates, rememberedAtMs: null }];
+        return [id, rates];
       }),
     );
   };
