@@ -75,7 +75,7 @@ describe('read', () => {
       // Nothing was recorded of it: that was read as well.
       { hours: 0, firstMs: undefined, apy: undefined },
     ]);
-    expect((await read(5))[0]).toMatchObject({ hours: 5});
+    expect((await read(5))[0]).toMatchObject({ hours: 5 });
     expect((await read(50, [A], NOW - 40 * HOUR))[0]).toMatchObject({ hours: 10 });
     expect(state.remembered).toBe(3);
     state.mode = 'ok';
@@ -92,7 +92,7 @@ describe('read', () => {
     state.mode = 'hangs';
     const waiting = read(10);
     await time.advance(2_000);
-    expect((await waiting)[0]).toMatchObject({ hours: 10});
+    expect((await waiting)[0]).toMatchObject({ hours: 10 });
     const asked = state.reads;
     await read(10);
     expect(state.reads).toBe(asked);
@@ -104,7 +104,7 @@ describe('read', () => {
     await time.advance(HOUR);
     await read(2);
     state.mode = 'away';
-    expect((await read(50))[0]).toMatchObject({ hours: 50});
+    expect((await read(50))[0]).toMatchObject({ hours: 50 });
   });
 
   test('behavior: what is unknown in between is not passed over', async () => {
