@@ -128,7 +128,16 @@ describe('close', () => {
   });
 });
 
-describe('increase_leverage', () => {
+describe('increase_leverage and borrow', () => {
+  it('behavior: a borrow needs its amount of the market, and no target is named where none is higher', async () => {
+    const id = await opened('1000', 3);
+    await hold(99_999_999n, [[loop, 99_999_999n]]);
+    expect(await refused([manage(id, 'borrow', { amount: '100' })])).toMatchObject({ maxAmount: '99.999999' });
+    await partner.send(await built(...manage(id, 'borrow', { amount: '99.999999' })));
+    await hold(9n, [[loop, 9n]]);
+    expect(await refused([manage(id, 'increase_leverage', { leverage: 6 })])).not.toHaveProperty('maxLeverage');
+  });
+
   it('behavior: needs its loan of the market and twice that of the protocol, to the unit', async () => {
     const id = await opened('1000', 3);
     const more = manage(id, 'increase_leverage', { leverage: 6 });
@@ -136,15 +145,12 @@ describe('increase_leverage', () => {
     const { needed } = await refused([more]);
     const amount = at(needed);
     await hold(4n * amount, [[loop, amount - 1n]]);
-    const short = await refused([more]);
-    expect(short).toMatchObject({ needed, available: shown(amount - 1n), place: 'market', marketId: loop.id });
+    const oneShort = { needed, available: shown(amount - 1n), place: 'market', marketId: loop.id };
+    expect(await refused([more])).toMatchObject(oneShort);
     await hold(2n * amount - 1n, [[loop, amount]]);
     const details = await refused([more]);
-    expect(details).toMatchObject({
-      needed: shown(2n * amount),
-      available: shown(2n * amount - 1n),
-      place: 'protocol',
-    });
+    const available = shown(2n * amount - 1n);
+    expect(details).toMatchObject({ needed: shown(2n * amount), available, place: 'protocol' });
     const before = await verbs.local.snapshot();
     await partner.send(await built(...manage(id, 'increase_leverage', { leverage: Number(details.maxLeverage) })));
     await verbs.local.revert(before);
@@ -270,26 +276,6 @@ describe('what the market itself does not lend', () => {
     const close = await partner.build('/v1/partner/manage/build', { userAddress: user, id, action: 'close' });
     await partner.send(close);
     expect(await partner.position(market, id)).toMatchObject({ open: false, collateral: 0n, debt: 0n });
-  });
-
-  it('error: InsufficientLiquidity where no public allocator is, with both numbers', async () => {
-    const market = marketOf(4663, 'syrupUSDG/USDG 91.5');
-    await drain(service, market, '1000');
-    await service.refresh('lending-state:4663');
-    const answer = await service.post(
-      '/v1/partner/leverage/simulate',
-      { chainId: 4663, strategyId: market.id, payToken: market.collateral.address, amount: '1000', leverage: 5 },
-      PARTNER,
-    );
-    expect(answer.status).toBe(503);
-    expect(answer.body.error).toMatchObject({
-      code: 'insufficient_liquidity',
-      details: {
-        symbol: 'USDG',
-        available: expect.stringMatching(/^(999|1000)/),
-        needed: expect.stringMatching(/^4\d{3}/),
-      },
-    });
   });
 
   it('behavior: a market that lends nothing any more lets nobody in deeper, and everybody out', async () => {

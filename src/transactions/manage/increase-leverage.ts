@@ -1,5 +1,5 @@
 import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
-import { leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
+import { leverageFromLtvPct, ltvPctFromLeverage } from '../../domain/leverage/leverage.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import type { LargestInput } from '../errors.ts';
@@ -117,11 +117,14 @@ function largestTarget(
   needs: readonly LiquidityNeed[],
 ): LargestInput {
   const more = largestCovered(amountFlashLoan, needs);
-  const collateralValue = collateralValueInLoan(position.collateral, live.price) + more;
-  const ltvPct = new Decimal((position.debt + more).toString()).times(100).div(collateralValue.toString());
-  if (more === 0n || ltvPct.gte(100)) return {};
-  return {
-    maxLeverage: leverageFromLtvPct(ltvPct).toFixed(2, Decimal.ROUND_DOWN),
-    maxLtvPct: ltvPct.toFixed(2, Decimal.ROUND_DOWN),
-  };
+  const held = collateralValueInLoan(position.collateral, live.price);
+  const exact = new Decimal((position.debt + more).toString()).times(100).div((held + more).toString());
+  if (more === 0n || exact.gte(100)) return {};
+  const maxLtvPct = exact.decimalPlaces(2, Decimal.ROUND_DOWN);
+  const maxLeverage = leverageFromLtvPct(exact).decimalPlaces(2, Decimal.ROUND_DOWN);
+  const isHigher = (targetLtvPct: Decimal) =>
+    increaseFlashLoan({ collateralValue: held, debt: position.debt, targetLtvPct }) > 0n;
+  // A target that the position has reached already, as the target is told, would be refused.
+  if (!isHigher(maxLtvPct) || !isHigher(ltvPctFromLeverage(maxLeverage))) return {};
+  return { maxLeverage: maxLeverage.toFixed(2), maxLtvPct: maxLtvPct.toFixed(2) };
 }
