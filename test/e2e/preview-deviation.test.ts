@@ -107,13 +107,32 @@ it('behavior: deposits into vaults and exits from them end as their plans say', 
       const id = await partner.nextId();
       const deposit = await build('deposit', { strategyId: vault.id, amount, stockLtvPct });
       await verbs.sendAtomically(user, deposit.calls);
-      const { stock, yieldLeg } = deposit.meta.preview;
+      const { stock, yieldLeg, costs, totalSwapCostPctOfEquity, worstCase, liquidation } = deposit.meta.preview;
       const { borrowShares, collateral } = await verbs.stockLeg(vault, user);
       const [, , borrowed, shares] = await verbs.totals(stockMarket);
       const debt = new Decimal((borrowShares * borrowed).toString()).div(shares.toString());
-      const value = (collateral * (await verbs.local.oraclePrice(stockMarket))) / 10n ** 36n;
-      note('vault deposit: LTV of the stock', debt.times(100).div(value.toString()).minus(stock.ltvPct));
-      note('vault deposit: LTV of the loop', (await partner.position(yieldMarket, id)).ltvPct.minus(yieldLeg.ltvPct));
+      const price = await verbs.local.oraclePrice(stockMarket);
+      const value = (collateral * price) / 10n ** 36n;
+      const loop = await partner.position(yieldMarket, id);
+      const ltvPct = debt.times(100).div(value.toString());
+      note('vault deposit: LTV of the stock', ltvPct.minus(stock.ltvPct));
+      note('vault deposit: LTV of the loop', loop.ltvPct.minus(yieldLeg.ltvPct));
+
+      // What it is worth afterwards, whole deposit tokens: all of what was paid in but the costs, and not below the worst case.
+      const loopValue = (loop.collateral * (await verbs.local.oraclePrice(yieldMarket))) / 10n ** 36n;
+      const worth = fromUnits(value - BigInt(debt.toFixed(0)) + loopValue - loop.debt, depositToken.decimals);
+      const kinds = costs.map(({ kind }: Json) => kind);
+      expect(kinds).toEqual(['STOCK_SWAP', 'ENTRY_SWAP', 'LEVERAGE_SWAP']);
+      const lostPct = new Decimal(100).minus(worth.div(amount).times(100));
+      expect(lostPct.minus(totalSwapCostPctOfEquity).abs().toNumber(), 'swap costs').toBeLessThan(BOUND);
+      expect(
+        worth.gte(worstCase.equity) && worth.times('0.9').lte(worstCase.equity),
+        `${worth} ${worstCase.equity}`,
+      ).toBe(true);
+      expect(ltvPct.lte(worstCase.ltv) && loop.ltvPct.lte(Number(worstCase.yieldLtv) + 0.005)).toBe(true);
+      const lltvPct = new Decimal(stockMarket.lltv.toString()).shiftedBy(-16);
+      const drop = new Decimal(100).minus(ltvPct.times(100).div(lltvPct));
+      expect(drop.minus(liquidation.dropPct).abs().toNumber(), 'drop').toBeLessThan(BOUND);
 
       const exit = await build('exit', { strategyId: vault.id });
       const before = await partner.balance(depositToken);
