@@ -119,10 +119,10 @@ export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promis
   return { gasUsed: simulation.gasUsed, outcome: foldOutcome(plan, simulation) };
 }
 
-/** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. */
-export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome): Shortfall | undefined {
+/** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
+export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome, capped: boolean): Shortfall | undefined {
   const { market, live, preview, swaps, slippage } = draft;
-  const short = swapShortfall(fills, slippage.value);
+  const short = swapShortfall(fills, slippage.value, capped);
   if (short || !preview || swaps.length === 0) return short;
   const swapped = swaps.reduce(
     (sum, { tokenOut, expectedOut }) =>
@@ -146,7 +146,7 @@ export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome): Sho
  */
 export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promise<Plan> {
   const simulated = await simulateDraft(deps, planned);
-  const shortfall = simulated && shortfallOf(planned, simulated.outcome);
+  const shortfall = simulated && shortfallOf(planned, simulated.outcome, deps.quoter.capped);
   if (shortfall) throw new SimulationMismatchError(shortfall);
   const draft = simulated ? concluded(planned, simulated.outcome) : planned;
   const { market, user, pays, swaps, approvals } = draft;

@@ -19,7 +19,7 @@ import { packHistory, type RatePoint } from '../../src/shared/rate-history.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
 /** What every oracle's price is made of. */
-export const FEED: OracleFeed = { address: '0x00000000000000000000000000000000000000F1', updatedAt: 1_760_000_000n };
+export const FEED: OracleFeed = { address: '0x00000000000000000000000000000000000000f1', updatedAt: 1_760_000_000n };
 
 export const NOW_MS = Date.UTC(2026, 5, 1, 12);
 export const DAY = 86_400_000;

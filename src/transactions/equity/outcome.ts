@@ -115,7 +115,7 @@ export function foldBatchOutcome(
   }
 }
 
-/** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. */
+/** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function depositShortfall(
   { vault, swaps, stockBorrow, amountFlashLoan, depositFee, slippage }: DepositTerms,
   {
@@ -123,12 +123,13 @@ export function depositShortfall(
     prices,
   }: { readonly stockBefore: PositionState | undefined; readonly prices: { stock: bigint; yield: bigint } },
   { fills, stock, loop }: BatchOutcome,
+  capped: boolean,
 ): Shortfall | undefined {
   const before = stockBefore ?? { collateral: 0n, debt: 0n };
   const loan = vault.depositToken;
   const zapped = swaps.zap.expectedOut - depositFeeOf(swaps.zap.expectedOut, depositFee);
   return (
-    swapShortfall(fills, slippage) ??
+    swapShortfall(fills, slippage, capped) ??
     positionShortfall({
       planned: { collateral: before.collateral + swaps.stock.expectedOut, debt: before.debt + stockBorrow },
       simulated: stock,

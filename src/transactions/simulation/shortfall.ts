@@ -30,15 +30,20 @@ export function toleranceOf(slippage: Decimal): Decimal {
   return Decimal.max(LEAST_TOLERANCE, slippage.times(SLIPPAGE_SHARE));
 }
 
-/** Find the first swap that gave less than it was quoted at, beyond the tolerance. More is never a fault. */
-export function swapShortfall(fills: readonly Fill[], slippage: Decimal): Shortfall | undefined {
+/**
+ * Find the first swap that gave less than it was quoted at, beyond the tolerance. More is never a fault.
+ * @param capped whether a quote above its reference counts as the reference; otherwise whoever promises more has to give it,
+ * and keeps nothing of what the market pays above the reference
+ */
+export function swapShortfall(fills: readonly Fill[], slippage: Decimal, capped: boolean): Shortfall | undefined {
   const tolerance = toleranceOf(slippage);
-  const short = fills.find(({ swap, received }) => isShort(swap.expectedOut, received, tolerance));
+  const expectedOf = ({ swap }: Fill) => (capped ? swap.expectedOut : swap.quote.amountOut);
+  const short = fills.find((fill) => isShort(expectedOf(fill), fill.received, tolerance));
   if (!short) return undefined;
-  const { quote, expectedOut, tokenOut } = short.swap;
+  const { quote, tokenOut } = short.swap;
   return {
     of: 'swap_output',
-    expected: formatUnitsPlain(expectedOut, tokenOut.decimals),
+    expected: formatUnitsPlain(expectedOf(short), tokenOut.decimals),
     simulated: formatUnitsPlain(short.received, tokenOut.decimals),
     symbol: tokenOut.symbol,
     tolerancePct: toFixedHalfUp(tolerance.times(100), 2),
