@@ -225,8 +225,10 @@ describe.each(REFERENCES)('the oracle is %s (%s %%)', (_name, percent, passes) =
     const passing = name === 'repay' || passes.some((start) => name.startsWith(start));
     expect(isBuilt(answer), JSON.stringify(answer)).toBe(passing);
     if (isBuilt(answer)) expect(await flow.execute(answer)).toBe(true);
-    // On half of the market's price every position is far above its target.
-    else if (answer.ineligibility !== 'nothing_to_do') expectHonestRefusal(answer);
+    // On half of the market's price every position is far above its target, and a part of it carries no debt.
+    else if (percent === '-50' && /increase|part/.test(name))
+      expect(answer.message).toMatch(/^(The position stands|Selling )/);
+    else expectHonestRefusal(answer);
   });
 });
 

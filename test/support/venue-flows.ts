@@ -5,7 +5,7 @@ import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../devnet/seed/wallets.ts';
 import type { Market, Token } from '../../src/catalog/index.ts';
-import { Decimal, fromUnits } from '../../src/shared/decimal.ts';
+import { Decimal, fromUnits, ZERO } from '../../src/shared/decimal.ts';
 import { referenceFor } from '../../src/transactions/quoting/reference.ts';
 import { drain, localCatalog, marketOf, type Partner, partnerOn, tokenOf, units } from '../e2e/leverage-support.ts';
 import { type EquityVerbs, equityVerbs, REFUSED, type SentCall } from './equity.ts';
@@ -40,7 +40,7 @@ export interface VenueFlows {
   readReferences(): Promise<void>;
 }
 
-const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity ltv }';
+const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity paidOut ltv }';
 const SHAPES = {
   openLeverage: ['OpenLeverageInput', 'TransactionPlan', PLAN],
   managePosition: ['ManagePositionInput', 'TransactionPlan', PLAN],
@@ -177,9 +177,9 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
   const expectAtLeast = (actual: Decimal, least: string, owed: Decimal) =>
     expect(actual.gte(new Decimal(least).minus(owed.times(INTEREST_E6))), `${actual} is less than ${least}`).toBe(true);
 
-  async function expectWithinWorst(market: Market, id: number, { worstCase }: Json): Promise<void> {
+  async function expectWithinWorst(market: Market, id: number, { worstCase }: Json, received = ZERO): Promise<void> {
     const { equity, ltvPct, debt } = await equityOf(market, id);
-    expectAtLeast(equity, worstCase.equity, fromUnits(debt + 1n, market.loan.decimals));
+    expectAtLeast(equity.plus(received), worstCase.equity, fromUnits(debt + 1n, market.loan.decimals));
     expect(ltvPct.lte(Number(worstCase.ltv) + SHOWN_POINTS), `${ltvPct} above ${worstCase.ltv}`).toBe(true);
   }
 
@@ -222,14 +222,12 @@ export async function createVenueFlows(service: TestService, venues: LyingVenues
           const [before, balance] = [await on.position(market, id), await on.balance(loan)];
           const succeeded = await send(chainId, user, [...plan.approvals, plan.tx]);
           if (!succeeded) return false;
-          if (plan.worstCase.ltv !== null) await expectWithinWorst(market, id, plan);
-          if (!name.includes('close')) return true;
-          const { debt, open } = await on.position(market, id);
-          const received = fromUnits((await on.balance(loan)) - balance, loan.decimals);
+          const isSale = name.includes('close');
+          const received = isSale ? fromUnits((await on.balance(loan)) - balance, loan.decimals) : ZERO;
           const owed = fromUnits(before.debt, loan.decimals);
-          if (!open) expectAtLeast(received, plan.worstCase.equity, owed);
-          const repaid = owed.minus(fromUnits(debt, loan.decimals));
-          expectAtLeast(received.plus(repaid), plan.minTokenOut, owed);
+          if (plan.worstCase.ltv !== null) await expectWithinWorst(market, id, plan, received);
+          else expectAtLeast(received, plan.worstCase.equity, owed);
+          if (isSale) expectAtLeast(received, plan.worstCase.paidOut, owed);
           return true;
         }),
     };

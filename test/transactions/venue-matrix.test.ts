@@ -104,3 +104,22 @@ describe.each(Object.keys(REFERENCE_OF) as Reference[])('references that are %s'
     }
   });
 });
+
+it.each(
+  modelPaths.filter(({ sources, swaps }) => sources.length > 1 && swaps.length > 1).map((path) => [path.name, path]),
+)('behavior: %s goes to the honest venue, whichever of its swaps the other promises more of', async (_name, path) => {
+  for (const liar of path.sources) {
+    for (const [better] of path.swaps.entries()) {
+      const about = isAbout(path, better);
+      const lie = (promised: bigint): ModelLie => ({
+        ...fills(4_000n, 4_000n)(),
+        quoted: (fair) => less(fair, promised),
+      });
+      const built = await run(path, 'right', (source, request) =>
+        source === liar ? lie(about(request) ? -1_000n : 1_000n) : undefined,
+      );
+      expect(built, `${liar} promises more of swap ${better}`).toMatchObject({ left: { is: expect.any(BigInt) } });
+      if (typeof built !== 'string') expect(built.sources).not.toContain(liar);
+    }
+  }
+});

@@ -15,10 +15,11 @@ interface Chosen {
 type Avoided = ReadonlyMap<string, readonly Source[]>;
 
 /**
- * Run a build with the best quotes; where its simulation fails, with the next best venue for every pair that has one, and at
- * last with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much and fills honestly
- * is no outage. Three runs at most, each of which plans, quotes and simulates anew, at a block of its own: whoever asks waits for all of them, and
- * which of several swaps failed a revert does not say.
+ * Run a build with the best quotes; where its simulation fails, without one of the venues that it went with, wherever another
+ * one answered; and at last with fresh quotes whose minimums rest on the reference alone, so that a venue that promises too much
+ * and fills honestly is no outage. Where two venues had a part, the last run is without the other: a venue that is honest about
+ * every swap gets all of them then. Three runs at most, each of which plans, quotes and simulates anew, at a block of its own:
+ * whoever asks waits for all of them, and which of several swaps failed a revert does not say.
  * @throws what the last run whose simulation failed threw; what the first run threw when it was not about a swap
  */
 export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) => Promise<T>): Promise<T> {
@@ -41,12 +42,13 @@ export async function withVenues<T>(deps: BuilderDeps, run: (deps: BuilderDeps) 
     if (!isVenueFailure(error)) throw error;
     failure = error;
   }
-  const others = nextBest(asked);
+  const [first, second] = new Set([...asked.values()].flatMap(([best]) => best ?? []));
   const retries = [
-    ...(others.size > 0 ? [{ avoided: others, capped: false }] : []),
-    { avoided: new Map(), capped: true },
+    { avoided: without(asked, first), capped: false },
+    { avoided: without(asked, second), capped: true },
   ];
   for (const { avoided, capped } of retries) {
+    if (avoided.size === 0 && !capped) continue;
     try {
       return await attempt(avoided, capped);
     } catch (error) {
@@ -96,11 +98,10 @@ function choosing(
   };
 }
 
-/** Pass over the best venue of every pair for which another one answered. */
-function nextBest(asked: ReadonlyMap<string, readonly Source[]>): Avoided {
-  return new Map(
-    [...asked].flatMap(([pair, [best, ...others]]) => (best && others.length > 0 ? [[pair, [best]] as const] : [])),
-  );
+/** Pass over a venue for every pair for which another one answered. */
+function without(asked: ReadonlyMap<string, readonly Source[]>, source: Source | undefined): Avoided {
+  const isLeft = (ranked: readonly Source[]) => ranked.some((other) => other !== source);
+  return new Map([...asked].flatMap(([pair, ranked]) => (source && isLeft(ranked) ? [[pair, [source]] as const] : [])));
 }
 
 function pairOf({ tokenIn, tokenOut }: SwapRequest): string {
