@@ -345,7 +345,7 @@ function pathOf(kind: Kind): ModelPath {
         ...shared,
         venueStatistics: statistics,
         quoter: createQuoter({ venues: venues.ports, timers: never, statistics }),
-        tokens: createTokenDirectory(() => model.node.reader),
+        tokens: createTokenDirectory(),
         node: () => model.node,
       };
       const { swaps, calls, left } = await kind.run(deps, { proxy: model.proxy, priceOf });
