@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Address, decodeFunctionData, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { swapVenueAbi } from '../../devnet/abi/swap-venue.ts';
@@ -90,7 +90,7 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     if (ok) remembered?.set(key, said);
     return said;
   };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '/';
     const provider = /^\/(kyberswap|openocean|pendle)\//.exec(path)?.[1] as LyingProvider | undefined;
     const own = rules.filter((rule) => rule.provider === provider);
@@ -102,6 +102,10 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
     const { ok, status, text } = await ask(request.method ?? 'GET', path, body);
     const told = ok && provider && own.length > 0 ? falsified(JSON.parse(text), own) : { body: text, status };
     response.writeHead(told.status, { 'content-type': 'application/json' }).end(told.body);
+  };
+  // Whoever hung up, or a world that has stopped, ends the connection and nothing else.
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

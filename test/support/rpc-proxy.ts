@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Altered, relay } from './rpc-relay.ts';
 
@@ -24,7 +24,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let mode: ProxyMode = { kind: 'pass' };
   let requests = 0;
   const held = new Set<ServerResponse>();
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requests += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -49,6 +49,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         response.writeHead(200, { 'content-type': 'application/json' }).end(text);
       }
     }
+  };
+  // A node that is gone, or a client that hung up, ends the connection and nothing else.
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -47,7 +47,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   let routes: Routes = {};
   let fault: { readonly kind: Fault; readonly only: (request: SeenRequest, index: number) => boolean } | null = null;
 
-  const server = createServer(async (incoming, response) => {
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await read(incoming);
     const index = requests.push(request) - 1;
     for (const resolve of waiting.splice(0)) resolve(request);
@@ -62,6 +62,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       const body = typeof route === 'function' ? (route as Reply)(request) : route;
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     }
+  };
+  // Whoever hung up, or a world that has stopped, ends the connection and nothing else.
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
