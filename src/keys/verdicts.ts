@@ -3,6 +3,7 @@ import type { KeyTier } from '../database/keys.ts';
 import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import { isFromFuture } from '../shared/observed.ts';
 import { settlesWithin } from '../shared/patience.ts';
 import type { Timers } from '../shared/timers.ts';
 
@@ -80,19 +81,21 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
   const accepted = new LRUCache<string, Good>({ ...kept, max: MAX_ACCEPTED });
   const refused = new LRUCache<string, number>({ ...kept, max: MAX_REFUSED });
   const lookups = new Map<string, Promise<KnownKey | null>>();
-  let away: { readonly sinceMs: number; readonly askAgainAtMs: number } | null = null;
+  let away: { readonly sinceMs: number; readonly askedAtMs: number } | null = null;
 
   const cannotAsk = (): void => {
     const nowMs = clock.now();
     if (away === null) logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked');
-    away = { sinceMs: away?.sinceMs ?? nowMs, askAgainAtMs: nowMs + ASK_AGAIN_MS };
+    away = { sinceMs: away?.sinceMs ?? nowMs, askedAtMs: nowMs };
   };
   const asked = (): void => {
     if (away !== null) logger.info({ forMs: clock.now() - away.sinceMs }, 'keys are checked again');
     away = null;
   };
-  const isFresh = (checkedAtMs: number | undefined): boolean =>
-    checkedAtMs !== undefined && clock.now() - checkedAtMs < VERDICT_TTL_MS;
+  /** A clock that was set back makes nothing younger: what was noted ahead of it does not count. */
+  const isYounger = (atMs: number | undefined, thanMs: number): boolean =>
+    atMs !== undefined && !isFromFuture(atMs, clock.now()) && clock.now() - atMs < thanMs;
+  const isFresh = (checkedAtMs: number | undefined): boolean => isYounger(checkedAtMs, VERDICT_TTL_MS);
 
   /** One look-up per key at a time, however many requests arrive with it. */
   const ask = (id: string, lookUp: () => Promise<KnownKey | null>): Promise<KnownKey | null> => {
@@ -125,8 +128,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
   const older = (id: string): Verdict | undefined => {
     if (refused.has(id)) return { key: null, grace: false };
     const good = accepted.get(id);
-    if (good === undefined || good.key.tier !== 'partner' || clock.now() - good.checkedAtMs >= graceMs)
-      return undefined;
+    if (good === undefined || good.key.tier !== 'partner' || !isYounger(good.checkedAtMs, graceMs)) return undefined;
     return { key: good.key, grace: true };
   };
 
@@ -136,7 +138,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
       if (good !== undefined && isFresh(good.checkedAtMs)) return { key: good.key, grace: false };
       if (isFresh(refused.get(id))) return { key: null, grace: false };
       const before = older(id);
-      if (before !== undefined && away !== null && clock.now() < away.askAgainAtMs) return before;
+      if (before !== undefined && away !== null && isYounger(away.askedAtMs, ASK_AGAIN_MS)) return before;
       const lookup = ask(id, lookUp);
       if (
         before !== undefined &&
@@ -160,7 +162,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
       const good = accepted.peek(id);
       if (good === undefined) return 0;
       const nowMs = clock.now();
-      const freshMs = good.checkedAtMs + VERDICT_TTL_MS - nowMs;
+      const freshMs = isFresh(good.checkedAtMs) ? good.checkedAtMs + VERDICT_TTL_MS - nowMs : 0;
       const lifeMs = (good.key.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
       return Math.max(0, Math.min(freshMs, lifeMs));
     },

@@ -122,3 +122,35 @@ describe('a restart', () => {
     heal();
   });
 });
+
+describe('an upgrade that cannot read the facts of before', () => {
+  test('is not ready with some of the strategies; once it goes on without the rest, it says what is missing', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const whole = (await service.get('/v1/strategies')).body;
+    await service.app.stop();
+    const now = await readFile(snapshotFile, 'utf8');
+    await writeFile(snapshotFile, now.replace(/"v":\d+/, '"v":0'));
+    service.world.upstreams.faults.set('all', { kind: 'hang' });
+    await service.restart();
+
+    const ofChain = async () => (await service.get('/ready')).body.chains[0];
+    await expect.poll(async () => (await ofChain()).waitingFor).not.toContain('lendingState');
+    const early = await ofChain();
+    expect(early.ready).toBe(false);
+    expect(early.waitingFor).toEqual(expect.arrayContaining(['collateralApy', 'price']));
+    const { body } = await service.get('/v1/strategies');
+    expect(body.count).toBeLessThan(whole.count);
+    expect(body.missing.strategies.length).toBeGreaterThan(0);
+
+    service.clock.advance(60_000);
+    const late = await ofChain();
+    expect([late.ready, late.waitingFor]).toEqual([true, []]);
+    expect(late.missing).toEqual(expect.arrayContaining(['collateralApy', 'price']));
+    const shown = (await service.get('/v1/strategies')).body;
+    const ids = new Set(shown.strategies.map(({ id }: Json) => id));
+    for (const { id } of shown.missing.strategies) expect(ids.has(id)).toBe(false);
+    heal();
+  });
+});

@@ -54,6 +54,24 @@ describe('of', () => {
     expect(logger.messages).toEqual(['keys cannot be checked', 'keys are checked again']);
   });
 
+  test('behavior: a clock that was set back by an hour keeps no revoked key alive, and nobody waiting', async () => {
+    const { of, database, time, verdicts } = judging();
+    await of();
+    await time.advance(-3_600_000);
+    database.answer = null;
+    expect(await of()).toEqual({ key: null, grace: false });
+    database.answer = PARTNER;
+    await time.advance(VERDICT_TTL_MS);
+    await of();
+    database.answer = 'away';
+    await time.advance(VERDICT_TTL_MS);
+    expect(await of()).toEqual({ key: PARTNER, grace: true });
+    database.answer = PARTNER;
+    await time.advance(-3_600_000);
+    expect(await of()).toEqual({ key: PARTNER, grace: false });
+    expect(verdicts.checks().ok).toBe(true);
+  });
+
   test('behavior: it is not asked for every request meanwhile', async () => {
     const { of, database, time } = judging();
     await of();
