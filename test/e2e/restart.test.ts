@@ -153,4 +153,36 @@ describe('an upgrade that cannot read the facts of before', () => {
     for (const { id } of shown.missing.strategies) expect(ids.has(id)).toBe(false);
     heal();
   });
+
+  test('on sources that stopped forty days ago tells their age, and is fresh with the first true answer', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    await service.app.stop();
+    await writeFile(snapshotFile, (await readFile(snapshotFile, 'utf8')).replace(/"v":\d+/, '"v":0'));
+    for (const provider of ['defillama-yields', 'coingecko', 'defillama-coins'] as const) {
+      service.world.upstreams.faults.set(provider, { kind: 'frozen' });
+    }
+    await service.restart();
+    await service.app.warmed;
+    const days = (asOf: string) => (service.clock.now() - Date.parse(asOf)) / 86_400_000;
+    const prices = (await service.get('/v1/prices')).body;
+    expect([prices.stale, Math.round(days(prices.asOf))]).toEqual([true, 40]);
+    // The aggregator is the source that dates its APYs.
+    const { markets } = service.world.chains.on(1).chain;
+    const dated = markets.find(({ collateral, kind }) => collateral.apySource === 'aggregator' && kind === 'loop')?.id;
+    const strategy = (await service.get(`/v1/strategies/${dated}`)).body;
+    expect(Math.round(days(strategy.freshness.collateralApy.asOf))).toBeGreaterThanOrEqual(40);
+    expect(strategy.freshness.collateralApy.staleForSec).toBeGreaterThan(37 * 86_400);
+    expect(strategy.inputFreshness.prices.staleForSec).toBeGreaterThan(39 * 86_400);
+
+    heal();
+    service.clock.advance(61_000);
+    await service.refresh('prices', 'collateral-apy-aggregator:1');
+    const well = (await service.get(`/v1/strategies/${dated}`)).body;
+    expect([well.freshness.collateralApy.staleForSec, well.inputFreshness.prices.staleForSec]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
 });
