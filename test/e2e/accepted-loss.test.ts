@@ -89,6 +89,69 @@ it.each([
   },
 );
 
+it.each([market.collateral, usde])(
+  'behavior: an open paid with $symbol takes the loss that was accepted, up to 10',
+  async ({ address: payToken }) => {
+    const id = await partner.nextId();
+    const body = { strategyId: market.id, payToken, amount: '500', leverage: 3, userAddress: user };
+    const bundle = await accepted('/v1/partner/leverage/build', body, 15_000n);
+    await expectLargest('/v1/partner/leverage/build', body, 10);
+    const { userAddress: _, ...unsigned } = body;
+    await expectLargest('/v1/partner/leverage/simulate', unsigned, 10);
+    await partner.send(bundle);
+    expect((await partner.position(market, id)).open).toBe(true);
+  },
+);
+
+const MANAGED = `query($input: ManagePositionInput!) { managePosition(input: $input) {
+  ... on TransactionPlan { minTokenOut } ... on LimitExceededRefusal { message limits { name value } } } }`;
+
+/** The number of that name in the refusal of both surfaces, which has to be one. */
+async function numberIn(body: Json, name: string): Promise<string> {
+  const rest = await post(MANAGE, { userAddress: user, ...body });
+  expect(rest.status, rest.text).toBe(400);
+  const graphql = await manageOverGraphql(body);
+  const { value } = graphql.limits.find((limit: Json) => limit.name === name);
+  expect(rest.body.error.details.limit[name], rest.text).toBe(value);
+  expect(rest.body.error.message).toContain(value);
+  return value;
+}
+
+/** Built on both surfaces. */
+async function expectBuilt(body: Json): Promise<Json> {
+  const rest = await post(MANAGE, { userAddress: user, ...body });
+  expect(rest.status, rest.text).toBe(200);
+  expect(await manageOverGraphql(body)).toHaveProperty('minTokenOut');
+  return rest.body;
+}
+
+async function manageOverGraphql(body: Json): Promise<Json> {
+  const { leverage } = body;
+  const input = { chainId: 4663, userAddress: user, ...body, ...(leverage ? { leverage: String(leverage) } : {}) };
+  return (await service.graphql(MANAGED, { input }, PARTNER)).body.data.managePosition;
+}
+
+it.each([
+  ['close', {}, '100000'],
+  ['repay', { amount: '50', payToken: usde.address }, '60'],
+  ['add_collateral', { amount: '50', payToken: usde.address }, '60'],
+  ['increase_leverage', { leverage: 4 }, '100000'],
+])('behavior: the maxAmountOut that a refusal of %s names is enough as minAmountOut', async (action, fields, above) => {
+  const body = { id: await opened(), action, ...fields };
+  const least = await numberIn({ ...body, minAmountOut: above }, 'maxAmountOut');
+  expect(Number(least)).toBeGreaterThan(0);
+  await partner.send(await expectBuilt({ ...body, minAmountOut: least }));
+});
+
+it('behavior: the minAmount that a refusal of a full repayment names repays the whole debt', async () => {
+  const id = await opened();
+  const body = { id, action: 'repay', full: true, payToken: usde.address };
+  const amount = await numberIn({ ...body, amount: '100' }, 'minAmount');
+  await service.world.chains.on(4663).mint(usde, user, units(amount, usde));
+  await partner.send(await expectBuilt({ ...body, amount }));
+  expect((await partner.position(market, id)).debt).toBe(0n);
+});
+
 it('behavior: a vault deposit takes the loss that was accepted, up to 10', async () => {
   const vaults = equityVerbs(service);
   const spy = vaults.vault('SPY');

@@ -49,8 +49,8 @@ export interface LyingVenues {
   readonly env: Readonly<Record<string, string>>;
   /** Let a provider lie, about every swap or about one, always or so many times; replaces what it did for that swap. */
   lie(provider: LyingProvider, lie: Lie, pair?: Pair, times?: number): void;
-  /** Every provider is honest again. */
-  clear(): void;
+  /** Every provider is honest again, about every swap or about one. */
+  clear(pair?: Pair): void;
   /** Remember what providers honestly say, as long as the chains stay as they are; `false` = ask again, and forget. */
   remember(whether: boolean): void;
   stop(): Promise<void>;
@@ -117,12 +117,11 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
       PENDLE_URL: before(world.upstreams.urls.pendle),
     },
     lie(provider, lie, pair, times = Infinity) {
-      const keyOf = (of: Pair | undefined) => [of?.tokenIn, of?.tokenOut, of?.recipient].join();
       const others = rules.filter((rule) => rule.provider !== provider || keyOf(rule.pair) !== keyOf(pair));
       rules = [...others, { provider, lie, left: times, ...(pair ? { pair } : {}) }];
     },
-    clear() {
-      rules = [];
+    clear(pair) {
+      rules = pair ? rules.filter((rule) => keyOf(rule.pair) !== keyOf(pair)) : [];
     },
     remember(whether) {
       remembered = whether ? new Map() : undefined;
@@ -134,6 +133,8 @@ export async function startLyingVenues(world: World): Promise<LyingVenues> {
       }),
   };
 }
+
+const keyOf = (pair: Pair | undefined) => [pair?.tokenIn, pair?.tokenOut, pair?.recipient].join();
 
 /** Put the code that can lie at the venues' addresses; what they hold and how they price stays. */
 async function teachVenues(world: World): Promise<void> {

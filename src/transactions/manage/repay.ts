@@ -173,10 +173,15 @@ function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayT
   return BigInt(amount.shiftedBy(token.decimals).integerValue(Decimal.ROUND_CEIL).toFixed(0));
 }
 
-/** Scale what is paid so that the least output covers the debt; `undefined` where rounding leaves nothing to scale. */
+/**
+ * Scale what is paid so that the least output covers the debt, with the margin: a larger swap gives less for each unit.
+ * `undefined` where rounding leaves nothing to scale.
+ */
 function amountCovering(swap: PlannedSwap, debt: bigint): bigint | undefined {
   const least = worstOutput(swap);
-  return least > 0n ? (swap.quote.amountIn * debt) / least + 1n : undefined;
+  if (least === 0n) return undefined;
+  const scaled = new Decimal(((swap.quote.amountIn * debt) / least + 1n).toString()).times(FULL_MARGIN.plus(1));
+  return BigInt(scaled.integerValue(Decimal.ROUND_CEIL).toFixed(0));
 }
 
 function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
