@@ -8,8 +8,8 @@ interface Lens {
   readonly constant: string;
   /** What it does, as in "the contract that …". */
   readonly does: string;
-  /** Whether arguments follow the code. */
-  readonly takesArguments: boolean;
+  /** Which code: that which creates it, which arguments may follow, or that which runs at an address. */
+  readonly code: 'creation' | 'creation with arguments' | 'runtime';
   /** Path of the generated module. */
   readonly file: string;
 }
@@ -20,14 +20,14 @@ export const MARKET_LENS: Lens = {
   contract: 'MarketLens',
   constant: 'MARKET_LENS_CODE',
   does: 'reads markets',
-  takesArguments: true,
+  code: 'creation with arguments',
   file: generated('market-lens'),
 };
 export const FEED_LENS: Lens = {
   contract: 'FeedLens',
   constant: 'FEED_LENS_CODE',
   does: 'reads the feeds behind oracles',
-  takesArguments: true,
+  code: 'creation with arguments',
   file: generated('feed-lens'),
 };
 
@@ -35,20 +35,29 @@ export const NODE_PROBE: Lens = {
   contract: 'NodeProbe',
   constant: 'NODE_PROBE_CODE',
   does: 'tells whether a node runs code as its chain does',
-  takesArguments: false,
+  code: 'creation',
   file: generated('node-probe'),
 };
+export const WALLET_EXECUTOR: Lens = {
+  contract: 'WalletExecutor',
+  constant: 'WALLET_EXECUTOR_CODE',
+  does: 'runs calls as a wallet',
+  code: 'runtime',
+  file: generated('wallet-executor'),
+};
 /** All that is compiled into `src`. */
-export const LENSES: readonly Lens[] = [MARKET_LENS, FEED_LENS, NODE_PROBE];
+export const LENSES: readonly Lens[] = [MARKET_LENS, FEED_LENS, NODE_PROBE, WALLET_EXECUTOR];
 
 /** Write the module that carries a lens's creation code to where there is no compiler. */
-export function renderLens({ contract, constant, does, takesArguments }: Lens, artifacts: Artifacts): string {
-  const { bytecode } = artifactOf(artifacts, contract);
+export function renderLens({ contract, constant, does, code }: Lens, artifacts: Artifacts): string {
+  const { bytecode, deployedBytecode } = artifactOf(artifacts, contract);
+  const kind = code === 'runtime' ? 'Runtime' : 'Creation';
+  const more = code === 'creation with arguments' ? '; its arguments follow it' : '';
   return `// Made from contracts/product/${contract}.sol by \`npm run generate\`.
 
-/** Creation code of the contract that ${does}${takesArguments ? '; its arguments follow it' : ''}. */
+/** ${kind} code of the contract that ${does}${more}. */
 export const ${constant} =
-  '${bytecode}';
+  '${code === 'runtime' ? deployedBytecode : bytecode}';
 `;
 }
 

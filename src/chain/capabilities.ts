@@ -67,7 +67,7 @@ export async function probeNode(send: SendRpc): Promise<NodeCapabilities> {
 
 /** The same code at an address has to end as creation code does. A node that ignores overrides finds no code there. */
 async function probeOverrides(send: SendRpc, expected: Hex | undefined): Promise<Support> {
-  const answer = await call(send, { to: NOWHERE, data: '0x' }, 'latest', CODE_OVERRIDE);
+  const answer = await call(send, { from: NOWHERE, to: NOWHERE, data: '0x' }, 'latest', CODE_OVERRIDE);
   if (answer?.error === undefined && answer?.result === '0x') return 'missing';
   return judge(answer, expected, () => wordIn(answer?.result));
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
+import type { NodeCapabilities } from './capabilities.ts';
 import { BlockMissingError, ChainReadError } from './errors.ts';
 import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts';
 import type { NamedBlock, Reading } from './reading.ts';
@@ -11,6 +12,8 @@ export type { NodeStatus } from './node.ts';
 export interface SessionOptions extends ReadOptions {
   /** Read at this block rather than at the newest one. */
   readonly block?: NamedBlock | undefined;
+  /** What a node should be able to do; where none can, any will do. */
+  readonly prefers?: (can: NodeCapabilities) => boolean;
 }
 
 /** Everything that is read for one purpose: all of it on one node and of one block, as long as that node answers. */
@@ -78,10 +81,10 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
   }
 
-  function createSession({ block }: SessionOptions, patienceMs: number): Session {
+  function createSession({ block, prefers }: SessionOptions, patienceMs: number): Session {
     let opened: Promise<Opened> | undefined;
     const open = (without: readonly Node[], options?: ReadOptions): Promise<Opened> => {
-      const opening = begin(block, without, patienceMs, options);
+      const opening = begin(candidatesOf(without, prefers), block, patienceMs, options);
       opened = opening;
       opening.catch(() => {
         if (opened === opening) opened = undefined;
@@ -114,14 +117,24 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
   }
 
+  /** Those that can do it before those that cannot, then those that failed a moment ago last. */
+  function candidatesOf(without: readonly Node[], prefers: SessionOptions['prefers']): readonly Node[] {
+    const left = nodes.filter((node) => !without.includes(node));
+    const able = left.filter((node) => {
+      const { capabilities } = node.status();
+      return !prefers || !capabilities || prefers(capabilities);
+    });
+    const wanted = able.length > 0 ? able : left;
+    const awake = wanted.filter((node) => !node.isResting());
+    return awake.length > 0 ? awake : wanted;
+  }
+
   async function begin(
+    candidates: readonly Node[],
     block: NamedBlock | undefined,
-    without: readonly Node[],
     patienceMs: number,
     options?: ReadOptions,
   ): Promise<Opened> {
-    const awake = nodes.filter((node) => !without.includes(node) && !node.isResting());
-    const candidates = awake.length > 0 ? awake : nodes.filter((node) => !without.includes(node));
     const { node, head } = block ? holderOf(block, candidates) : await first(candidates, patienceMs, options);
     onChosen?.(node.place);
     return { node, reading: await node.readingOf(head, patienceMs) };

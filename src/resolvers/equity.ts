@@ -17,6 +17,7 @@ export type ExitArgs = { readonly strategyId: StrategyId; readonly userAddress: 
   slippage: Decimal;
   maxSwapLossPct: Decimal;
   minAmountOut: Decimal;
+  allowUnsimulated: boolean;
   chainId: ChainId;
 }>;
 
@@ -33,6 +34,7 @@ export function depositEquity({ userAddress, ...input }: DepositBuildArgs, ctx: 
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit> {
   const { strategyId, userAddress, yieldPositionIds, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
+  const { allowUnsimulated } = input;
   return ctx.services.equity.exit(
     {
       strategyId,
@@ -41,6 +43,7 @@ export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit>
       slippage: slippage ?? undefined,
       maxSwapLossPct: maxSwapLossPct ?? undefined,
       minAmountOut: minAmountOut ?? undefined,
+      allowUnsimulated: allowUnsimulated ?? undefined,
     },
     userAddress,
   );

@@ -59,6 +59,7 @@ export type ManageArgs = { readonly userAddress: Address; readonly id: number; r
   slippage: Decimal;
   maxSwapLossPct: Decimal;
   minAmountOut: Decimal;
+  allowUnsimulated: boolean;
   chainId: ChainId;
 }>;
 
@@ -121,6 +122,7 @@ export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan
     slippage: input.slippage ?? undefined,
     maxSwapLossPct: input.maxSwapLossPct ?? undefined,
     minAmountOut: input.minAmountOut ?? undefined,
+    allowUnsimulated: input.allowUnsimulated ?? undefined,
   });
 }
 

@@ -61,5 +61,9 @@ export const ExitEquityInputRef = builder.inputType('ExitEquityInput', {
       type: 'Decimal',
       description: 'The least that all sales together may give, whole deposit tokens; debts are repaid out of it.',
     }),
+    allowUnsimulated: t.boolean({
+      description:
+        'Whether the batch is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`.',
+    }),
   }),
 });

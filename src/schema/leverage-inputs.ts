@@ -94,5 +94,9 @@ export const ManageInputRef = builder.inputType('ManagePositionInput', {
     slippage: t.field({ type: 'Decimal', description: SLIPPAGE }),
     maxSwapLossPct: t.field({ type: 'Decimal', description: LOSS_MANAGED }),
     minAmountOut: t.field({ type: 'Decimal', description: FLOOR_MANAGED }),
+    allowUnsimulated: t.boolean({
+      description:
+        'Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for close, repay and add_collateral: what adds risk is refused meanwhile.',
+    }),
   }),
 });

@@ -17,7 +17,7 @@ import type { LiveMarket } from './requirements/market-state.ts';
 import { createLatestReader, type LatestReader } from './requirements/reads.ts';
 import type { TokenDirectory } from './requirements/tokens.ts';
 import { createBalanceSlots } from './simulation/balance-slot.ts';
-import { createSimulator, type Simulator } from './simulation/simulate.ts';
+import { canSimulate, createSimulator, type Simulator } from './simulation/simulate.ts';
 
 /** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
 export type VaultOf = (chainId: ChainId, user: Address, positionId: number) => Promise<string | null>;
@@ -58,7 +58,7 @@ export function createNodes(
   return (chainId) => {
     const [on, known, at] = [nodes.get(chainId), slots.get(chainId), contracts.get(chainId)];
     if (!on || !known || !at) throw new Error(`no node is configured for chain ${chainId}`);
-    const session = on.session();
+    const session = on.session({ prefers: canSimulate });
     return {
       reader: createLatestReader(session, at.multicall3, clock),
       simulator: createSimulator(session, known),

@@ -1,7 +1,7 @@
 import type { SwapSource } from '../catalog/schema.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
-import type { Address, MarketId } from '../shared/ids.ts';
+import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import type { Shortfall } from './simulation/shortfall.ts';
 
@@ -188,6 +188,20 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
       'simulation_mismatch',
       `In simulation ${what} comes to ${simulated} ${symbol} instead of ${expected}; at most ${tolerancePct} % may be missing. Nothing is built on it: build again for fresh quotes.`,
       { details },
+    );
+  }
+}
+
+/** No node of the chain can try transactions out, and what was asked for is not handed out untried. */
+export class NotSimulatedError extends AppError<{ readonly provider: string; readonly reason: string }> {
+  constructor(chainId: ChainId, takesRiskBack: boolean) {
+    const why = `No node of chain ${chainId} can try transactions out now: neither eth_simulateV1 nor code overrides work there.`;
+    super(
+      'upstream_unavailable',
+      takesRiskBack
+        ? `${why} Try again later, or send allowUnsimulated: true to be handed the transaction without that.`
+        : `${why} Nothing that adds risk is built without that: try again later. What takes risk back (close, repay, add_collateral, the exit of a vault) is built with allowUnsimulated: true.`,
+      { details: { provider: 'chain', reason: 'not_simulated' }, retryAfterSec: 60 },
     );
   }
 }

@@ -13,8 +13,9 @@ import { previewSimulated } from './preview/position.ts';
 import type { LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
 import { filledSwap } from './simulation/fills.ts';
-import { foldOutcome, type Outcome, type OutcomePlan, planOutcome } from './simulation/outcome.ts';
+import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulation/outcome.ts';
 import { positionShortfall, type Shortfall, swapShortfall } from './simulation/shortfall.ts';
+import { unsimulatedIssue } from './simulation/unsimulated.ts';
 import type {
   BuiltCall,
   Issue,
@@ -41,6 +42,8 @@ export interface PlanDraft {
   readonly live: LiveMarket;
   readonly wallet: WalletState;
   readonly pays?: { readonly token: PayToken; readonly amount: bigint };
+  /** Whether the caller takes it untried where no node can try it out, and it takes risk back; absent = no. */
+  readonly allowUnsimulated?: boolean | undefined;
   /** In the order in which they run; the last one is the one that `minTokenOut` speaks of. */
   readonly swaps: readonly PlannedSwap[];
   readonly slippage: EffectiveSlippage;
@@ -89,17 +92,19 @@ export interface Plan extends PlanDraft {
 }
 
 const MAX_LIFE_MS = 60_000;
+/** What leaves a position with less risk than before. */
+const TAKING_RISK_BACK: readonly PlanAction[] = ['close', 'repay', 'add_collateral'];
 /** Asked for beside what is paid; the exact price of gas is the wallet's business. */
 const CALLS_COST_GAS = 'Keep some of the native token for gas.';
 
 /** What executing a draft came to. */
-export interface SimulatedDraft {
-  readonly gasUsed: bigint;
-  readonly outcome: Outcome;
-}
+export type SimulatedDraft =
+  | { readonly gasUsed: bigint; readonly outcome: Outcome; readonly because?: never }
+  /** It was not executed: the wallet cannot be lent what it lacks, or no node can. */
+  | { readonly outcome?: never; readonly because: 'token' | 'node' };
 
-/** Execute a draft in simulation; `undefined` when the wallet cannot be lent what it lacks. @throws SimulationRevertedError, ChainReadError */
-export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promise<SimulatedDraft | undefined> {
+/** Execute a draft in simulation. @throws SimulationRevertedError, ChainReadError */
+export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promise<SimulatedDraft> {
   const { chain, user, wallet, pays, approvals, tx } = draft;
   const calls = [...approvals, tx];
   const plan: OutcomePlan = { ...draft, calls: calls.length };
@@ -110,12 +115,13 @@ export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promis
       calls,
       nativeBalance: wallet.native,
       observations: planOutcome(plan),
+      watched: watchedOf(plan),
       ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
     })
     .catch((error: unknown) => {
       throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
     });
-  if (!simulation.simulated) return undefined;
+  if (!simulation.simulated) return { because: simulation.because };
   return { gasUsed: simulation.gasUsed, outcome: foldOutcome(plan, simulation) };
 }
 
@@ -142,23 +148,29 @@ export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome, capp
 
 /**
  * Simulate a draft, compare the result with it and complete it.
- * @throws SimulationRevertedError, SimulationMismatchError, ChainReadError
+ * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError
  */
 export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promise<Plan> {
-  const simulated = await simulateDraft(deps, planned);
-  const shortfall = simulated && shortfallOf(planned, simulated.outcome, deps.quoter.capped);
+  const { because, ...simulated } = await simulateDraft(deps, planned);
+  const { outcome } = simulated;
+  const shortfall = outcome && shortfallOf(planned, outcome, deps.quoter.capped);
   if (shortfall) throw new SimulationMismatchError(shortfall);
-  const draft = simulated ? concluded(planned, simulated.outcome) : planned;
+  const draft = outcome ? concluded(planned, outcome) : planned;
   const { market, user, pays, swaps, approvals } = draft;
   const expiresAtMs = expiryOf(swaps, deps.clock.now());
   const signingUrl = signingUrlOf(deps.appUrl, draft);
   const issues = [...draft.issues, ...fundingIssues(draft), ...approvalIssues(draft)];
-  if (!simulated && pays) {
-    issues.push({
-      kind: 'NOT_SIMULATED',
-      token: pays.token.address,
-      message: `The transaction could not be tried out beforehand: the wallet lacks ${pays.token.symbol} and none can be lent to it in simulation. Build again when the funds have arrived.`,
-    });
+  if (because) {
+    issues.push(
+      unsimulatedIssue({
+        chainId: draft.chain.chainId,
+        what: 'transaction',
+        because,
+        token: pays?.token,
+        takesRiskBack: TAKING_RISK_BACK.includes(draft.action),
+        isAllowed: draft.allowUnsimulated === true,
+      }),
+    );
   }
   const composed = composedMarket(deps, market);
   return {
@@ -168,7 +180,7 @@ export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promi
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(signingUrl === undefined ? {} : { signingUrl }),
     ...simulated,
-    ...(simulated ? { received: receivedBy(market, simulated.outcome) } : {}),
+    ...(outcome ? { received: receivedBy(market, outcome) } : {}),
     instructions: instructionsOf({
       user,
       approvals: approvals.length,

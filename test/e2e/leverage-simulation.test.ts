@@ -77,7 +77,10 @@ describe('createSimulator', () => {
   it('behavior: what cannot be lent is not simulated, and nothing is claimed', async () => {
     const nothing = { ...payTokenOf(market.collateral), address: labelAddress('no token at all') };
     const pays = { token: nothing, amount: 5n, balance: 0n };
-    expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({ simulated: false });
+    expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({
+      simulated: false,
+      because: 'token',
+    });
   });
 });
 

@@ -30,6 +30,7 @@ import {
   LimitExceededError,
   NoRouteError,
   NotEligibleError,
+  NotSimulatedError,
   PositionProxyError,
   SimulationMismatchError,
   SimulationRevertedError,
@@ -155,6 +156,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     ),
     new SimulationRevertedError({ reason: 'unknown', args: [], callIndex: 0 }, true),
   ],
+  NotSimulatedError: [new NotSimulatedError(1, true), new NotSimulatedError(4663, false)],
   SimulationMismatchError: [
     new SimulationMismatchError({
       of: 'swap_output',

@@ -89,6 +89,8 @@ export type EquityPreviewInput = {
 
 /** Which vault to leave, and who signs. */
 export type ExitEquityInput = {
+  /** Whether the batch is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. */
+  readonly allowUnsimulated?: boolean | null | undefined;
   /** A chain with equity vaults; where the vault is when left out. */
   readonly chainId?: number | null | undefined;
   /** What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold. Up to 50. */
@@ -206,6 +208,8 @@ export type ManageAction =
 export type ManagePositionInput = {
   /** What to do. */
   readonly action: ManageAction;
+  /** Whether it is built without having been tried out where no node of the chain can do that; it then carries the issue `NOT_SIMULATED`. Holds for close, repay and add_collateral: what adds risk is refused meanwhile. */
+  readonly allowUnsimulated?: boolean | null | undefined;
   /** How much, whole tokens of what the action names. Never rounded. */
   readonly amount?: string | null | undefined;
   /** The chain; 1 when left out. */

@@ -133,6 +133,12 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         minAmountOut: amountText(
           'The least that all sales together may give, whole deposit tokens; debts are repaid out of it.',
         ).optional(),
+        allowUnsimulated: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether the batch is built without having been tried out where no node of the chain can do that; it then says NOT_SIMULATED in its instructions.',
+          ),
         chainId,
       }),
       variables: ({ body }) => ({ input: body }),

@@ -141,6 +141,12 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         minAmountOut: amountText(
           'The least that the swap of the action may give, whole tokens of its output; of a close all that the sale gives, the debt is repaid out of it. Required where nothing prices the pair here.',
         ).optional(),
+        allowUnsimulated: z
+          .boolean()
+          .optional()
+          .describe(
+            'Whether it is built without having been tried out where no node of the chain can do that; it then says NOT_SIMULATED in its instructions. Holds for close, repay and add_collateral: what adds risk is refused meanwhile.',
+          ),
         chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
       }),
       variables: ({ body }) => ({ input: body }),

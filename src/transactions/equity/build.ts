@@ -13,6 +13,7 @@ import { payTokenOf } from '../requirements/tokens.ts';
 import { foldWallet, planWallet } from '../requirements/wallet.ts';
 import { filledSwap, type SwapPlace } from '../simulation/fills.ts';
 import { type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
+import { unsimulatedIssue } from '../simulation/unsimulated.ts';
 import type { Issue, PayToken, TokenAmount } from '../types.ts';
 import { receivedNote, shownAmount } from '../words.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
@@ -27,6 +28,7 @@ import {
   exitPlaces,
   foldBatchOutcome,
   planBatchOutcome,
+  watchedOfBatch,
 } from './outcome.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -166,6 +168,7 @@ async function exitOnce(
     notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
     slippage,
     nativeBalance: required(native),
+    allowUnsimulated: request.allowUnsimulated,
     issues,
     notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault), ...notes],
     link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
@@ -214,6 +217,8 @@ interface BatchDraft {
   readonly notesOf?: (outcome: BatchOutcome) => readonly string[];
   readonly slippage: EffectiveSlippage;
   readonly nativeBalance: bigint;
+  /** Whether the caller takes it untried where no node can try it out; absent = no. */
+  readonly allowUnsimulated?: boolean | undefined;
   readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
   readonly issues: readonly Issue[];
   readonly notes: readonly string[];
@@ -223,7 +228,7 @@ interface BatchDraft {
 
 /**
  * Execute the whole batch in a simulation, compare what it ends with and say what to do with it.
- * @throws SimulationRevertedError, SimulationMismatchError, ChainReadError
+ * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError
  */
 async function completeBatch(
   deps: BuilderDeps,
@@ -232,12 +237,20 @@ async function completeBatch(
 ): Promise<BuiltBatch & { readonly outcome?: BatchOutcome }> {
   const { action, user, calls, slippage, issues, notes, link } = draft;
   const { chain, vault } = found;
-  const simulated = await simulateBatch(deps, found, draft);
-  const outcome = simulated?.outcome;
+  const { because, ...simulated } = await simulateBatch(deps, found, draft);
+  const { outcome } = simulated;
   const shortfall = outcome && draft.shortfall(outcome);
   if (shortfall) throw new SimulationMismatchError(shortfall);
   const swaps = outcome ? outcome.fills.map(filledSwap) : draft.swaps.map(({ swap }) => swap);
-  const allIssues = outcome ? issues : [...issues, NOT_SIMULATED];
+  const untried = because && {
+    because,
+    chainId: chain.chainId,
+    what: 'batch' as const,
+    token: vault.depositToken,
+    takesRiskBack: !draft.opens,
+    isAllowed: draft.allowUnsimulated === true,
+  };
+  const allIssues = untried ? [...issues, unsimulatedIssue(untried)] : issues;
   const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
   const asked = slippage.tightenedFrom ?? slippage.value;
   const query = { strategyId: vault.id, ...link, slippage: asked.toFixed() };
@@ -267,7 +280,10 @@ async function simulateBatch(
   deps: BuilderDeps,
   found: FoundVault,
   draft: BatchDraft,
-): Promise<{ readonly gasUsed: bigint; readonly outcome: BatchOutcome } | undefined> {
+): Promise<
+  | { readonly gasUsed: bigint; readonly outcome: BatchOutcome; readonly because?: never }
+  | { readonly outcome?: never; readonly because: 'token' | 'node' }
+> {
   const { user, calls, nativeBalance, pays } = draft;
   const plan: BatchPlan = { ...draft, found };
   const simulation = await deps.node(found.chain.chainId).simulator.simulate({
@@ -275,18 +291,14 @@ async function simulateBatch(
     calls,
     nativeBalance,
     observations: planBatchOutcome(plan),
+    watched: watchedOfBatch(plan),
     ...(pays ? { pays } : {}),
   });
-  if (!simulation.simulated) return undefined;
+  if (!simulation.simulated) return { because: simulation.because };
   return { gasUsed: simulation.gasUsed, outcome: foldBatchOutcome(plan, simulation) };
 }
 
 const MAX_LIFE_MS = 60_000;
-const NOT_SIMULATED: Issue = {
-  kind: 'NOT_SIMULATED',
-  message:
-    'The batch could not be tried out beforehand: the wallet lacks the deposit token and none can be lent to it in simulation. Build again when the funds have arrived.',
-};
 
 function fundingIssues({ token, amount, balance }: NonNullable<BatchDraft['pays']>): readonly Issue[] {
   if (balance >= amount) return [];

@@ -40,6 +40,8 @@ export interface ExitRequest {
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that all sales together may give, whole deposit tokens; debts are repaid out of it. */
   readonly minAmountOut?: Decimal | undefined;
+  /** Whether the batch may be built untried where no node can try it out. */
+  readonly allowUnsimulated?: boolean | undefined;
 }
 
 /** A wallet as it was read, and as it is shown. Both are of one block. */

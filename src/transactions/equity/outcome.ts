@@ -1,12 +1,12 @@
 import { erc20Abi } from '../../abi/erc20.ts';
-import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import type { Address } from '../../shared/ids.ts';
 import { debtOf, foldMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
 import { readOf, required } from '../requirements/reads.ts';
-import { type Fill, fillsOf, type SwapPlace } from '../simulation/fills.ts';
-import { openedPosition, type PositionArray, type PositionRow, repaidIn } from '../simulation/outcome.ts';
+import type { Fill, SwapPlace } from '../simulation/fills.ts';
+import type { Watched } from '../simulation/movements.ts';
+import type { PositionRow } from '../simulation/outcome.ts';
 import { positionShortfall, type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
 import type { Observation, Simulation } from '../simulation/simulate.ts';
 import type { PositionState } from '../types.ts';
@@ -72,46 +72,57 @@ export function exitPlaces(
 
 /** Plan what is read: the wallet's deposit tokens before the first and after every call, and its positions at the end. */
 export function planBatchOutcome({ found: { chain, vault }, user, calls, opens }: BatchPlan): readonly Observation[] {
-  const { morphoBlue, flashLeverage } = chain.contracts;
+  const { morphoBlue } = chain.contracts;
   const balance = () => readOf(vault.depositToken.address, erc20Abi, 'balanceOf', [user]);
   return [
     ...Array.from({ length: calls.length + 1 }, (_, afterCalls) => ({ afterCalls, read: balance() })),
     ...[
       readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user]),
       ...planMarket(chain, vault.stockMarket),
-      ...(opens
-        ? [
-            readOf(flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [user]),
-            ...planMarket(chain, vault.yieldMarket),
-          ]
-        : []),
+      ...(opens ? planMarket(chain, vault.yieldMarket) : []),
     ].map((read) => ({ afterCalls: calls.length, read })),
   ];
 }
 
+/** What the calls of a batch are watched for. */
+export function watchedOfBatch({ found: { chain, vault }, user, swaps, opens, proxies = [] }: BatchPlan): Watched {
+  return {
+    chain,
+    user,
+    places: swaps,
+    opens: opens ? vault.yieldMarket : undefined,
+    // The loops are sold first, one after the other.
+    repays: proxies.map((proxy, i) => ({
+      market: vault.yieldMarket,
+      proxy,
+      callIndex: swaps[i]?.callIndex ?? -1,
+    })),
+  };
+}
+
 /** Fold the answers of `planBatchOutcome`. @throws ChainReadError when the positions cannot be read */
 export function foldBatchOutcome(
-  { found: { chain, vault }, user, calls, swaps, opens, proxies = [] }: BatchPlan,
-  { answers, logs, timestamp }: Extract<Simulation, { simulated: true }>,
+  { found: { chain, vault }, calls, opens }: BatchPlan,
+  { answers, movements, timestamp }: Extract<Simulation, { simulated: true }>,
 ): BatchOutcome {
   const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
   const [row, ...rest] = answers.slice(calls.length + 1);
   const markets = planMarket(chain, vault.stockMarket).length;
   const stockMarket = foldMarket(vault.stockMarket, rest.slice(0, markets) as unknown as MarketAnswers, { timestamp });
   const [, borrowShares, collateral] = required(row as PositionRow | undefined);
-  const [positions, ...yieldAnswers] = rest.slice(markets);
+  const { fills, repaid, opened } = movements;
   return {
-    fills: fillsOf(chain, user, swaps, logs),
+    fills,
     received: calls.map((_, i) => (balances[i + 1] ?? 0n) - (balances[i] ?? 0n)),
-    repaid: proxies.map((proxy) => repaidIn(chain, vault.yieldMarket, proxy, logs.flat())),
+    repaid,
     stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
-    ...(opens ? { loop: openedLoop(yieldAnswers) } : {}),
+    ...(opens ? { loop: openedLoop(rest.slice(markets)) } : {}),
   };
 
   function openedLoop(yieldMarketAnswers: readonly unknown[]): PositionState {
     const live = foldMarket(vault.yieldMarket, yieldMarketAnswers as unknown as MarketAnswers, { timestamp });
-    const opened = openedPosition(chain, vault.yieldMarket, positions as PositionArray | undefined, logs.flat());
-    return { collateral: opened.collateral, debt: debtOf(live, opened.borrowShares) };
+    const { collateral: held, borrowShares: shares } = required(opened);
+    return { collateral: held, debt: debtOf(live, shares) };
   }
 }
 

@@ -26,6 +26,9 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   return {
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
+    notes: [
+      `It sells ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: it is not known before it is done.`,
+    ],
     explain: (error) => explained(context, amount, error),
     conclude: (outcome: Outcome) => {
       const { collateral, debt } = outcome.position;

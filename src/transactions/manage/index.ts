@@ -137,6 +137,7 @@ async function manageOnce(
     live: state.live,
     wallet: state.wallet,
     link: linkOf(context),
+    allowUnsimulated: input.allowUnsimulated,
   });
 }
 

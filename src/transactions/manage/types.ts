@@ -27,6 +27,8 @@ export interface ManageInput {
   readonly maxSwapLossPct?: Decimal | undefined;
   /** The least that the swap of the action may give, whole tokens of its output. */
   readonly minAmountOut?: Decimal | undefined;
+  /** Whether it may be built untried where no node can try it out; of what takes risk back only. */
+  readonly allowUnsimulated?: boolean | undefined;
 }
 
 /** Everything a manage verb decides on. */

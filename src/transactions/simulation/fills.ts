@@ -5,7 +5,7 @@ import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { lossPct } from '../quoting/loss.ts';
 import type { PlannedSwap } from '../types.ts';
-import type { SimulatedLog } from './simulate.ts';
+import type { SimulatedLog } from './steps.ts';
 
 /** Where the output of a swap arrives. */
 export interface SwapPlace {

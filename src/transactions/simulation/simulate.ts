@@ -1,19 +1,21 @@
-import { type Address, getAddress, type Hex, isAddress, numberToHex, pad } from 'viem';
-import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import { type Hex, numberToHex, pad } from 'viem';
+import type { NodeCapabilities } from '../../chain/capabilities.ts';
+import { ChainReadError } from '../../chain/errors.ts';
 import type { Session } from '../../chain/nodes.ts';
 import type { Reading } from '../../chain/reading.ts';
+import type { Address } from '../../shared/ids.ts';
 import { SimulationRevertedError } from '../errors.ts';
 import type { Read } from '../requirements/reads.ts';
 import type { BuiltCall, PayToken } from '../types.ts';
 import type { BalanceSlot, BalanceSlots } from './balance-slot.ts';
+import { runByExecutor } from './by-executor.ts';
+import { runBySimulateV1 } from './by-simulate-v1.ts';
+import { foldMeasures, planMeasures } from './measure.ts';
+import { type Movements, movementsByLogs, type PositionArray, planPositions, type Watched } from './movements.ts';
 import { decodeRevert } from './revert.ts';
+import { interleave, type Observation, type Overrides, type Step, type StepResult, type StepsRun } from './steps.ts';
 
-/** A read in the middle of a simulation. */
-export interface Observation {
-  /** How many of the calls have run by then: 0 = before the first. */
-  readonly afterCalls: number;
-  readonly read: Read<unknown>;
-}
+export type { Observation } from './steps.ts';
 
 export interface SimulationInput {
   readonly user: Address;
@@ -24,33 +26,33 @@ export interface SimulationInput {
   readonly nativeBalance: bigint;
   /** What is read on the way. */
   readonly observations?: readonly Observation[];
+  /** What the calls move, and is to be told; absent = nothing is asked. */
+  readonly watched?: Watched;
 }
 
-/** An event as the node tells it. */
-export interface SimulatedLog {
-  readonly address: Address;
-  readonly topics: [] | [Hex, ...Hex[]];
-  readonly data: Hex;
-}
+/** How calls can be tried out: by the node's own simulation, or by code at the wallet's address. */
+export type SimulationWay = 'simulate_v1' | 'executor';
 
 export type Simulation =
   | {
       readonly simulated: true;
+      readonly way: SimulationWay;
       /** Of the calls, reads left out. */
       readonly gasUsed: bigint;
       /** Of the simulated block, unix seconds. */
       readonly timestamp: bigint;
-      /** What each call emitted, in the order of the calls. */
-      readonly logs: readonly (readonly SimulatedLog[])[];
+      /** What the calls moved, of what they were watched for. */
+      readonly movements: Movements;
       /** In the order of the observations; `undefined` where a read reverted or made no sense. */
       readonly answers: readonly unknown[];
     }
-  /** The wallet lacks the token and it cannot be lent to it. */
-  | { readonly simulated: false };
+  /** `token`: the wallet lacks it and it cannot be lent to it. `node`: no node at hand can try anything out. */
+  | { readonly simulated: false; readonly because: 'token' | 'node' };
 
 export interface Simulator {
   /**
-   * Execute the calls one after another from the user on the state of the session's block. Missing funds are lent by state override.
+   * Execute the calls one after another from the user on the state of the session's block: by `eth_simulateV1` where its probe
+   * passed, else by the executor at the wallet's address. Missing funds are lent by state override.
    * @throws SimulationRevertedError when their own logic reverts
    * @throws ChainReadError when the node does not answer
    */
@@ -59,20 +61,9 @@ export interface Simulator {
   prepare(token: PayToken): Promise<BalanceSlot | undefined>;
 }
 
-interface SimulatedCall {
-  readonly status?: unknown;
-  readonly returnData?: unknown;
-  readonly gasUsed?: unknown;
-  readonly logs?: unknown;
-  readonly error?: { readonly data?: unknown };
-}
-
-/** One entry of the simulated block: a call of the user, or a read. */
-interface Step {
-  readonly to: Address;
-  readonly data: Hex;
-  readonly value: bigint;
-  readonly read?: Read<unknown>;
+/** Whether a node can try out calls in one of the two ways. */
+export function canSimulate({ simulateV1, stateOverrides }: NodeCapabilities): boolean {
+  return simulateV1 === 'works' || stateOverrides === 'works';
 }
 
 /** Create the simulator of one session: it runs on the block that the session reads. */
@@ -86,98 +77,139 @@ export function createSimulator(session: Session, slots: BalanceSlots): Simulato
             if (error instanceof ChainReadError) return undefined;
             throw error;
           });
+  /** `undefined` = the token cannot be lent. */
+  const lent = async ({ user, calls, pays, nativeBalance }: SimulationInput): Promise<Overrides | undefined> => {
+    const overrides: Record<Address, Overrides[Address]> = {};
+    const value = calls.reduce((sum, call) => sum + call.value, 0n);
+    if (nativeBalance < value) overrides[user] = { balance: numberToHex(value) };
+    if (pays && !pays.token.isNative && pays.balance < pays.amount) {
+      const slotOf = await prepare(pays.token);
+      if (!slotOf) return undefined;
+      const stateDiff: Record<Hex, Hex> = { [slotOf(user)]: pad(numberToHex(pays.amount), { size: 32 }) };
+      overrides[pays.token.address] = { stateDiff };
+    }
+    return overrides;
+  };
 
   return {
     prepare,
-    async simulate({ user, calls, pays, nativeBalance, observations = [] }) {
-      const overrides: Record<Address, { balance?: Hex; stateDiff?: Record<Hex, Hex> }> = {};
-      const value = calls.reduce((sum, call) => sum + call.value, 0n);
-      if (nativeBalance < value) overrides[user] = { balance: numberToHex(value) };
-      if (pays && !pays.token.isNative && pays.balance < pays.amount) {
-        const slotOf = await prepare(pays.token);
-        if (!slotOf) return { simulated: false };
-        const stateDiff = { [slotOf(user)]: pad(numberToHex(pays.amount), { size: 32 }) };
-        overrides[pays.token.address] = { stateDiff };
+    async simulate(input) {
+      if (!canSimulate(await session.run((reading) => reading.capabilities()))) {
+        return { simulated: false, because: 'node' };
       }
-      const steps = interleave(calls, observations);
-      const { results, timestamp } = await session.run((reading) => run(reading, user, steps, overrides));
-      const logs: (readonly SimulatedLog[])[] = [];
-      const answers = new Map<Read<unknown>, unknown>();
-      let gasUsed = 0n;
-      for (const [i, { read }] of steps.entries()) {
-        const result = results[i] ?? {};
-        if (read) {
-          answers.set(read, answerOf(read, result));
-          continue;
-        }
-        if (result.status !== '0x1') throw reverted(result, logs.length);
-        gasUsed += BigInt(hexOf(result.gasUsed) ?? '0x0');
-        logs.push(logsOf(result));
-      }
-      return { simulated: true, gasUsed, timestamp, logs, answers: observations.map(({ read }) => answers.get(read)) };
+      const overrides = await lent(input);
+      if (!overrides) return { simulated: false, because: 'token' };
+      const done = await session.run((reading) => runInTurn(reading, input, overrides));
+      return done ?? { simulated: false, because: 'node' };
     },
   };
 }
 
-function interleave(calls: readonly BuiltCall[], observations: readonly Observation[]): readonly Step[] {
-  const readsAfter = (count: number): Step[] =>
-    observations.flatMap(({ afterCalls, read }) =>
-      afterCalls === count ? [{ to: read.to, data: read.data, value: 0n, read }] : [],
-    );
-  return [...readsAfter(0), ...calls.flatMap(({ to, data, value }, i) => [{ to, data, value }, ...readsAfter(i + 1)])];
-}
-
-async function run(
-  { client, at }: Reading,
-  from: Address,
-  steps: readonly Step[],
-  stateOverrides: object,
-): Promise<{ readonly results: readonly SimulatedCall[]; readonly timestamp: bigint }> {
-  const block = {
-    stateOverrides,
-    calls: steps.map(({ to, data, value }) => ({ from, to, data, value: numberToHex(value) })),
-  };
-  const answer: unknown = await client
-    .request({ method: 'eth_simulateV1', params: [{ blockStateCalls: [block] }, at] } as never)
-    .catch((error: unknown) => {
-      throw toChainReadError(error);
-    });
-  const [first] = Array.isArray(answer) ? (answer as { readonly calls?: unknown; readonly timestamp?: unknown }[]) : [];
-  const timestamp = hexOf(first?.timestamp);
-  if (!Array.isArray(first?.calls) || first.calls.length !== steps.length || timestamp === undefined) {
-    throw new ChainReadError('malformed');
+/** Try the ways in their order. `undefined` = the node has neither. @throws SimulationRevertedError, ChainReadError */
+async function runInTurn(
+  reading: Reading,
+  input: SimulationInput,
+  overrides: Overrides,
+): Promise<Simulation | undefined> {
+  const can = await reading.capabilities();
+  let failure: ChainReadError | undefined;
+  if (can.simulateV1 === 'works') {
+    try {
+      return await simulateBy('simulate_v1', reading, input, overrides);
+    } catch (error) {
+      if (!isMethods(error) || can.stateOverrides !== 'works') throw error;
+      failure = error;
+    }
   }
-  return { results: first.calls as SimulatedCall[], timestamp: BigInt(timestamp) };
+  if (can.stateOverrides !== 'works') return undefined;
+  const done = await simulateBy('executor', reading, input, overrides);
+  // The same calls pass another way: the method is to blame, not they.
+  if (failure) reading.distrust('simulateV1');
+  return done;
 }
 
-function reverted({ error, returnData }: SimulatedCall, callIndex: number): SimulationRevertedError {
-  const { curable, ...revert } = decodeRevert(hexOf(error?.data) ?? hexOf(returnData) ?? '0x');
-  return new SimulationRevertedError({ ...revert, callIndex }, curable);
+/** A node that answered, and could not do it, as opposed to one that did not answer. */
+function isMethods(error: unknown): error is ChainReadError {
+  return error instanceof ChainReadError && (error.reason === 'server_error' || error.reason === 'malformed');
 }
 
-function answerOf(read: Read<unknown>, { status, returnData }: SimulatedCall): unknown {
-  const data = hexOf(returnData);
-  if (status !== '0x1' || data === undefined) return undefined;
+async function simulateBy(
+  way: SimulationWay,
+  reading: Reading,
+  { user, calls, observations = [], watched }: SimulationInput,
+  overrides: Overrides,
+): Promise<Simulation> {
+  const positions = watched?.opens && planPositions(watched);
+  const measures = way === 'executor' && watched ? planMeasures(watched, positions ?? NO_READ, calls.length) : [];
+  const all: readonly Observation[] = [
+    ...observations,
+    ...(positions ? [{ afterCalls: calls.length, read: positions }] : []),
+    ...measures,
+  ];
+  const steps = interleave(calls, all);
+  const run = way === 'executor' ? runByExecutor : runBySimulateV1;
+  const { results, timestamp } = await run(reading, user, steps, overrides);
+  const answers = answersOf(steps, results);
+  const done = callsOf(steps, results);
+  const opened = positions && (answers.get(positions) as PositionArray | undefined);
+  const movements = (): Movements => {
+    if (!watched) return { fills: [], repaid: [] };
+    if (way === 'simulate_v1') {
+      return movementsByLogs(
+        watched,
+        done.map(({ logs = [] }) => logs),
+        opened,
+      );
+    }
+    const measured = measures.map(({ read }) => answers.get(read));
+    return foldMeasures(watched, measured, opened, timestamp);
+  };
+  return {
+    simulated: true,
+    way,
+    gasUsed: done.reduce((sum, { gasUsed }) => sum + gasUsed, 0n),
+    timestamp,
+    movements: movements(),
+    answers: observations.map(({ read }) => answers.get(read)),
+  };
+}
+
+/** Stands for a read that is not made. */
+const NO_READ: Read<unknown> = {
+  to: '0x0000000000000000000000000000000000000000',
+  data: '0x',
+  decode: () => undefined,
+};
+
+function answersOf(steps: readonly Step[], results: StepsRun['results']): ReadonlyMap<Read<unknown>, unknown> {
+  return new Map(
+    steps.flatMap(({ observation }, i) => {
+      const result = results[i];
+      return observation && result ? [[observation.read, answerOf(observation.read, result)] as const] : [];
+    }),
+  );
+}
+
+/** The results of the calls alone. @throws SimulationRevertedError of the first that reverted */
+function callsOf(steps: readonly Step[], results: StepsRun['results']): readonly StepResult[] {
+  const done: StepResult[] = [];
+  for (const [i, { observation }] of steps.entries()) {
+    const result = results[i];
+    if (observation || !result) continue;
+    if (!result.ok) {
+      const { curable, ...revert } = decodeRevert(result.data);
+      throw new SimulationRevertedError({ ...revert, callIndex: done.length }, curable);
+    }
+    done.push(result);
+  }
+  return done;
+}
+
+function answerOf(read: Read<unknown>, { ok, data }: StepResult): unknown {
+  if (!ok) return undefined;
   try {
     return read.decode(data);
   } catch {
     return undefined;
   }
-}
-
-/** @throws ChainReadError for an event that is none */
-function logsOf({ logs }: SimulatedCall): readonly SimulatedLog[] {
-  if (!Array.isArray(logs)) throw new ChainReadError('malformed');
-  return (logs as { readonly address?: unknown; readonly topics?: unknown; readonly data?: unknown }[]).map(
-    ({ address, topics, data }) => {
-      const emitter = String(address);
-      const isLog = isAddress(emitter, { strict: false }) && Array.isArray(topics) && topics.every(hexOf);
-      if (!isLog || typeof data !== 'string') throw new ChainReadError('malformed');
-      return { address: getAddress(emitter), topics: topics as [Hex, ...Hex[]], data: data as Hex };
-    },
-  );
-}
-
-function hexOf(value: unknown): Hex | undefined {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) ? (value as Hex) : undefined;
 }

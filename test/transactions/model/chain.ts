@@ -9,7 +9,8 @@ import type { ChainNode } from '../../../src/transactions/deps.ts';
 import type { EquityEntryArgs } from '../../../src/transactions/equity/equity-entry.ts';
 import { SimulationRevertedError } from '../../../src/transactions/errors.ts';
 import type { Read } from '../../../src/transactions/requirements/reads.ts';
-import type { SimulatedLog } from '../../../src/transactions/simulation/simulate.ts';
+import { movementsByLogs, type PositionArray } from '../../../src/transactions/simulation/movements.ts';
+import type { SimulatedLog } from '../../../src/transactions/simulation/steps.ts';
 import type { BuiltCall, PositionState, SwapData } from '../../../src/transactions/types.ts';
 import { selectorNames } from './selectors.ts';
 import type { ModelFill, ModelVenues } from './venues.ts';
@@ -227,7 +228,7 @@ export function modelChain(input: ModelChainInput) {
     reader: { read, readSettled: read },
     simulator: {
       prepare: async () => undefined,
-      async simulate({ calls, observations = [] }) {
+      async simulate({ calls, observations = [], watched }) {
         let ended: ReturnType<typeof run>;
         try {
           ended = run(calls, 'simulated');
@@ -237,7 +238,9 @@ export function modelChain(input: ModelChainInput) {
         }
         const at = (count: number) => (count === 0 ? before : (ended.states[count - 1] as ModelState));
         const answers = observations.map(({ afterCalls, read: asked }) => answer(asked, at(afterCalls)));
-        return { simulated: true, gasUsed: 1n, timestamp, logs: ended.logs, answers };
+        const positions = [positionRow()] as unknown as PositionArray;
+        const movements = watched ? movementsByLogs(watched, ended.logs, positions) : { fills: [], repaid: [] };
+        return { simulated: true, way: 'simulate_v1', gasUsed: 1n, timestamp, movements, answers };
       },
     },
   } as ChainNode;
