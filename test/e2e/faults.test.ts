@@ -19,7 +19,6 @@ const logs = captureLogs();
 let service: TestService;
 
 /** What never answers is given up soon; what does answer is waited for however busy the machine is. */
-const NEVER_ANSWERS = ['hang', 'slowDrip'];
 const patience = createPatience();
 
 beforeAll(async () => {
@@ -204,7 +203,7 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
     const failedFromMs = service.clock.now();
     if (row.alsoDown) faults.set(row.alsoDown, { kind: 'status', status: 500 });
     faults.set(provider, fault);
-    if (NEVER_ANSWERS.includes(fault.kind)) patience.end();
+    patience.endFor(fault.kind);
     await refresh(row);
     patience.restore();
     const during = await observe(service, row.reads);
