@@ -146,7 +146,9 @@ export function describeAdapter(spec: AdapterCase): void {
         retryAfterSec,
       });
       expect(error).not.toHaveProperty('cause');
-      expect(mostPerUrl(provider)).toBe(tries);
+      // On a busy machine a provoked timeout may be over before the request has arrived.
+      if (reason === 'timeout') expect(mostPerUrl(provider)).toBeLessThanOrEqual(tries);
+      else expect(mostPerUrl(provider)).toBe(tries);
       expect(deps.calls.every((call) => call.outcome === reason)).toBe(true);
       const shown = inspect(error, { depth: 10, showHidden: true });
       for (const secret of [API_KEY, BODY_MARK, provider.url]) expect(shown).not.toContain(secret);
@@ -299,5 +301,5 @@ function mostPerUrl(provider: FakeProvider): number {
     const key = JSON.stringify([method, path, query, body]);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return Math.max(...counts.values());
+  return Math.max(0, ...counts.values());
 }
