@@ -89,19 +89,23 @@ describe('/metrics', () => {
     }
     expect([...statuses].sort()).toEqual([401, 429]);
     expect(await value('spiral_key_checks_total{outcome="refused"}')).toBeGreaterThan(0);
-    expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThanOrEqual(200);
+    // A budget of 200, twice when its window ends meanwhile, and what warmers ask.
+    expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThan(500);
   });
 
   test('behavior: /health is limited by itself, and does not use up the budget of reads', async () => {
-    const statuses: number[] = [];
-    for (let i = 0; i < 610; i += 61)
-      statuses.push(
-        ...(await Promise.all(Array.from({ length: 61 }, async () => (await fetch(`${app.url}/health`)).status))),
-      );
-    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    const refused = await fetch(`${app.url}/health`);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited', details: { limit: 600 } } });
+    const atOnce = Array.from({ length: 50 });
+    let asked = 0;
+    let refused: Response | undefined;
+    // Two windows hold 1,200.
+    while (refused === undefined && asked < 1_300) {
+      const answers = await Promise.all(atOnce.map(() => fetch(`${app.url}/health`)));
+      refused = answers.find(({ status }) => status === 429);
+      asked += answers.length;
+    }
+    expect(asked).toBeGreaterThan(600);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused?.json()).toMatchObject({ error: { code: 'rate_limited', details: { limit: 600 } } });
     expect((await fetch(`${app.url}/ready`)).status).toBe(200);
   });
 
