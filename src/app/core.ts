@@ -173,6 +173,7 @@ export function createCore(deps: AppDeps): Core {
         nodes: buildNodes,
         quotes: upstreams.quotes,
         venueStatistics,
+        ...(metrics === undefined ? {} : { onSimulated: metrics.simulation }),
         timers: deps.timers,
         clock,
         budgets,

@@ -67,6 +67,8 @@ export function createNode(deps: NodeDeps): Node {
   const about = { chainId, node: place, host: new URL(url).host };
   const clients = new Map<number, ChainClient>();
   const door = createProbeDoor({ chainId, rpcUrl: url }, { fetch });
+  /** Questions for the newest block that are not answered yet, by how long they may take. */
+  const begun = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
   let latencyMs: number | undefined;
   let isBehind = false;
@@ -104,11 +106,22 @@ export function createNode(deps: NodeDeps): Node {
     place,
     probe,
     isResting: () => lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS,
-    async ask(timeoutMs, options) {
+    ask(timeoutMs, options) {
+      const asking = begun.get(timeoutMs);
+      // Readings that begin together share the question; one that can be aborted asks for itself.
+      if (asking && !options?.signal) return asking;
       const startedMs = performance.now();
-      head = await newestBlock(clientOf(timeoutMs), place, options);
-      latencyMs = Math.round(performance.now() - startedMs);
-      return head;
+      const answer: Promise<NamedBlock> = newestBlock(clientOf(timeoutMs), place, options)
+        .then((newest) => {
+          head = newest;
+          latencyMs = Math.round(performance.now() - startedMs);
+          return newest;
+        })
+        .finally(() => {
+          if (begun.get(timeoutMs) === answer) begun.delete(timeoutMs);
+        });
+      if (!options?.signal) begun.set(timeoutMs, answer);
+      return answer;
     },
     async readingOf(block, timeoutMs) {
       if (!known) await probe();

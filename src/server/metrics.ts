@@ -25,6 +25,8 @@ export interface Metrics {
     readonly outcome: string;
     readonly ms: number;
   }): void;
+  /** A build was tried out in a way, or by none. */
+  simulation(chainId: number, way: string): void;
   /** A reading was given a node. */
   nodeChosen(chainId: number, node: number): void;
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
@@ -111,6 +113,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     'Duration of requests to chain nodes until their headers.',
     ['chain_id', 'node'],
     CALL_BUCKETS,
+  );
+  const simulations = counter(
+    'spiral_simulations_total',
+    'Builds that were tried out, by the way it was done; none = no node could.',
+    ['chain_id', 'way'],
   );
   const chosen = counter('spiral_node_readings_total', 'Readings that a chain node was chosen for.', [
     'chain_id',
@@ -229,6 +236,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       rpcs.inc({ ...labels, outcome });
       rpcSeconds.observe(labels, ms / 1_000);
     },
+    simulation: (chainId, way) => simulations.inc({ chain_id: String(chainId), way }),
     nodeChosen: (chainId, node) => chosen.inc({ chain_id: String(chainId), node: String(node) }),
     warmerRun: ({ name, ok, ms }) => {
       runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });

@@ -17,7 +17,7 @@ import type { LiveMarket } from './requirements/market-state.ts';
 import { createLatestReader, type LatestReader } from './requirements/reads.ts';
 import type { TokenDirectory } from './requirements/tokens.ts';
 import { createBalanceSlots } from './simulation/balance-slot.ts';
-import { canSimulate, createSimulator, type Simulator } from './simulation/simulate.ts';
+import { canSimulate, createSimulator, type SimulationWay, type Simulator } from './simulation/simulate.ts';
 
 /** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
 export type VaultOf = (chainId: ChainId, user: Address, positionId: number) => Promise<string | null>;
@@ -47,11 +47,15 @@ export interface ChainNode {
   readonly simulator: Simulator;
 }
 
+/** Told how a build was tried out; `none` = no node could. */
+export type OnSimulated = (chainId: ChainId, way: SimulationWay | 'none') => void;
+
 /** Create what begins sessions; what is remembered of tokens outlives them. */
 export function createNodes(
   chains: readonly Chain[],
   nodes: ReadonlyMap<ChainId, ChainNodes>,
   clock: Clock,
+  onSimulated: OnSimulated = () => {},
 ): (chainId: ChainId) => ChainNode {
   const slots = new Map(chains.map(({ chainId }) => [chainId, createBalanceSlots()]));
   const contracts = new Map(chains.map((chain) => [chain.chainId, chain.contracts]));
@@ -61,7 +65,7 @@ export function createNodes(
     const session = on.session({ prefers: canSimulate });
     return {
       reader: createLatestReader(session, at.multicall3, clock),
-      simulator: createSimulator(session, known),
+      simulator: createSimulator(session, known, (way) => onSimulated(chainId, way)),
     };
   };
 }

@@ -4,7 +4,7 @@ import type { PartnerServices } from '../resolvers/partner-services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SwapQuotePort } from '../upstreams/types.ts';
-import { type BuilderDeps, createNodes, usdPrices, type VaultOf } from './deps.ts';
+import { type BuilderDeps, createNodes, type OnSimulated, usdPrices, type VaultOf } from './deps.ts';
 import { depositEquity, exitEquity, previewEquity, type ReadWallet } from './equity/index.ts';
 import { exitCost } from './exit-cost.ts';
 import { requireChainOf } from './gate.ts';
@@ -42,6 +42,7 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   /** The swap venues. */
   readonly quotes: readonly SwapQuotePort[];
   readonly venueStatistics: VenueStatistics;
+  readonly onSimulated?: OnSimulated;
   readonly timers: Timers;
   readonly feeReceiver?: BuilderDeps['feeReceiver'];
   readonly appUrl?: BuilderDeps['appUrl'];
@@ -62,7 +63,7 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     quoter: createQuoter({ venues: deps.quotes, timers: deps.timers, statistics: deps.venueStatistics }),
     venueStatistics: deps.venueStatistics,
     tokens: createTokenDirectory(),
-    node: createNodes(chains, deps.nodes, deps.clock),
+    node: createNodes(chains, deps.nodes, deps.clock, deps.onSimulated),
     feeReceiver: deps.feeReceiver,
     appUrl: deps.appUrl,
     vaultOf: deps.vaultOf ?? (async () => null),

@@ -45,6 +45,7 @@ async function printed() {
     metrics.rpcCall({ chainId: 1, node: 1, outcome, ms: 1 });
   }
   metrics.nodeChosen(1, 1);
+  for (const way of ['simulate_v1', 'executor', 'none']) metrics.simulation(1, way);
   for (const yes of [true, false]) {
     metrics.warmerRun({ name: 'prices:1', ok: yes, ms: 1 });
     metrics.query({ durationMs: 1, failed: yes });

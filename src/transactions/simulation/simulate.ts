@@ -67,7 +67,11 @@ export function canSimulate({ simulateV1, stateOverrides }: NodeCapabilities): b
 }
 
 /** Create the simulator of one session: it runs on the block that the session reads. */
-export function createSimulator(session: Session, slots: BalanceSlots): Simulator {
+export function createSimulator(
+  session: Session,
+  slots: BalanceSlots,
+  onSimulated: (way: SimulationWay | 'none') => void = () => {},
+): Simulator {
   const prepare = async (token: PayToken): Promise<BalanceSlot | undefined> =>
     token.isNative
       ? undefined
@@ -94,12 +98,11 @@ export function createSimulator(session: Session, slots: BalanceSlots): Simulato
   return {
     prepare,
     async simulate(input) {
-      if (!canSimulate(await session.run((reading) => reading.capabilities()))) {
-        return { simulated: false, because: 'node' };
-      }
-      const overrides = await lent(input);
+      const can = canSimulate(await session.run((reading) => reading.capabilities()));
+      const overrides = can ? await lent(input) : {};
       if (!overrides) return { simulated: false, because: 'token' };
-      const done = await session.run((reading) => runInTurn(reading, input, overrides));
+      const done = can ? await session.run((reading) => runInTurn(reading, input, overrides, onSimulated)) : undefined;
+      if (!done) onSimulated('none');
       return done ?? { simulated: false, because: 'node' };
     },
   };
@@ -110,19 +113,25 @@ async function runInTurn(
   reading: Reading,
   input: SimulationInput,
   overrides: Overrides,
+  onSimulated: (way: SimulationWay) => void,
 ): Promise<Simulation | undefined> {
+  /** Counted whatever comes of it: a revert is an answer too. */
+  const by = (way: SimulationWay) => {
+    onSimulated(way);
+    return simulateBy(way, reading, input, overrides);
+  };
   const can = await reading.capabilities();
   let failure: ChainReadError | undefined;
   if (can.simulateV1 === 'works') {
     try {
-      return await simulateBy('simulate_v1', reading, input, overrides);
+      return await by('simulate_v1');
     } catch (error) {
       if (!isMethods(error) || can.stateOverrides !== 'works') throw error;
       failure = error;
     }
   }
   if (can.stateOverrides !== 'works') return undefined;
-  const done = await simulateBy('executor', reading, input, overrides);
+  const done = await by('executor');
   // The same calls pass another way: the method is to blame, not they.
   if (failure) reading.distrust('simulateV1');
   return done;
