@@ -51,6 +51,8 @@ export interface ChainNodesDeps extends Pick<NodeDeps, 'chainId' | 'clock' | 'lo
 }
 
 const TIMEOUT_MS = 10_000;
+/** Where another node answers, nobody waits longer than this, twice, for the newest block of one. */
+const HEAD_TIMEOUT_MS = 2_000;
 /** A node may be so many blocks behind the others, */
 const MAX_BLOCKS_BEHIND = 3n;
 /** or so many seconds: a chain of four blocks a second is never at one height everywhere. */
@@ -84,7 +86,12 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   function createSession({ block, prefers }: SessionOptions, patienceMs: number): Session {
     let opened: Promise<Opened> | undefined;
     const open = (without: readonly Node[], options?: ReadOptions): Promise<Opened> => {
-      const opening = begin(candidatesOf(without, prefers), block, patienceMs, options);
+      const opening = begin(
+        nodes.filter((node) => !without.includes(node)),
+        { block, prefers },
+        patienceMs,
+        options,
+      );
       opened = opening;
       opening.catch(() => {
         if (opened === opening) opened = undefined;
@@ -117,9 +124,8 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
   }
 
-  /** Those that can do it before those that cannot, then those that failed a moment ago last. */
-  function candidatesOf(without: readonly Node[], prefers: SessionOptions['prefers']): readonly Node[] {
-    const left = nodes.filter((node) => !without.includes(node));
+  /** Those that can do it before those that cannot, and those that failed a moment ago last. */
+  function candidatesOf(left: readonly Node[], prefers: SessionOptions['prefers']): readonly Node[] {
     const able = left.filter((node) => {
       const { capabilities } = node.status();
       return !prefers || !capabilities || prefers(capabilities);
@@ -129,15 +135,25 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     return awake.length > 0 ? awake : wanted;
   }
 
+  /** Ask the candidates, and when none of them answers the rest. */
   async function begin(
-    candidates: readonly Node[],
-    block: NamedBlock | undefined,
+    left: readonly Node[],
+    wish: { readonly block: NamedBlock | undefined; readonly prefers: SessionOptions['prefers'] },
     patienceMs: number,
     options?: ReadOptions,
   ): Promise<Opened> {
-    const { node, head } = block ? holderOf(block, candidates) : await first(candidates, patienceMs, options);
-    onChosen?.(node.place);
-    return { node, reading: await node.readingOf(head, patienceMs) };
+    const candidates = candidatesOf(left, wish.prefers);
+    const rest = left.filter((node) => !candidates.includes(node));
+    try {
+      const { node, head } = wish.block
+        ? holderOf(wish.block, candidates)
+        : await first(candidates, patienceMs, options);
+      onChosen?.(node.place);
+      return { node, reading: await node.readingOf(head, patienceMs) };
+    } catch (error) {
+      if (rest.length === 0 || !(error instanceof ChainReadError)) throw error;
+      return begin(rest, wish, patienceMs, options);
+    }
   }
 
   /** The node that told a block, else one that has come as far. */
@@ -162,7 +178,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
       };
       for (const node of candidates) {
         node
-          .ask(patienceMs, options)
+          .ask(candidates.length > 1 ? Math.min(patienceMs, HEAD_TIMEOUT_MS) : patienceMs, options)
           .then((head) => {
             if (isFromFuture(Number(head.timestamp) * 1_000, clock.now())) throw new ChainReadError('implausible');
             const choice = { node, head };

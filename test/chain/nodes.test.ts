@@ -179,6 +179,16 @@ describe('createChainNodes', () => {
     expect([runs, number]).toEqual([2, BigInt(BLOCKS - 1)]);
   });
 
+  it('behavior: a node that failed a moment ago is asked when no other one answers', async () => {
+    a.set({ kind: 'down' });
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    await settled(() => statusOf(1) === 'failing');
+    a.set({ kind: 'pass' });
+    b.set({ kind: 'down' });
+    expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
+  });
+
   it('error: ChainReadError when none answers', async () => {
     a.set({ kind: 'down' });
     b.set({ kind: 'status', status: 500 });

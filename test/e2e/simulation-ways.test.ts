@@ -139,6 +139,14 @@ const WAYS: readonly [string, Lacks, Json][] = [
   ],
 ];
 
+it('behavior: a node that fails at what its probe passed is believed no longer, and the build goes on', async () => {
+  expect(await capabilities(1)).toMatchObject({ simulateV1: 'works' });
+  proxies.get(1)?.set({ kind: 'lacks', simulate: 'crashes' });
+  const bundle = await partner(1).build(BUILD, opening(1));
+  expect(bundle.meta.instructions).not.toContain('NOT_SIMULATED');
+  expect(await capabilities(1)).toMatchObject({ simulateV1: 'broken', stateOverrides: 'works' });
+});
+
 describe.each(WAYS)('simulated by %s', (_name, lacks, can) => {
   beforeAll(() => restartBefore(lacks), 60_000);
 
