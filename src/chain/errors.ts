@@ -22,9 +22,10 @@ export class BlockMissingError extends ChainReadError {
   }
 }
 
-/** What nodes say of a block that they do not have: EIP-1474's code, and the words of geth, Nethermind, Erigon and Nitro. */
+/** What nodes say of a block that they do not have, or whose state they have dropped: EIP-1474's code, and the words of geth, Nethermind, Erigon and Nitro. */
 const RESOURCE_NOT_FOUND = -32001;
-const NO_BLOCK = /header not found|block .{0,80}not found|unknown block|could not find block|not canonical/i;
+const NO_BLOCK =
+  /header not found|block .{0,80}not found|unknown block|could not find block|not canonical|missing trie node|state .{0,80}(not available|pruned)/i;
 
 /** Turn whatever a request threw into a `ChainReadError`. An abort is rethrown as it is. */
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {

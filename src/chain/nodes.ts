@@ -67,6 +67,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   const nodes = urls.map((url, i) =>
     createNode({ ...deps, url, place: i + 1, fetch: fetchOf?.(i + 1) ?? globalThis.fetch }),
   );
+  let isForked = false;
   return view(timeoutMs);
 
   function view(patienceMs: number): ChainNodes {
@@ -204,14 +205,15 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   function compare(answered: readonly Choice[]): void {
     for (const { node, head } of answered) {
       node.compared(answered.some((other) => isFarBehind(head, other.head, clock)));
-      const fork = answered.find((other) => other.head.number === head.number && other.head.hash !== head.hash);
-      if (fork && fork.node.place > node.place) {
-        logger.warn(
-          { chainId, nodes: [node.place, fork.node.place], block: Number(head.number) },
-          'nodes disagree on a block',
-        );
-      }
     }
+    const [one] = answered;
+    const same = answered.filter(({ head }) => head.number === one?.head.number);
+    const differ = same.some(({ head }) => head.hash !== one?.head.hash);
+    // At different heights nothing is said of each other.
+    if (same.length < 2 || differ === isForked) return;
+    isForked = differ;
+    const places = same.map(({ node }) => node.place);
+    logger.warn({ chainId, nodes: places }, isForked ? 'nodes disagree on a block' : 'nodes agree again');
   }
 }
 

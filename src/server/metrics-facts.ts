@@ -83,9 +83,11 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
       }
     });
 
-  perNode('spiral_node_up', 'Whether a chain node answers and is not behind the others.', ({ status }) => ({
-    up: status === 'ok' ? 1 : 0,
-  }));
+  perNode(
+    'spiral_node_up',
+    'Whether a chain node answers and is not behind the others.',
+    ({ status }): Record<string, number> => (status === 'unknown' ? {} : { up: status === 'ok' ? 1 : 0 }),
+  );
   perNode(
     'spiral_node_block',
     'The newest block that a chain node told.',

@@ -8,7 +8,7 @@ import {
 } from 'viem';
 import { multicall3Abi } from '../../abi/multicall3.ts';
 import { requireBlockTime } from '../../chain/block-time.ts';
-import { BlockMissingError, ChainReadError, toChainReadError } from '../../chain/errors.ts';
+import { ChainReadError, toChainReadError } from '../../chain/errors.ts';
 import type { Session } from '../../chain/nodes.ts';
 import type { BlockName, Reading } from '../../chain/reading.ts';
 import type { BlockRef, Call } from '../../chain/types.ts';
@@ -39,11 +39,14 @@ type Answers<P extends readonly Read<unknown>[]> = {
   readonly [K in keyof P]: P[K] extends Read<infer T> ? T | undefined : never;
 };
 
+/** The block of a reading; without a number where that may be another block by now. */
+export type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
+
 export interface LatestReader {
   /** Read everything at the block of the session, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
-  ): Promise<{ readonly block: BlockRef; readonly answers: Answers<P> }>;
+  ): Promise<{ readonly block: SeenBlock; readonly answers: Answers<P> }>;
   /**
    * Read the same at the block of the session and at the newest final one, in one request. What both say can be remembered: no
    * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
@@ -87,9 +90,8 @@ export function createLatestReader(session: Session, multicall3: Address, clock:
       session.run(async (reading) => {
         const { timestamp, answers } = await readAt(reading, plan, reading.at);
         const { number, timestamp: named } = reading.block;
-        // A number may have become another block since it was told: what is named by its hash cannot.
-        if (timestamp !== named) throw new BlockMissingError();
-        return { block: { number, timestamp }, answers };
+        // A number may have become another block since it was told; what is named by its hash cannot.
+        return { block: timestamp === named ? { number, timestamp } : { timestamp }, answers };
       }),
     readSettled: (plan) =>
       session.run(async (reading) => {
