@@ -4,6 +4,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import type { Shortfall } from './simulation/shortfall.ts';
+import type { SwapPair } from './types.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same
@@ -177,11 +178,14 @@ export class SimulationRevertedError extends AppError<SimulationRevertedDetails>
 }
 
 /** Where a simulation fell short of its plan, and both numbers. */
-export type SimulationMismatchDetails = Shortfall;
+export type SimulationMismatchDetails = Omit<Shortfall, 'swap'>;
 
 /** The built calls were executed and gave less than their quotes say. Fresh quotes may cure it. */
 export class SimulationMismatchError extends AppError<SimulationMismatchDetails> {
-  constructor(details: SimulationMismatchDetails) {
+  /** The swap that fell short; absent where it is the position. */
+  readonly swap: SwapPair | undefined;
+
+  constructor({ swap, ...details }: Shortfall) {
     const { of, expected, simulated, symbol, tolerancePct, source } = details;
     const what = of === 'swap_output' ? `the swap at ${source ?? 'the venue'}` : 'the position less its debt';
     super(
@@ -189,6 +193,7 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
       `In simulation ${what} comes to ${simulated} ${symbol} instead of ${expected}; at most ${tolerancePct} % may be missing. Nothing is built on it: build again for fresh quotes.`,
       { details },
     );
+    this.swap = swap;
   }
 }
 

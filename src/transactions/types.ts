@@ -45,6 +45,12 @@ export interface PayToken {
   readonly resetsApproval: boolean;
 }
 
+/** What is swapped for what. */
+export interface SwapPair {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+}
+
 /** A swap as it was chosen: the quote, what it is measured against, and what of it is guaranteed. */
 export interface PlannedSwap {
   readonly tokenIn: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;

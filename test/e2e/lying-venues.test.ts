@@ -161,6 +161,29 @@ describe('one of two venues is honest', () => {
   });
 });
 
+describe('each of two venues lies about another swap', () => {
+  const TWO_SWAPS = ['open with another token', 'open with another token and liquidity brought in'];
+  const lieOf = (name: string) => LIES.find((lie) => lie.name === name) as NamedLie;
+  test.each([
+    ['skimming the fill', 'skimming the fill'],
+    ['taking a fee for a stranger', 'paying the output to a stranger'],
+    ['paying the output to a stranger', 'low by 9.5 %'],
+    ['low by 9.5 %', 'skimming the fill'],
+  ])('behavior: %s and %s: each swap goes to the venue that is honest about it', async (entry, loan) => {
+    for (const flow of TWO_SWAPS.map((name) => flowOf('ethereum', name))) {
+      const [paid, borrowed] = flow.swaps as readonly [FlowSwap, FlowSwap];
+      for (const [one, other] of [['kyberswap', 'openocean'] as const, ['openocean', 'kyberswap'] as const]) {
+        venues.lie(one, lieOf(entry).of(paid), paid);
+        venues.lie(other, lieOf(loan).of(borrowed), borrowed);
+        const answer = await flow.ask();
+        expect(isBuilt(answer), JSON.stringify(answer)).toBe(true);
+        expect(await flow.execute(answer)).toBe(true);
+        venues.clear();
+      }
+    }
+  });
+});
+
 describe.each(LIES.map((lie) => [lie.name, lie] as const))('no venue is honest: %s', (_name, lie) => {
   // The two chains have nothing in common but the time of the providers.
   test.each(SIDE_BY_SIDE)('behavior: %s at two venues, %s at the only one', async (ethereum, robinhood) => {

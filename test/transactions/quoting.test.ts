@@ -166,7 +166,8 @@ describe('withVenues', () => {
         const fixed = { chain: servedChain, tokenIn: USDC, tokenOut, amountIn: 100n, sender: USDC, recipient: USDC };
         quotes.push(await deps.quoter.quote({ ...fixed, slippage: undefined as never, feeBps: 0 }));
       }
-      runs.push([...new Set(quotes.map(({ source }) => source)), deps.quoter.capped].join(' '));
+      const sources = quotes.map(({ source }) => source).filter((source, i, all) => source !== all[i - 1]);
+      runs.push([...sources, deps.quoter.capped].join(' '));
       const error = fail(runs.length);
       if (error) throw error;
       return 'built';
@@ -186,6 +187,22 @@ describe('withVenues', () => {
     expect(alone.runs).toEqual(['AggregatorOne false', 'AggregatorOne true']);
     const other = new NoRouteError({ tokenIn: USDC, tokenOut: SUSDE, amountIn: '1', venues: [] });
     expect((await runsOf(both, () => other)).runs).toEqual(['AggregatorOne false']);
+  });
+
+  it('behavior: where the failure tells which swap it was, only its venue is passed over, and the next one after it', async () => {
+    const failing = [
+      'FlashLeverageRouter__MinTokenOutNotMet',
+      'FlashLeverage__SwapRouterCallFailed',
+      'FlashLeverage__SwapRouterCallFailed',
+    ].map((reason) => new SimulationRevertedError({ reason, args: [], callIndex: 0 }, true));
+    // Of three swaps the first is the router's, and the last the one in FlashLeverage.
+    const { runs, result } = await runsOf(both, (run) => failing[run - 1]);
+    expect(runs).toEqual([
+      'AggregatorOne false',
+      'AggregatorTwo AggregatorOne false',
+      'AggregatorTwo AggregatorOne AggregatorTwo true',
+    ]);
+    expect(result).toBe(failing[2]);
   });
 
   it('behavior: the run that passes is the last', async () => {

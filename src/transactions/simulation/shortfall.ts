@@ -1,7 +1,7 @@
 import type { SwapSource } from '../../catalog/schema.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { PositionState } from '../types.ts';
+import type { PositionState, SwapPair } from '../types.ts';
 import type { Fill } from './fills.ts';
 
 /** A simulation that ended with less than was planned. Whole tokens. */
@@ -15,6 +15,8 @@ export interface Shortfall {
   readonly tolerancePct: string;
   /** The venue, where it is one swap. */
   readonly source?: SwapSource;
+  /** Which swap it is; not shown. */
+  readonly swap?: SwapPair;
 }
 
 /** What prices do between a quote and the simulation a moment later. */
@@ -40,7 +42,7 @@ export function swapShortfall(fills: readonly Fill[], slippage: Decimal, capped:
   const expectedOf = ({ swap }: Fill) => (capped ? swap.expectedOut : swap.quote.amountOut);
   const short = fills.find((fill) => isShort(expectedOf(fill), fill.received, tolerance));
   if (!short) return undefined;
-  const { quote, tokenOut } = short.swap;
+  const { quote, tokenIn, tokenOut } = short.swap;
   return {
     of: 'swap_output',
     expected: formatUnitsPlain(expectedOf(short), tokenOut.decimals),
@@ -48,6 +50,7 @@ export function swapShortfall(fills: readonly Fill[], slippage: Decimal, capped:
     symbol: tokenOut.symbol,
     tolerancePct: toFixedHalfUp(tolerance.times(100), 2),
     source: quote.source,
+    swap: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
   };
 }
 
