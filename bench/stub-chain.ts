@@ -41,6 +41,7 @@ const SELECTORS = {
 } as const;
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 const CAPABLE: NodeCapabilities = {
+  chainId: null,
   simulateV1: 'works',
   stateOverrides: 'works',
   batchSize: 500,

@@ -11,6 +11,8 @@ export type Support = 'works' | 'missing' | 'broken' | 'unknown';
 
 /** What one node can do, as its answers to the probes say. */
 export interface NodeCapabilities {
+  /** Which chain it says it is of; `null` = not known. */
+  readonly chainId: number | null;
   /** `eth_simulateV1` with code and state overrides, on what the chain's own code runs on, events included. */
   readonly simulateV1: Support;
   /** Code overrides in `eth_call`. */
@@ -52,17 +54,28 @@ export async function probeNode(send: SendRpc): Promise<NodeCapabilities> {
   const newest = await ask(send, { method: 'eth_getBlockByNumber', params: ['latest', false] });
   const head = headOf(newest);
   const expected = runOf(await call(send, { data: NODE_PROBE_CODE }, 'latest'));
-  const [batchSize, callGas, blockHash, stateOverrides, simulateV1, safe, finalized, logRange] = await Promise.all([
-    probeBatchSize(send),
-    call(send, { data: GAS_CODE }, 'latest').then(wordOf),
-    probeBlockHash(send, head),
-    probeOverrides(send, expected),
-    probeSimulation(send, expected),
-    probeTag(send, 'safe'),
-    probeTag(send, 'finalized'),
-    probeLogs(send, head),
-  ]);
-  return { simulateV1, stateOverrides, batchSize, callGas, blockHash, blockTags: { safe, finalized }, logRange };
+  const [chainId, batchSize, callGas, blockHash, stateOverrides, simulateV1, safe, finalized, logRange] =
+    await Promise.all([
+      ask(send, { method: 'eth_chainId' }).then(chainIdOf),
+      probeBatchSize(send),
+      call(send, { data: GAS_CODE }, 'latest').then(wordOf),
+      probeBlockHash(send, head),
+      probeOverrides(send, expected),
+      probeSimulation(send, expected),
+      probeTag(send, 'safe'),
+      probeTag(send, 'finalized'),
+      probeLogs(send, head),
+    ]);
+  return {
+    chainId,
+    simulateV1,
+    stateOverrides,
+    batchSize,
+    callGas,
+    blockHash,
+    blockTags: { safe, finalized },
+    logRange,
+  };
 }
 
 /** The same code at an address has to end as creation code does. A node that ignores overrides finds no code there. */
@@ -159,6 +172,11 @@ async function ask(send: SendRpc, request: RpcCall): Promise<RpcAnswer | undefin
 
 /** Too many requests, as providers say it. */
 const LIMITED: readonly number[] = [-32005, 429];
+
+function chainIdOf(answer: RpcAnswer | undefined): number | null {
+  const id = answer?.result;
+  return isHex(id) && id.length <= MAX_QUANTITY_DIGITS ? Number(BigInt(id)) : null;
+}
 
 function runOf(answer: RpcAnswer | undefined): Hex | undefined {
   return wordIn(answer?.result);

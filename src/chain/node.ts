@@ -3,7 +3,7 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { type NodeCapabilities, probeNode } from './capabilities.ts';
 import { type ChainClient, createChainClient, createProbeDoor } from './client.ts';
-import type { ChainReadError } from './errors.ts';
+import { ChainReadError } from './errors.ts';
 import type { SendRpc } from './json-rpc.ts';
 import { type NamedBlock, nameOf, newestBlock, type Reading } from './reading.ts';
 import type { ReadOptions } from './types.ts';
@@ -24,8 +24,8 @@ export interface NodeDeps {
 /** What is known of one node. */
 export interface NodeStatus {
   readonly place: number;
-  /** `unknown` before its first answer; `failing` while its latest answer was none. */
-  readonly status: 'ok' | 'behind' | 'failing' | 'unknown';
+  /** `unknown` before its first answer; `failing` while its latest answer was none; `other_chain` = it is not of this chain. */
+  readonly status: 'ok' | 'behind' | 'failing' | 'other_chain' | 'unknown';
   /** The newest block that it told, and how long that took. */
   readonly head?: NamedBlock;
   readonly latencyMs?: number;
@@ -37,11 +37,11 @@ export interface NodeStatus {
 export interface Node {
   readonly place: number;
   status(): NodeStatus;
-  /** Whether it failed a moment ago: others go first. */
+  /** Whether it failed a moment ago, or is of another chain: others go first. */
   isResting(): boolean;
   /** Ask it for its newest block. @throws ChainReadError */
   ask(timeoutMs: number, options?: ReadOptions): Promise<NamedBlock>;
-  /** Begin a reading of a block on it; waits for its first probe. */
+  /** Begin a reading of a block on it; waits for its first probe. @throws ChainReadError when it is of another chain */
   readingOf(block: NamedBlock, timeoutMs: number): Promise<Reading>;
   /** Note what became of a reading on it. */
   succeeded(): void;
@@ -78,6 +78,7 @@ export function createNode(deps: NodeDeps): Node {
   let probing: Promise<NodeCapabilities> | undefined;
   let probeDueMs = 0;
 
+  const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const clientOf = (timeoutMs: number): ChainClient => {
     const made = clients.get(timeoutMs);
     if (made) return made;
@@ -105,7 +106,7 @@ export function createNode(deps: NodeDeps): Node {
   return {
     place,
     probe,
-    isResting: () => lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS,
+    isResting: () => isOther() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
     ask(timeoutMs, options) {
       const asking = begun.get(timeoutMs);
       // Readings that begin together share the question; one that can be aborted asks for itself.
@@ -127,6 +128,7 @@ export function createNode(deps: NodeDeps): Node {
       if (!known) await probe();
       else if (clock.now() >= probeDueMs) void probe();
       const capabilities = known as NodeCapabilities;
+      if (isOther()) throw new ChainReadError('implausible');
       return {
         client: clientOf(timeoutMs),
         block,
@@ -156,7 +158,7 @@ export function createNode(deps: NodeDeps): Node {
     },
     status: () => ({
       place,
-      status: isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
+      status: isOther() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
       ...(head ? { head } : {}),
       ...(latencyMs === undefined ? {} : { latencyMs }),
       ...(known ? { capabilities: known } : {}),

@@ -144,16 +144,25 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     options?: ReadOptions,
   ): Promise<Opened> {
     const candidates = candidatesOf(left, wish.prefers);
-    const rest = left.filter((node) => !candidates.includes(node));
-    try {
-      const { node, head } = wish.block
-        ? holderOf(wish.block, candidates)
-        : await first(candidates, patienceMs, options);
-      onChosen?.(node.place);
-      return { node, reading: await node.readingOf(head, patienceMs) };
-    } catch (error) {
+    const others = (asked: readonly Node[], error: unknown): Promise<Opened> => {
+      const rest = left.filter((node) => !asked.includes(node));
       if (rest.length === 0 || !(error instanceof ChainReadError)) throw error;
       return begin(rest, wish, patienceMs, options);
+    };
+    let choice: Choice;
+    try {
+      choice = wish.block ? holderOf(wish.block, candidates) : await first(candidates, patienceMs, options);
+    } catch (error) {
+      return others(candidates, error);
+    }
+    const { node, head } = choice;
+    try {
+      const reading = await node.readingOf(head, patienceMs);
+      onChosen?.(node.place);
+      return { node, reading };
+    } catch (error) {
+      if (error instanceof ChainReadError) node.failed(error);
+      return others([node], error);
     }
   }
 
@@ -172,7 +181,8 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
       let failure: unknown;
       let waiting = candidates.length;
       const finish = () => {
-        if (answered.length > 1) compare(answered);
+        const ours = nodes.filter((node) => node.status().status !== 'other_chain');
+        if (answered.length > 1 || ours.length === 1) compare(answered);
         const [highest] = [...answered].sort((a, b) => Number(b.head.number - a.head.number));
         if (highest) resolve(highest);
         else reject(failure);

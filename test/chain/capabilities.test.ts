@@ -18,6 +18,7 @@ afterAll(async () => {
 });
 
 const ALL: NodeCapabilities = {
+  chainId: 4663,
   simulateV1: 'works',
   stateOverrides: 'works',
   batchSize: 500,
@@ -51,7 +52,14 @@ describe('probeNode', () => {
     proxy.set({ kind });
     const unknown = { simulateV1: 'unknown', stateOverrides: 'unknown', blockHash: 'unknown' };
     const tags = { safe: 'unknown', finalized: 'unknown' };
-    expect(await probe()).toEqual({ ...unknown, blockTags: tags, batchSize: null, callGas: null, logRange: null });
+    expect(await probe()).toEqual({
+      ...unknown,
+      chainId: null,
+      blockTags: tags,
+      batchSize: null,
+      callGas: null,
+      logRange: null,
+    });
   });
 
   it('behavior: the gas of an eth_call is what code finds', async () => {

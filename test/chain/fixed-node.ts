@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/shared/logger.ts';
 
 /** What a scripted node can do: everything, its blocks are named by their numbers. */
 export const CAPABLE: NodeCapabilities = {
+  chainId: 1,
   simulateV1: 'works',
   stateOverrides: 'works',
   batchSize: 500,
@@ -38,6 +39,6 @@ export function fixedNode({ chainId = 1, rpcUrl, timeoutMs, clock = systemClock,
       onRequest?.();
       return fetch(input, init);
     },
-    probe: async () => CAPABLE,
+    probe: async () => ({ ...CAPABLE, chainId }),
   });
 }

@@ -189,6 +189,23 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
   });
 
+  it('behavior: a node of another chain is never read, however high its blocks are', async () => {
+    const other = await startAnvil({ chainId: 5, timestamp: START_SEC + BLOCKS * BLOCK_SEC, history: 10 });
+    const mixed = createChainNodes({
+      chainId: 1,
+      urls: [other.rpcUrl, a.url],
+      clock: { now: () => nowMs },
+      logger: silentLogger,
+    });
+    try {
+      for (let i = 0; i < 3; i += 1) expect(await mixed.read(async ({ block }) => block.toldBy)).toBe(2);
+      await mixed.probe();
+      expect(mixed.status().map(({ status }) => status)).toEqual(['other_chain', 'ok']);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('error: ChainReadError when none answers', async () => {
     a.set({ kind: 'down' });
     b.set({ kind: 'status', status: 500 });

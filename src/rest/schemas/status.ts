@@ -28,8 +28,8 @@ const support = z
 const nodeHealth = z.looseObject({
   node: z.int().describe('Its place among the nodes of the chain, from 1.'),
   status: z
-    .enum(['ok', 'behind', 'failing', 'unknown'])
-    .describe('ok, behind the others, without an answer at the latest reading, or not asked yet.'),
+    .enum(['ok', 'behind', 'failing', 'other_chain', 'unknown'])
+    .describe('ok, behind the others, without an answer at the latest reading, of another chain, or not asked yet.'),
   block: z.int().optional().describe('The newest block that it told; absent before its first answer.'),
   blocksBehind: z.int().optional().describe('How many blocks that is behind the highest of them.'),
   latencyMs: z.int().optional().describe('How long its newest block took, milliseconds.'),
@@ -39,6 +39,7 @@ const nodeHealth = z.looseObject({
     .describe('Its latest failure; absent without one.'),
   capabilities: z
     .looseObject({
+      chainId: z.int().nullable().describe('The chain that it says it is of; null = not known.'),
       simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on code of today.'),
       stateOverrides: support.describe('Code overrides in `eth_call`.'),
       batchSize: z.int().nullable().describe('Requests in a batch; 1 = no batches, null = not known.'),
