@@ -1,12 +1,15 @@
 import type { SummedDivergence } from '../domain/tvl/types.ts';
 import { NotReadyError } from '../shared/errors.ts';
 import { isStaleIn } from './age.ts';
+import type { LeftOutChain } from './chains.ts';
 import type { AppContext } from './context.ts';
 import type { TvlSnapshot, TvlTotals } from './services.ts';
 
 export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
   readonly asOfMs: number;
   readonly stale: boolean;
+  /** Chains of which no TVL was computed yet: they are in no sum. */
+  readonly leftOut: readonly LeftOutChain[];
   readonly chains: readonly (TvlTotals & {
     readonly oracleDivergences?: readonly SummedDivergence[];
     readonly chainId: number;
@@ -29,6 +32,9 @@ export function readTvl(ctx: AppContext): ShownTvl {
   return {
     asOfMs: Math.min(...chains.map(({ asOfMs }) => asOfMs)),
     stale: chains.some(({ stale }) => stale),
+    leftOut: ctx.services.catalog.chainIds
+      .filter((chainId) => !chains.some((chain) => chain.chainId === chainId))
+      .map((chainId) => ({ chainId, waitingFor: ['tvl'] })),
     total: tvl.total,
     chains,
   };

@@ -1,7 +1,7 @@
 import type { LeftOutChain, MissingFacts } from '../resolvers/chains.ts';
 import { builder } from './builder.ts';
 
-const LeftOutChainRef = builder.objectRef<LeftOutChain>('LeftOutChain').implement({
+export const LeftOutChainRef = builder.objectRef<LeftOutChain>('LeftOutChain').implement({
   description: 'A chain that a list goes without, because nothing of it was measured yet.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),

@@ -4,6 +4,7 @@ import { readTvl, type ShownTvl } from '../resolvers/tvl.ts';
 import { formatPct, toFixedHalfUp } from '../shared/decimal.ts';
 import { ORACLE_REFERENCE } from '../shared/vocabulary.ts';
 import { builder } from './builder.ts';
+import { LeftOutChainRef } from './page.ts';
 
 const TotalsRef = builder.interfaceRef<TvlTotals>('TvlTotals').implement({
   description: 'Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers.',
@@ -105,6 +106,11 @@ const TvlRef = builder.objectRef<ShownTvl>('Tvl').implement({
       resolve: ({ asOfMs }) => asOfMs,
     }),
     stale: t.exposeBoolean('stale', { description: 'Whether any chain is past its budget.' }),
+    leftOut: t.field({
+      type: [LeftOutChainRef],
+      description: 'Chains that are in no sum, because their TVL was never computed; empty when every chain was.',
+      resolve: ({ leftOut }) => leftOut,
+    }),
     total: t.expose('total', { type: TotalRef, description: 'Over all computed chains.' }),
     chains: t.expose('chains', {
       type: [ChainTvlRef],

@@ -16,7 +16,7 @@ export type KeepItem = (group: FactGroup, key: string) => boolean;
 /**
  * Merge the refresh of one group, or of several of one moment, into the facts and make the next version. Last-good holds per item: keys that the
  * publication does not name keep their value and failure; a failure never touches a value or its `asOfMs`; a running
- * failure keeps its first `sinceMs` until the item succeeds; a measurement older than the one known is not taken.
+ * failure keeps its first `sinceMs`, and a value that waits to be confirmed, until the item succeeds; a measurement older than the one known is not taken.
  * What claims to be from the future is no measurement: it goes when it is known, and fails as implausible when it comes.
  */
 export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
@@ -53,15 +53,15 @@ export function* mergeGroup<G extends FactGroup>(
   const failures = yield* copied(state.failures);
   for (const [key, failure] of publication.failures) {
     if (publication.items.has(key)) continue;
-    failures.set(key, { ...failure, sinceMs: failures.get(key)?.sinceMs ?? publication.attemptedAtMs });
+    failures.set(key, continued(failure, failures.get(key), publication.attemptedAtMs));
   }
   let hasImplausible = false;
   for (const [key, told] of publication.items) {
     const fact = ofNow(group, told, nowMs);
     if (fact === null) {
       hasImplausible = true;
-      const sinceMs = failures.get(key)?.sinceMs ?? publication.attemptedAtMs;
-      failures.set(key, { reason: 'implausible', source: told.source, sinceMs });
+      const failure = { reason: 'implausible', source: told.source } as const;
+      failures.set(key, continued(failure, failures.get(key), publication.attemptedAtMs));
       continue;
     }
     const before = items.get(key);
@@ -80,6 +80,12 @@ export function* mergeGroup<G extends FactGroup>(
     lastAttemptMs: latest(state.lastAttemptMs, publication.attemptedAtMs),
     lastSuccessMs: succeeded ? latest(state.lastSuccessMs, publication.attemptedAtMs) : state.lastSuccessMs,
   };
+}
+
+/** A failure goes on since it began, and what was told and not confirmed stands until a value is published. */
+function continued(failure: Omit<Failure, 'sinceMs'>, before: Failure | undefined, nowMs: number): Failure {
+  const suspect = failure.suspect ?? before?.suspect;
+  return { ...failure, sinceMs: before?.sinceMs ?? nowMs, ...(suspect ? { suspect } : {}) };
 }
 
 function* copied<V>(map: ReadonlyMap<string, V>): Generator<void, Map<string, V>, void> {

@@ -84,7 +84,8 @@ function apyWarmer(
         source,
         signal,
         ask: () => ask(asked, signal),
-        ...(source === 'onchain' ? {} : { doubt: doubtRate }),
+        doubt: (fresh, lastGood, key) =>
+          source === 'onchain' ? undefined : doubtRate(fresh, lastGood, recorded.get(key)),
         combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
       await own.record(keys);
@@ -98,13 +99,19 @@ function hasMatured(token: Token, nowMs: number): boolean {
   return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
 }
 
-/** A rate that is far from the last good one, or from its own history, waits to be confirmed. What a chain tells never does. */
+/**
+ * A rate that is far from the last good one, or without one from our own newest sample, or from its own history, waits to be
+ * confirmed. What a chain tells never does.
+ */
 export function doubtRate(
   fresh: CollateralApy,
   lastGood: CollateralApy | undefined,
+  own?: RateHistory,
 ): CollateralApy['apyPct'] | undefined {
-  const newest = fresh.history === undefined ? undefined : pointsOf(fresh.history).at(-1)?.ratePct;
-  return isSuspectRate(fresh.apyPct, lastGood?.apyPct, newest) ? fresh.apyPct : undefined;
+  const newestOf = (history: RateHistory | undefined) =>
+    history === undefined ? undefined : pointsOf(history).at(-1)?.ratePct;
+  const known = lastGood?.apyPct ?? newestOf(own);
+  return isSuspectRate(fresh.apyPct, known, newestOf(fresh.history)) ? fresh.apyPct : undefined;
 }
 
 /** The rate is the fresh one; its history continues the known one, and days that neither has are our own samples. */

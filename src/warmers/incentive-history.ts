@@ -11,12 +11,12 @@ import { DAY_MS } from '../domain/apy/series.ts';
 import type { CampaignRecord, ChainFacts, FailureReason, IncentiveHistory, MarketIncentives } from '../domain/facts.ts';
 import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Decimal } from '../shared/decimal.ts';
+import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
+import { packHistory, pointsOf, type RateHistory, type RatePoint } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
-import { INCENTIVES_SOURCE } from './incentives.ts';
+import { INCENTIVES_SOURCE, UNKNOWN_APR_MAX } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
 import { bestEffort, KEPT_DAYS } from './series.ts';
 import type { ReadCampaigns, RecordCampaigns, Warmer } from './types.ts';
@@ -154,8 +154,8 @@ function recordOf(
 }
 
 /**
- * Records that contradict what was known of the same step, or that begin far from what the campaign is listed with, wait to be
- * confirmed: the newest rate of the first such campaign is told.
+ * Records that contradict what was known of the same step, that begin far from what the campaign is listed with, or that without
+ * either hold an absurd rate, wait to be confirmed: one such rate of the first such campaign is told.
  */
 function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): Decimal | undefined {
   const known = new Map(plan?.known.map((record) => [campaignKey(record), pointsOf(record.steps)] as const));
@@ -176,8 +176,15 @@ function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): 
     const isFarFromListed =
       before.length === 0 && isRunning && now !== undefined && isSuspectRate(newest, now, undefined);
     if (isContradicted || isFarFromListed) return newest;
+    // Nothing is known to hold it against.
+    const most = before.length === 0 && (now === undefined || !isRunning) ? highest(points) : undefined;
+    if (most?.gt(UNKNOWN_APR_MAX)) return most;
   }
   return undefined;
+}
+
+function highest(points: readonly RatePoint[]): Decimal {
+  return points.map(({ ratePct }) => ratePct).reduce((most, ratePct) => (ratePct.gt(most) ? ratePct : most), ZERO);
 }
 
 function onSides({ borrow, collateral }: MarketIncentives): readonly ListedCampaign[] {

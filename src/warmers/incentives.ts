@@ -68,7 +68,7 @@ export function doubtCampaigns(fresh: MarketIncentives, before: MarketIncentives
 }
 
 /** A campaign of a reward token that is not known on the market is believed up to here, percent. */
-const UNKNOWN_APR_MAX = 50;
+export const UNKNOWN_APR_MAX = 50;
 
 /**
  * A campaign that should still run by its own dates and that a list leaves out was cancelled, or was lost between two pages:

@@ -2,9 +2,9 @@ import type { Chain, Token } from '../catalog/types.ts';
 import type { ChainFacts, FailureReason, UsdPrice } from '../domain/facts.ts';
 import { oracleUsd } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
-import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibility/judge.ts';
+import { agree, isOffPeg, isSuspectPrice, type PriceReferences } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Decimal } from '../shared/decimal.ts';
+import { Decimal } from '../shared/decimal.ts';
 import type { Batch, PricePort } from '../upstreams/types.ts';
 import { type Answer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
@@ -41,18 +41,33 @@ export function createPricesWarmer(
         signal,
         ask: () => {
           const facts = deps.snapshot.facts(chainId);
-          const references = (token: Token, told: Batch<UsdPrice>) => referencesOf(chain, facts, token, told);
+          const references: References = (token, told) => referencesOf(chain, facts, token, told);
           return askInTurn(ports, tokens, references, deps.clock.now(), signal);
         },
       }),
   };
 }
 
-/** What a price is compared with. An oracle tells it in a loan token, whose own price is the last good one, or the one told with it. */
-function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Batch<UsdPrice>): PriceReferences {
+/** What prices were told of a token, by whoever answered. */
+type Told = (address: string) => readonly UsdPrice[];
+const AT_PEG: UsdPrice = { usd: new Decimal(1) };
+type References = (token: Token, told: Told) => PriceReferences;
+
+/**
+ * What a price is compared with. An oracle tells it in a loan token, whose own price is the last good one, or the one told with
+ * it: of a stablecoin one that is near its peg, or the peg, of another token what all who tell it agree on.
+ */
+function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Told): PriceReferences {
   const { items } = facts.groups.price;
   const pegged = peggedTokens(chain);
-  const known = (address: string) => items.get(address)?.value ?? told.values.get(address);
+  const known = (address: Token['address']): UsdPrice | undefined => {
+    const lastGood = items.get(address)?.value;
+    if (lastGood) return lastGood;
+    const prices = told(address);
+    if (pegged.has(address)) return prices.find(({ usd }) => !isOffPeg(usd)) ?? AT_PEG;
+    const [first] = prices;
+    return first && prices.every(({ usd }) => agree(first.usd, usd)) ? first : undefined;
+  };
   const market = chain.markets.find(
     ({ collateral, oracle, loan }) =>
       collateral.address === token.address &&
@@ -88,15 +103,15 @@ interface Choice {
 async function askInTurn(
   [first, second]: readonly [PricePort, PricePort],
   tokens: readonly Token[],
-  references: (token: Token, told: Batch<UsdPrice>) => PriceReferences,
+  references: References,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Answer<UsdPrice>> {
   const primary = await ask(first, tokens, signal);
   const isDoubtful = (token: Token, { usd }: UsdPrice): boolean => {
-    const { pegged, lastGood, oracle } = references(token, primary);
-    // Without anything to compare it with a price is worth a second question.
-    return (lastGood ?? oracle) === undefined || isSuspectPrice(usd, { pegged, lastGood, oracle });
+    const known = references(token, () => []);
+    // Before there is a good one a price is worth a second question: an oracle is valued with prices of the same answer.
+    return known.lastGood === undefined || isSuspectPrice(usd, known);
   };
   const isOld = ({ address }: Token): boolean => nowMs - (primary.measuredMs?.get(address) ?? nowMs) > OLD_MS;
   const open = tokens.filter((token) => {
@@ -106,8 +121,13 @@ async function askInTurn(
   if (open.length === 0) return primary;
   const fallback = await ask(second, open, signal);
   if (primary.error !== undefined && fallback.error !== undefined) throw primary.error;
+  const told: Told = (address) =>
+    [primary, fallback].flatMap(({ values }) => {
+      const price = values.get(address);
+      return price ? [price] : [];
+    });
   const choose = (token: Token): Choice | null => {
-    const known = references(token, primary);
+    const known = references(token, told);
     const from = (source: PricePort, asked: Asked): Choice[] => {
       const price = asked.values.get(token.address);
       if (price === undefined) return [];
@@ -116,13 +136,13 @@ async function askInTurn(
     };
     const candidates = [...from(first, primary), ...from(second, fallback)];
     if (isOld(token)) candidates.sort((a, b) => (b.seenMs ?? nowMs) - (a.seenMs ?? nowMs));
-    const [told, other] = candidates;
-    if (told && other && agree(told.price.usd, other.price.usd)) return { ...told, isSuspect: false };
-    if (!told) return null;
+    const [best, other] = candidates;
+    if (best && other && agree(best.price.usd, other.price.usd)) return { ...best, isSuspect: false };
+    if (!best) return null;
     const isUnknown = (known.lastGood ?? known.oracle) === undefined && !known.pegged;
     // Two sources that contradict each other, and nothing to tell which of them is right.
-    if (isUnknown && other) return { ...told, isSuspect: true };
-    return candidates.find(({ isSuspect }) => !isSuspect) ?? told;
+    if (isUnknown && other) return { ...best, isSuspect: true };
+    return candidates.find(({ isSuspect }) => !isSuspect) ?? best;
   };
   const chosen = new Map(open.map((token) => [token.address as string, choose(token)] as const));
   const values = new Map(primary.values);

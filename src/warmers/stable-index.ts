@@ -61,7 +61,7 @@ export function createStableIndexWarmer(
         group: 'collateralApy',
         keys: tokens.map((token) => token.address),
         ask: async () => apysOf(tokens, await fetched),
-        doubt: doubtRate,
+        doubt: (fresh, lastGood, key) => doubtRate(fresh, lastGood, recorded.get(key)),
         combine: (fresh, lastGood, key) => keepHistory(fresh, lastGood, recorded.get(key)),
       });
       await own.record(tokens.map((token) => token.address));

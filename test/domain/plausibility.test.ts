@@ -11,6 +11,9 @@ describe('isSuspectPrice', () => {
     ['1.5', { pegged: true, lastGood: of(1) }, true],
     ['0.85', { pegged: true, lastGood: of(1) }, true],
     ['0.86', { pegged: true, lastGood: of('0.85') }, false],
+    ['0.8', { pegged: true, lastGood: of('0.85') }, false],
+    ['0.6', { pegged: true, lastGood: of('0.85') }, true],
+    ['0.85', { pegged: true, lastGood: of('0.92') }, true],
     ['1.02', { pegged: true, lastGood: of(1) }, false],
     ['1.5', { pegged: true }, true],
     ['900000000', { pegged: false, lastGood: of(3_200) }, true],
@@ -46,6 +49,8 @@ describe('isSuspectRate', () => {
     ['-3', '2', undefined, true],
     ['0.4', '0.9', undefined, false],
     ['999', undefined, undefined, true],
+    ['792', undefined, '792', true],
+    ['792', '792', '792', false],
     ['40', undefined, undefined, false],
   ])('%s %% beside %s and its own %s: %s', (pct, lastGood, history, expected) => {
     const known = (value: string | undefined) => (value === undefined ? undefined : of(value));
@@ -69,6 +74,8 @@ describe('nextReading', () => {
     const second = nextReading(of('0.851'), first);
     expect([first.readings, second.readings]).toEqual([1, 2]);
     expect(nextReading(of('0.5'), second).readings).toBe(1);
+    // A price that goes on falling between two readings.
+    expect(nextReading(of('0.8'), second).readings).toBe(3);
   });
 });
 

@@ -37,6 +37,14 @@ test('a chain that was never measured is left out of the markets and named, and 
   expectEnvelope(await service.get('/v1/app/markets?chainId=2'), 400, 'bad_request');
 });
 
+test('the TVL names the chain that is in no sum', async () => {
+  const { body } = await service.get('/v1/tvl');
+  const leftOut = [{ chainId: 4663, waitingFor: ['tvl'] }];
+  expect([body.chains.map(({ chainId }: Json) => chainId), body.leftOut]).toEqual([[1], leftOut]);
+  const typed = await service.graphql('{ tvl { leftOut { chainId waitingFor } } }');
+  expect(typed.body.data.tvl).toEqual({ leftOut });
+});
+
 test('so it is in the lists of GraphQL', async () => {
   const { body } = await service.graphql(
     '{ markets(first: 1) { leftOut { chainId waitingFor } } strategies(first: 1) { leftOut { chainId waitingFor } } }',

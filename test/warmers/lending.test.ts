@@ -113,4 +113,33 @@ describe('borrow-history', () => {
     await expect(w.run('borrow-history:1')).rejects.toThrow();
     expect(shown(w)).toEqual(['1', '5', '6']);
   });
+
+  test.each([
+    ['500', [undefined, undefined, ['500', '5']]],
+    ['0.05', [undefined, undefined, ['0.05', '5']]],
+    [
+      '6',
+      [
+        ['6', '5'],
+        ['6', '5'],
+        ['6', '5'],
+      ],
+    ],
+  ])(
+    'behavior: before any day is known, %s %% of the indexer is held against our own newest sample',
+    async (told, seen) => {
+      const w = world();
+      w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
+      w.ports.indexer = {
+        ...w.ports.indexer,
+        borrowHistory: async (_c, ids) => all(ids, () => ({ points: packHistory([backfill(1, told)]) })),
+      };
+      const after: unknown[] = [];
+      for (let reading = 0; reading < 3; reading++) {
+        await w.run('borrow-history:1');
+        after.push(shown(w));
+      }
+      expect(after).toEqual(seen);
+    },
+  );
 });

@@ -115,6 +115,37 @@ describe('prices', () => {
       for (const usd of ['1.5', '0.5', '1.5', '0.5', '3']) expect((await tell(w, usd, null))[0]).toBe('1');
     });
 
+    test.each([null, 1.025])(
+      'a loss of the peg that goes on (second source: %s of the first) is told by the third reading',
+      async (of) => {
+        const w = world();
+        await tell(w, '1', '1');
+        const seen: unknown[] = [];
+        for (const usd of [0.75, 0.72, 0.69, 0.66]) {
+          seen.push((await tell(w, String(usd), of === null ? null : String(usd * of)))[0]);
+        }
+        expect(seen).toEqual(['1', '1', '0.69', '0.66']);
+      },
+    );
+
+    test('a reading that fails leaves a value in doubt, and the next one that tells it counts', async () => {
+      const w = world();
+      await tell(w, '1', '1');
+      await tell(w, '0.5', null);
+      w.ports.prices = [
+        { name: 'coingecko', usdPrices: fails('rate_limited') },
+        { name: 'defillama', usdPrices: fails('timeout') },
+      ];
+      await expect(w.run('prices:1')).rejects.toMatchObject({ reason: 'rate_limited' });
+      expect(w.facts().groups.price.failures.get(usdc)).toMatchObject({
+        reason: 'rate_limited',
+        suspect: { readings: 1 },
+      });
+      expect((await tell(w, '0.5', null))[0]).toBe('1');
+      expect((await tell(w, '0.5', null))[0]).toBe('0.5');
+      expect(w.facts().groups.price.failures.get(usdc)).toBeUndefined();
+    });
+
     test('a real loss of the peg that both tell is published at once, however large', async () => {
       const w = world();
       await tell(w, '1', '1');
@@ -169,6 +200,29 @@ describe('prices', () => {
         };
         expect(await first(null)).toEqual([undefined, absurd]);
         expect(await first('1.1')).toEqual(['1.1', undefined]);
+      },
+    );
+
+    test.each([
+      ['1', '1.1'],
+      [null, undefined],
+    ])(
+      'before any price is known, one that tells all a hundredfold confirms nothing by its own prices (other: %s)',
+      async (second, shown) => {
+        const w = world();
+        await w.run('lending-state:1');
+        const { address } = token('sUSDe');
+        const scaled = (factor: string) => async (tokens: readonly { address: string }[]) =>
+          all(
+            tokens.map((each) => each.address),
+            (each) => ({ usd: pct(each === address ? '1.1' : '1').times(factor) }),
+          );
+        w.ports.prices = [
+          { name: 'coingecko', usdPrices: scaled('100') },
+          { name: 'defillama', usdPrices: second === null ? fails('timeout') : scaled(second) },
+        ];
+        await w.run('prices:1');
+        expect(w.facts().groups.price.items.get(address)?.value.usd.toFixed()).toBe(shown);
       },
     );
 

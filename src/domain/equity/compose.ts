@@ -160,6 +160,7 @@ function historicalNetApyPct(
 
 const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
 /** Of either market: what its incentives pay is in the net APY. */
+const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'safeLtvPct'];
 const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
 /** A stock leg does not stand in the contract that keeps a buffer, the yield leg does. */
 const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct'];
@@ -175,8 +176,9 @@ function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarke
     if (INPUT_FIELDS.includes(missing.field) && !own.some(({ field }) => field === missing.field)) own.push(missing);
   }
   const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
-  const limit = yieldMarket.gaps.find(({ field }) => field === 'safeLtvPct');
-  if (limit) own.push({ ...limit, field: 'equityVault.yieldLegApyPct' });
+  // The leg earns what its market does with its incentives, at its limit: the same number stands in both fields.
+  const assumed = yieldMarket.gaps.find(({ field }) => ASSUMED_LEG_FIELDS.includes(field));
+  if (assumed) own.push(...['collateralApyPct', 'equityVault.yieldLegApyPct'].map((field) => ({ ...assumed, field })));
   const known = new Set(own.map(({ field }) => field));
   return [
     ...own.flatMap(gapsOfStrategy),

@@ -32,14 +32,22 @@ export function warningsOf(composed: Priced, context: CompositionContext): reado
     ['loan.priceUsd', market.loan, composed.loanPrice?.value.usd],
   ] as const) {
     const suspect = groups.price.failures.get(token.address)?.suspect;
-    if (suspect) warnings.push(unconfirmed('suspect_price', field, suspect));
+    if (suspect) warnings.push(unconfirmed('suspect_price', field, suspect, price !== undefined));
     warnings.push(...offPeg(field, token, [price, suspect?.value], context));
   }
   const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect;
   if (rate && composed.collateralApySource !== 'none')
-    warnings.push(unconfirmed('suspect_apy', 'collateralApyPct', rate));
+    warnings.push(unconfirmed('suspect_apy', 'collateralApyPct', rate, true));
   const paid = groups.incentives.failures.get(market.id)?.suspect;
-  if (paid) warnings.push(unconfirmed('suspect_incentive', 'borrowIncentive', paid));
+  if (paid) {
+    const isKnown = groups.incentives.items.has(market.id);
+    warnings.push(unconfirmed('suspect_incentive', 'borrowIncentive', paid, isKnown));
+  }
+  const loss = groups.exitLiquidity.failures.get(market.collateral.address)?.suspect;
+  if (loss) {
+    const isKnown = groups.exitLiquidity.items.has(market.collateral.address);
+    warnings.push(unconfirmed('suspect_exit', 'exitLiquidity', loss, isKnown));
+  }
   if (composed.oracleDivergence) warnings.push(divergenceWarning(composed.oracleDivergence));
   return warnings.length === 0 ? NONE : warnings;
 }
@@ -56,9 +64,10 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
   };
 }
 
-function unconfirmed(code: Warning['code'], field: string, { value }: Suspect): Warning {
+function unconfirmed(code: Warning['code'], field: string, { value }: Suspect, isKnown: boolean): Warning {
   const shown = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
-  const message = `Its source tells ${shown} now, which is not confirmed yet: the last good value is shown.`;
+  const instead = isKnown ? 'the last good value is shown' : 'no value is shown, for none is known';
+  const message = `Its source tells ${shown} now, which is not confirmed yet: ${instead}.`;
   return { code, field, value: value.toFixed(), message };
 }
 

@@ -57,7 +57,7 @@ export function protocolRoutes(): AnyRoute[] {
       surface: 'Public',
       summary: 'Protocol TVL',
       description:
-        'Every open position of every wallet, in USD with 2 decimals. Chains that are not computed yet are left out; 503 until the first is.',
+        'Every open position of every wallet, in USD with 2 decimals. Chains that are not computed yet are left out and named in leftOut; 503 until the first is.',
       operation: 'Tvl',
       params: z.object({}),
       variables: () => ({}),
@@ -66,6 +66,7 @@ export function protocolRoutes(): AnyRoute[] {
         return {
           asOf: tvl.asOf,
           stale: tvl.stale,
+          ...(tvl.leftOut.length === 0 ? {} : { leftOut: tvl.leftOut }),
           total: projectTotals(tvl.total),
           chains: tvl.chains.map((chain) => ({
             chainId: chain.chainId,

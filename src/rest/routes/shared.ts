@@ -24,6 +24,7 @@ export function noneIn(
 
 /** Required fields that carry the conservative value that their description names while an input is not known. */
 const ASSUMED: ReadonlySet<string> = new Set([
+  'collateralApyPct',
   'netBorrowApyPct',
   'effectiveCollateralApyPct',
   'maxLtvPct',

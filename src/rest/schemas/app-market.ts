@@ -5,6 +5,7 @@ import {
   assumedGaps,
   dateTime,
   freshnessValue,
+  leftOutChains,
   marketIdString,
   missingFacts,
   oraclePriceAsOf,
@@ -188,15 +189,7 @@ export const appMarketsEnvelope = z
     asOf: dateTime('When the oldest chain was published.'),
     count: z.int().describe('How many markets.'),
     markets: z.array(appMarketSchema).describe('The markets, in catalog order.'),
-    leftOut: z
-      .array(
-        z.object({
-          chainId: z.int().describe('Chain id.'),
-          waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
-        }),
-      )
-      .optional()
-      .describe('Chains of which nothing was measured yet; absent when there is none.'),
+    leftOut: leftOutChains,
     missing: z
       .array(missingFacts.extend({ chainId: z.int().describe('Chain id.') }))
       .optional()

@@ -129,3 +129,14 @@ export const missingFacts = z.object({
     )
     .describe('Strategies left out, because a fact that they need was never measured.'),
 });
+
+/** Chains that an answer goes without. */
+export const leftOutChains = z
+  .array(
+    z.object({
+      chainId: z.int().describe('Chain id.'),
+      waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
+    }),
+  )
+  .optional()
+  .describe('Chains of which nothing was measured yet; absent when there is none.');

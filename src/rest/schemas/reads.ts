@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ORACLE_REFERENCE } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, marketIdString, pct, usd } from './common.ts';
+import { addressString, dateTime, decimalString, leftOutChains, marketIdString, pct, usd } from './common.ts';
 
 const nullableTime = (description: string) => z.iso.datetime().nullable().describe(description);
 
@@ -61,6 +61,7 @@ export const tvlEnvelope = z
   .object({
     asOf: dateTime('Oldest chain snapshot.'),
     stale: z.boolean().describe('Whether any chain is past its budget.'),
+    leftOut: leftOutChains,
     total: z.object(totals).describe('All computed chains together.'),
     chains: z
       .array(
