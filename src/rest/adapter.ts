@@ -79,13 +79,14 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       if (entry.refusal !== null) throw entry.refusal;
       if (!match.ok) throw match.error;
       const { value } = match;
-      response =
-        rendered && !entry.keyed && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await rendered.answer({ ...request, query: knownQuery(request.query, value) }, value.route, async () => ({
+      const made =
+        rendered && value.route.method === 'GET' && value.route.surface === 'Public'
+          ? await rendered.answer(askedOf(request, value, entry), value.route, async () => ({
               response: await run(request, value, entry),
               holds: deps.holdsOf?.(entry),
             }))
           : await run(request, value, entry);
+      response = entry.keyed ? unshared(made) : made;
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
@@ -93,6 +94,17 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return response.status === 401 ? response : { ...response, headers: { ...entry.headers(), ...response.headers } };
   };
   return { answer, routeOf: router.templateOf };
+}
+
+/** What is asked for, as bytes know it. A key was never told a tag. */
+function askedOf(request: RestRequest, match: Match, { keyed }: Entry): RestRequest {
+  const headers = keyed ? { ...request.headers, 'if-none-match': undefined } : request.headers;
+  return { ...request, headers, query: knownQuery(request.query, match) };
+}
+
+/** The answer to a key is the same bytes, and for nobody else to keep. */
+function unshared({ status, headers: { age: _age, etag: _etag, ...headers }, body }: RestResponse): RestResponse {
+  return { status, headers: { ...headers, 'cache-control': 'no-store' }, body };
 }
 
 /**

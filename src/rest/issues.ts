@@ -42,7 +42,10 @@ function counted(bound: number | bigint, origin: string): string {
   return origin === 'string' ? `${bound} characters` : String(bound);
 }
 
-/** List what is wrong with an input; a name that the schema does not have is an issue of its own. */
+/** Of an input that is wrong in many places the first ones are told. */
+const MAX_ISSUES = 20;
+
+/** List what is wrong with an input, as far as `MAX_ISSUES`; a name that the schema does not have is an issue of its own. */
 export function issuesOf(
   schema: z.ZodType,
   value: unknown,
@@ -50,16 +53,17 @@ export function issuesOf(
   whereIs: (name: string | undefined) => string,
 ): readonly InputIssue[] {
   const fieldOf = (path: readonly PropertyKey[]) => [whereIs(path[0]?.toString()), ...path.map(String)].join('.');
-  return issues.flatMap((issue): readonly InputIssue[] => {
+  const told = issues.slice(0, MAX_ISSUES).flatMap((issue): readonly InputIssue[] => {
     if (issue.code !== 'unrecognized_keys') {
       return [{ field: fieldOf(issue.path), message: issue.message, input: issue.input }];
     }
     const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MAX_ISSUES).map((key) => ({
       field: fieldOf([...issue.path, shownValue(key)]),
       message: `is not a field of this request, which takes ${known.join(', ')}`,
       input: (value as Readonly<Record<string, unknown>>)[key],
       oneOf: known,
     }));
   });
+  return told.slice(0, MAX_ISSUES);
 }

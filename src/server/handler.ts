@@ -100,7 +100,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
   };
 
   const takeFast = (req: IncomingMessage, res: ServerResponse): boolean => {
-    if (!deps.fast) return false;
+    if (!deps.fast || hostsOf(req) > 1) return false;
     const startedMs = clock.now();
     const answered = deps.fast(req, res);
     if (!answered) return false;
@@ -200,7 +200,8 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
 
   return {
     node(req, res) {
-      const state: State = { correlationId: '', path: splitTarget(req.url ?? '/').path };
+      req.url = originForm(req.url ?? '/');
+      const state: State = { correlationId: '', path: splitTarget(req.url).path };
       try {
         if (takeFast(req, res) || refuseEarly(req, res, state)) return;
       } catch (error) {
@@ -230,9 +231,36 @@ function checkHeaders(req: IncomingMessage): void {
       field: 'headers.authorization',
     });
   }
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new BadRequestError('The header "Host" is missing. HTTP/1.1 requires it.', { field: 'headers.host' });
+  const { host } = req.headers;
+  const wrong =
+    host === undefined
+      ? req.httpVersion === '1.1' && 'is missing. HTTP/1.1 requires it'
+      : (hostsOf(req) > 1 && 'is given twice. Give it once') ||
+        (!isHost(host) && 'is not a host with or without a port');
+  if (wrong) throw new BadRequestError(`The header "Host" ${wrong}.`, { field: 'headers.host' });
+}
+
+/** Count the Host headers: Node keeps the first one. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count += 1;
   }
+  return count;
+}
+
+/** Whether URLs can be made with this host. An empty one is allowed, and means none. */
+function isHost(host: string): boolean {
+  return host === '' || (!/[\s/?#@\\]/.test(host) && URL.canParse(`http://${host}`));
+}
+
+const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
+
+/** Bring a target into the form that everything else expects: HTTP allows the whole URL in its place, as for proxies. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(ABSOLUTE, '');
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : rest;
 }
 
 function failureOf(error: AppError) {

@@ -24,7 +24,7 @@ export interface TierLimits {
   readonly brackets: number;
   /** Most selections as they are written, before fragments are expanded. */
   readonly selections: number;
-  /** Most definitions of fragments. */
+  /** Most definitions of fragments, and most fragments that are spread. */
   readonly fragments: number;
   /** Highest cost of validating: it is not interrupted, and everybody waits for it. */
   readonly validation: number;

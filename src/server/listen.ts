@@ -94,6 +94,8 @@ export async function listen(
       else listener(req, res);
     },
   );
+  // Their size is limited. Beyond a number Node would leave the last ones out: those that a proxy has added.
+  server.maxHeadersCount = 0;
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const connection = connections.get(req.socket);
     if (connection) connection.answer = res;

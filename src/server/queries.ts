@@ -52,6 +52,7 @@ export interface Queries {
    */
   read(text: string, tier: Tier, scanned?: Scan): DocumentNode;
   isValid(document: DocumentNode): boolean;
+  isPersisted(document: DocumentNode): boolean;
   /**
    * Validate a document that was read, up to the first few errors.
    * @param suggestions whether the first one may say what was meant; finding that out costs more than finding the error
@@ -63,6 +64,8 @@ export interface Queries {
     suggestions: boolean,
   ): readonly GraphQLError[];
   noteValid(document: DocumentNode): void;
+  /** Note how many fields the answer to a persisted operation had. @returns what its execution has cost, in units of cost */
+  noteExecuted(document: DocumentNode, fields: number): number;
   /** Compute what an operation is charged. @throws QueryTooComplexError when it costs more than the tier may ask at once */
   costOf(args: ExecutionArgs, tier: Tier): QueryCost;
 }
@@ -74,6 +77,8 @@ interface Known {
   readonly points: number | undefined;
   readonly scan: Scan;
   readonly shape: Shape;
+  /** What executing a persisted operation cost the last time. */
+  executed: number;
   /** Whether validation has found nothing; the schema never changes. */
   valid: boolean;
   /** Names of the variables that the cost depends on, by definition of the document. */
@@ -93,6 +98,8 @@ const LISTED_COST = 20;
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const KNOWN: ReadingCost = { parse: 0, whole: 0 };
+/** Fields of persisted operations are a tenth as dear as those of documents that callers write. */
+const PERSISTED_FIELDS_PER_COST = 10;
 /** Costs kept of one document. */
 const CACHED_COSTS = 32;
 
@@ -127,6 +134,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       scan: scanned,
       shape: measureShape(document),
       points,
+      executed: 0,
       valid: false,
       costly: costlyVariables(document),
       costs: new Map(),
@@ -174,6 +182,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       return known.document;
     },
     isValid: (document) => documents.get(document)?.valid ?? false,
+    isPersisted: (document) => documents.get(document)?.points !== undefined,
     validate(schema, document, rules, suggestions) {
       const first = validate(schema, document, rules, { maxErrors: 1, hideSuggestions: !suggestions }).slice(0, 1);
       const cost = documents.get(document)?.scan.validationCost ?? 0;
@@ -188,9 +197,18 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       // What is not valid is not worth its memory: it may be different each time.
       if (known.points === undefined) texts.set(known.text, known);
     },
+    noteExecuted(document, fields) {
+      const known = documents.get(document);
+      if (known === undefined) return 0;
+      known.executed = fields / PERSISTED_FIELDS_PER_COST;
+      return executionOf(known);
+    },
     costOf(args, tier) {
       const known = documents.get(args.document);
-      if (known?.points !== undefined) return { points: known.points, execution: known.points * COST_PER_POINT };
+      if (known?.points !== undefined) {
+        const execution = executionOf(known);
+        return { points: Math.ceil(execution / COST_PER_POINT), execution };
+      }
       const limit = limits[tier].cost;
       const found = costIn(known, args, limit);
       if (found === null) return { points: DOOR_POINTS };
@@ -200,6 +218,11 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       return { cost, limit, points, execution: cost, sized };
     },
   };
+}
+
+/** What executing a persisted operation costs: its price, or its latest answer, whichever is more. */
+function executionOf({ points = 0, executed }: Known): number {
+  return Math.max(points * COST_PER_POINT, executed);
 }
 
 /** Name the values that decide the cost; `undefined` when one of them is none that may be given. */

@@ -7,7 +7,7 @@ export interface Scan {
   readonly brackets: number;
   /** Fields, aliases, spreads and type conditions as they are written. */
   readonly selections: number;
-  /** Definitions of fragments. */
+  /** Definitions of fragments; as many may be spread. */
   readonly fragments: number;
   /** What parsing costs, and what validating costs at most, in units of the cost of a query. */
   readonly parseCost: number;
@@ -40,6 +40,8 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
   let inputs = 0;
   let definitions = 0;
   let spreads = 0;
+  /** Fragments that are spread, defined or not: validation compares all that one selection spreads with each other. */
+  const spread = new Set<string>();
   let previous: string = TokenKind.SOF;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     const { kind, value } = token;
@@ -61,6 +63,8 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
         names.set(value, (names.get(value) ?? 0) + 1);
       } else if (value === 'fragment') counts.fragments += 1;
     }
+    if (previous === TokenKind.SPREAD && kind === TokenKind.NAME && value !== 'on') spread.add(value);
+    if (spread.size > limits.fragments) return 'fragments';
     previous = kind;
     const beyond = MEASURES.find((measure) => counts[measure] > limits[measure]);
     if (beyond !== undefined) return beyond;
@@ -84,7 +88,7 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
  * point, are at most some 10 ms of a core: parsing and validating tokens; comparing fields that have one name; following
  * spreads from every fragment and operation; collecting the variables of every operation.
  */
-const TOKENS_PER_COST = 20;
+const TOKENS_PER_COST = 15;
 const PAIRS_PER_COST = 100;
 const SPREADS_PER_COST = 25;
 const OPERATION_TOKENS_PER_COST = 200;

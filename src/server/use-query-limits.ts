@@ -1,14 +1,15 @@
-import { type ExecutionArgs, GraphQLError, type Source } from 'graphql';
+import { type DocumentNode, type ExecutionArgs, GraphQLError, type Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { ERROR_CODES } from '../shared/errors.ts';
 import { openAccount } from './account.ts';
 import type { Admission } from './admission.ts';
 import { clientIdentity } from './budgets.ts';
-import { BYTES_PER_POINT, COST_PER_POINT, tierOf } from './limits.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, tierOf } from './limits.ts';
 import type { Queries, QueryCost, ReadingCost } from './queries.ts';
 import { countFields } from './query-cost.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Turns } from './turns.ts';
+import { variableErrors } from './variable-errors.ts';
 import type { Visit } from './visit.ts';
 
 export interface QueryLimitsDeps {
@@ -31,6 +32,13 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
     const cost = queries.costOf(args, tierOf(info.caller));
     await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
     return cost;
+  };
+
+  /** What an execution has used of what was paid for it. */
+  const usedBy = (document: DocumentNode, execution: number, sized: number, data: unknown): number => {
+    const fields = countFields(data);
+    if (queries.isPersisted(document)) return Math.min(execution, queries.noteExecuted(document, fields));
+    return execution - sized + Math.min(sized, fields);
   };
 
   return {
@@ -71,30 +79,38 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
         if (!valid) operation?.account.settle({ reading: operation.reading.whole, execution: 0 });
       };
     },
-    async onExecute({ args }) {
+    async onExecute({ args, setResultAndStopExecution }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
+      const errors = variableErrors(args as ExecutionArgs);
+      if (errors.length > 0) {
+        const { account, reading, values = 0 } = context.operation ?? {};
+        account?.settle({ reading: (reading?.whole ?? 0) + values, execution: 0 });
+        setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? DOOR_POINTS } } });
+        return undefined;
+      }
       const { execution = 0, sized = 0, ...cost } = await charge(args as ExecutionArgs);
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result) return;
           const { account, reading, values, kept } = context.operation ?? {};
-          const used =
-            kept === undefined ? execution - sized + Math.min(sized, countFields(result.data)) : costOfBytes(kept);
+          const used = kept === undefined ? usedBy(args.document, execution, sized, result.data) : costOfBytes(kept);
           account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
           const points = account?.points ?? cost.points;
           setResult({ ...result, extensions: { ...result.extensions, cost: { ...cost, points } } });
         },
       };
     },
-    async onSubscribe({ args }) {
-      await charge(args as unknown as ExecutionArgs);
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const errors = variableErrors(args as unknown as ExecutionArgs);
+      if (errors.length > 0) setResultAndStopExecution({ errors });
+      else await charge(args as unknown as ExecutionArgs);
     },
   };
 }
 
 /** Values of variables that are coerced for a unit of cost. */
-const VALUES_PER_COST = 50;
+const VALUES_PER_COST = 10;
 
 /** What an answer costs that is ready, as units of execution. */
 function costOfBytes(bytes: number): number {

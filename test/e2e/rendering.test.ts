@@ -107,9 +107,11 @@ describe('public rows', () => {
     await service.refresh('lending-state:1');
   });
 
-  it('behavior: with a key nothing comes from bytes, and nothing of it is kept', async () => {
-    const keyed = await raw(LIST, PARTNER);
+  it('behavior: with a key the same bytes are sent, for nobody else to keep', async () => {
+    const open = await raw(LIST);
+    const keyed = await raw(LIST, { ...PARTNER, 'if-none-match': String(open.headers.etag) });
     expect(keyed.status).toBe(200);
+    expect(keyed.body.equals(open.body)).toBe(true);
     expect([keyed.headers['cache-control'], keyed.headers.age, keyed.headers.etag]).toEqual([
       'no-store',
       undefined,

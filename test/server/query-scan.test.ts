@@ -21,6 +21,7 @@ describe('scanDocument', () => {
     ['selections', `{${'a '.repeat(300)}}`],
     ['selections', `{${'...F '.repeat(300)}}`],
     ['fragments', times(21, (i) => `fragment F${i} on T{a}`)],
+    ['fragments', `{${times(21, (i) => `...F${i}`)}}`],
   ])('error: stops beyond the limit of %s', (measure, text) => {
     expect(scan(text)).toBe(measure);
     // What comes behind it is not read.

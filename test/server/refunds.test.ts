@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { openAccount } from '../../src/server/account.ts';
 import { createMemoryCounters } from '../../src/server/counters.ts';
 import { openVisit } from '../../src/server/visit.ts';
@@ -35,7 +36,7 @@ describe('what is charged before and not used is given back', () => {
   });
 
   test('behavior: a document that is not valid pays for validation, and not for its variables or its execution', async () => {
-    expect(await charged(() => front.graphql('{chains{chainId}}', { variables: values(20_000) }))).toBe(5);
+    expect(await charged(() => front.graphql('{chains{chainId}}', { variables: values(20_000) }))).toBe(21);
     const invalid = `${BY_CHAINS.slice(0, -1)} nothing}`;
     expect(await charged(() => front.graphql(invalid, { variables: values(20_000) }))).toBe(1);
   });
@@ -44,7 +45,7 @@ describe('what is charged before and not used is given back', () => {
     const query = '{strategies(first:500){nodes{id leverageLadder{leverage ltvPct} gaps{field reason}}}}';
     const refused = () => front.graphql(query, { variables: values(20_000) });
     expect((await refused()).body.errors[0].extensions.code).toBe('query_too_complex');
-    expect(await charged(refused)).toBe(4);
+    expect(await charged(refused)).toBe(20);
   });
 
   test.each([
@@ -88,6 +89,26 @@ describe('what is charged before and not used is given back', () => {
         body: JSON.stringify([{ query }, { query }]),
       });
     expect(await charged(batch)).toBe(2);
+  });
+
+  test('behavior: a persisted operation pays for being executed again, and no more than its price for what is kept', async () => {
+    const { sha256: documentId } = manifest.BorrowApyHistories;
+    const ask = (variables: object) => () =>
+      front.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ documentId, variables }),
+      });
+    expect(await charged(ask({ other: 0 }))).toBe(1);
+    const { text } = await ask({ other: 1 })();
+    const fields = text.match(/":/g)?.length ?? 0;
+    expect(fields).toBeGreaterThan(2_000);
+    const again = await charged(ask({ other: 2 }));
+    expect(again).toBeGreaterThanOrEqual(2);
+    expect(again).toBeLessThan(fields / 500);
+    await ask({})();
+    await ask({})();
+    expect(await charged(ask({}))).toBe(1);
   });
 
   test('behavior: fields behind a key have prices of their own', async () => {

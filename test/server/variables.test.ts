@@ -23,4 +23,23 @@ describe('a variable that is refused', () => {
     const { body } = await front.graphql(QUERY, { variables: { input: value }, headers: PARTNER_KEY });
     expect(body.errors[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
   });
+
+  test.each([
+    ['5,000 fields of an input that do not exist', { f: Object.fromEntries(many(5_000, (i) => [`k${i}`, 1])) }],
+    ['15,000 words of no list', { c: many(15_000, () => 'x') }],
+    ['one long text', { c: 'x'.repeat(60_000) }],
+  ])('behavior: the first few errors are told, in short, of %s', async (_what, variables) => {
+    const query =
+      'query($f: StrategyFilter, $c: [ChainId!]) { strategies(filter: $f) { totalCount } markets(chainIds: $c) { totalCount } }';
+    const { body, text } = await front.graphql(query, { variables });
+    expect(body.data).toBeUndefined();
+    expect(body.errors.length).toBeLessThanOrEqual(5);
+    expect(body.errors[0].extensions.code).toBe('bad_request');
+    expect(body.errors[0].extensions.details.field).toMatch(/^variables\.[fc]/);
+    expect(text.length).toBeLessThan(10_000);
+  });
 });
+
+function many<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}

@@ -1,0 +1,28 @@
+import { type ExecutionArgs, GraphQLError, getOperationAST, getVariableValues } from 'graphql';
+
+/** Errors of variables that are told. Each one prints the value that it is about, and suggests names. */
+const MAX_ERRORS = 5;
+/** What is left of a longer message at both of its ends: the variable, and what is wrong with it. */
+const MAX_MESSAGE_CHARS = 1_000;
+const KEPT_CHARS = 300;
+
+/**
+ * Tell the first few errors of the variables of an operation; none when they fit, or when there is no operation to run. The
+ * engine goes on for fifty errors, and repeats the whole value in each.
+ */
+export function variableErrors({ schema, document, operationName, variableValues }: ExecutionArgs) {
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  if (definitions.length === 0) return [];
+  const { errors = [] } = getVariableValues(schema, definitions, variableValues ?? {}, { maxErrors: MAX_ERRORS });
+  return errors.slice(0, MAX_ERRORS).map(shortened);
+}
+
+function shortened(error: GraphQLError): GraphQLError {
+  const { message, nodes, originalError } = error;
+  if (message.length <= MAX_MESSAGE_CHARS) return error;
+  const cut = `${message.slice(0, KEPT_CHARS)} … ${message.slice(-KEPT_CHARS)}`;
+  return new GraphQLError(cut, {
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(originalError === undefined ? {} : { originalError }),
+  });
+}
