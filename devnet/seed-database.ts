@@ -32,10 +32,17 @@ const COLUMNS = [
 
 const HOUR_MS = 3_600_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** A Postgres that was started a moment ago on a busy machine takes its time. */
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Fill a migrated database with what the app would have registered in the local world. */
 export async function seedDatabase(url: string, catalog: Catalog, nowMs: number): Promise<void> {
-  const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const db = createDatabase({
+    url,
+    poolSize: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
   try {
     await seedRegistrations(db, seededRegistrations(catalog, nowMs));
     await seedPortfolioSamples(db, seededSamples(catalog, nowMs));

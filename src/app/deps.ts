@@ -17,7 +17,7 @@ export interface AppDeps {
   readonly fetch: typeof globalThis.fetch;
   /** How to wait between tries of an upstream and for its budget; absent: really. */
   readonly sleep?: Sleep;
-  /** By which the timeouts of requests to upstreams run; absent: really. */
+  /** By which the timeouts of requests to upstreams and nodes run; absent: really. */
   readonly timeouts?: Timers;
   readonly observe?: (exchange: Exchange) => void;
   /** Spans of everything; off when absent. */

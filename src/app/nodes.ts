@@ -9,7 +9,7 @@ export type NodesOf = ReadonlyMap<ChainId, ChainNodes>;
 
 /** Create the nodes of every configured chain, counted and traced. Nothing is asked yet. */
 export function createNodes(
-  { config, clock, logger }: Pick<AppDeps, 'config' | 'clock' | 'logger'>,
+  { config, clock, logger, timeouts }: Pick<AppDeps, 'config' | 'clock' | 'logger' | 'timeouts'>,
   telemetry: Telemetry,
 ): NodesOf {
   const { metrics } = telemetry;
@@ -21,6 +21,7 @@ export function createNodes(
         clock,
         logger,
         timeoutMs: config.env.RPC_TIMEOUT_MS,
+        timeouts,
         fetchOf: (node) => telemetry.rpcFetch(chainId, node),
         ...(metrics === undefined ? {} : { onChosen: (node) => metrics.nodeChosen(chainId, node) }),
       });

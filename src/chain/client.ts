@@ -1,6 +1,7 @@
 import { createPublicClient, type PublicClient } from 'viem';
 import type { ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
+import { systemTimers, type Timers } from '../shared/timers.ts';
 import { BATCH_SIZES } from './capabilities.ts';
 import { createJsonRpc, type SendRpc } from './json-rpc.ts';
 import { batchTransport } from './transport.ts';
@@ -24,6 +25,8 @@ export interface ChainClientHooks {
   readonly onRequest?: (chainId: ChainId) => void;
   /** What requests to the node leave through. Default: the global one. */
   readonly fetch?: typeof fetch;
+  /** By which the timeouts of requests run. Default: really. */
+  readonly timeouts?: Timers | undefined;
   /** How requests and answers are worked through in pieces; default: between other work of the event loop. */
   readonly slicing?: Slicing;
 }
@@ -45,7 +48,6 @@ export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHoo
       ...doorOf({ ...endpoint, timeoutMs }, hooks),
       batchSize,
       batchBytes: BATCH_BYTES,
-      timeoutMs,
       retryCount,
     }),
   });
@@ -57,22 +59,16 @@ export function createProbeDoor(endpoint: ChainEndpoint, hooks: ChainClientHooks
 }
 
 function doorOf({ chainId, rpcUrl, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: ChainClientHooks) {
-  const send = impatient(hooks.fetch ?? fetch, timeoutMs);
+  const send = hooks.fetch ?? fetch;
   return {
     url: rpcUrl,
+    timeoutMs,
+    timeouts: hooks.timeouts ?? systemTimers,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     slicing: hooks.slicing ?? betweenEvents,
     fetch: (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
       hooks.onRequest?.(chainId);
       return send(input, init);
     },
-  };
-}
-
-/** End a request after `timeoutMs`, body included: a node that falls silent would hold a warmer for ever. */
-function impatient(send: typeof fetch, timeoutMs: number): typeof fetch {
-  return (input, init) => {
-    const late = AbortSignal.timeout(timeoutMs);
-    return send(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, late]) : late });
   };
 }

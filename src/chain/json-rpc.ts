@@ -1,5 +1,6 @@
 import { HttpRequestError } from 'viem';
 import { eachStep, letOthersRun, runInSlices, type Slicing } from '../shared/slices.ts';
+import type { Timers } from '../shared/timers.ts';
 import { createJsonElements } from './json-elements.ts';
 
 export interface RpcCall {
@@ -18,6 +19,9 @@ export type RpcAnswer =
 export interface JsonRpcDeps {
   readonly url: string;
   readonly fetch: typeof fetch;
+  /** After this a request ends, body included: a node that falls silent would hold a warmer for ever. */
+  readonly timeoutMs: number;
+  readonly timeouts: Timers;
   readonly maxResponseBytes: number;
   readonly slicing: Slicing;
 }
@@ -32,7 +36,8 @@ const PIECE_BYTES = 16_384;
  * Create the door to one JSON-RPC node. A round of reads is megabytes in both directions: they are written, and read while
  * they arrive, call by call in slices of time, so that nothing else waits for them.
  */
-export function createJsonRpc({ url: given, fetch: send, maxResponseBytes, slicing }: JsonRpcDeps): SendRpc {
+export function createJsonRpc(deps: JsonRpcDeps): SendRpc {
+  const { url: given, fetch: send, timeoutMs, timeouts, maxResponseBytes, slicing } = deps;
   const { url, headers } = addressOf(given);
   const failure = (response: Response, details: string) =>
     new HttpRequestError({ url, status: response.status, headers: response.headers, details });
@@ -67,9 +72,16 @@ export function createJsonRpc({ url: given, fetch: send, maxResponseBytes, slici
 
   return async (calls, signal) => {
     let response: Response | undefined;
+    let timer: unknown;
     try {
       const body = await runInSlices(bodyOf(calls), slicing);
-      response = await send(url, { method: 'POST', headers, body, ...(signal ? { signal } : {}) });
+      const late = new AbortController();
+      timer = timeouts.setTimeout(
+        () => late.abort(new DOMException('The node did not answer.', 'TimeoutError')),
+        timeoutMs,
+      );
+      const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+      response = await send(url, { method: 'POST', headers, body, signal: ended });
       const elements = await elementsOf(response).catch((error: unknown) => {
         // An error page is not JSON; the status says what there is to say.
         if (error instanceof SyntaxError && response && !response.ok) return [];
@@ -85,6 +97,8 @@ export function createJsonRpc({ url: given, fetch: send, maxResponseBytes, slici
       // A body that is not what it should be was answered; anything else is the connection.
       if (response && error instanceof SyntaxError) throw failure(response, 'The answer is not JSON-RPC.');
       throw new HttpRequestError({ url, ...(error instanceof Error ? { cause: error } : {}) });
+    } finally {
+      if (timer !== undefined) timeouts.clearTimeout(timer);
     }
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Timers } from '../shared/timers.ts';
 import { type NodeCapabilities, probeNode } from './capabilities.ts';
 import { type ChainClient, createChainClient, createProbeDoor } from './client.ts';
 import { ChainReadError } from './errors.ts';
@@ -16,6 +17,8 @@ export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly fetch: typeof fetch;
+  /** By which the timeouts of requests run. Default: really. */
+  readonly timeouts?: Timers | undefined;
   readonly retryCount?: number | undefined;
   /** Default: really. */
   readonly probe?: ((send: SendRpc) => Promise<NodeCapabilities>) | undefined;
@@ -63,10 +66,10 @@ const UNKNOWN_BATCH = 20;
 
 /** Create one node. Nothing is asked before it is used. */
 export function createNode(deps: NodeDeps): Node {
-  const { chainId, url, place, clock, logger, fetch, retryCount, probe: find = probeNode } = deps;
+  const { chainId, url, place, clock, logger, fetch, timeouts, retryCount, probe: find = probeNode } = deps;
   const about = { chainId, node: place, host: new URL(url).host };
   const clients = new Map<number, ChainClient>();
-  const door = createProbeDoor({ chainId, rpcUrl: url }, { fetch });
+  const door = createProbeDoor({ chainId, rpcUrl: url }, { fetch, timeouts });
   /** Questions for the newest block that are not answered yet, by how long they may take. */
   const begun = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
@@ -84,7 +87,7 @@ export function createNode(deps: NodeDeps): Node {
     if (made) return made;
     const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
     const limits = retryCount === undefined ? { timeoutMs } : { timeoutMs, retryCount };
-    const client = createChainClient({ chainId, rpcUrl: url, batchSize, ...limits }, { fetch });
+    const client = createChainClient({ chainId, rpcUrl: url, batchSize, ...limits }, { fetch, timeouts });
     clients.set(timeoutMs, client);
     return client;
   };

@@ -40,7 +40,8 @@ export interface ChainNodes {
   status(): readonly NodeStatus[];
 }
 
-export interface ChainNodesDeps extends Pick<NodeDeps, 'chainId' | 'clock' | 'logger' | 'retryCount' | 'probe'> {
+export interface ChainNodesDeps
+  extends Pick<NodeDeps, 'chainId' | 'clock' | 'logger' | 'timeouts' | 'retryCount' | 'probe'> {
   /** In the order of RPC_URL_*. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number;

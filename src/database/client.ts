@@ -13,6 +13,8 @@ export interface DatabaseConfig {
   readonly poolSize: number;
   /** Longest run of one statement, milliseconds; the server cancels it. */
   readonly statementTimeoutMs: number;
+  /** Longest wait for a connection, from the pool or to the server, milliseconds. Default 3 s. */
+  readonly connectTimeoutMs?: number;
 }
 
 export interface DatabaseDeps {
@@ -21,7 +23,6 @@ export interface DatabaseDeps {
   readonly onQuery?: (query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void;
 }
 
-/** Longest wait for a connection, from the pool or to the server. */
 const CONNECT_TIMEOUT_MS = 3_000;
 /** What the client waits longer than the server's own limit, in case the network is gone. */
 const NETWORK_GRACE_MS = 1_000;
@@ -35,7 +36,7 @@ export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}):
   const pool = new pg.Pool({
     connectionString: config.url,
     max: config.poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: config.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: config.statementTimeoutMs,
     query_timeout: config.statementTimeoutMs + NETWORK_GRACE_MS,

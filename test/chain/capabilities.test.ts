@@ -3,6 +3,7 @@ import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import { type NodeCapabilities, probeNode } from '../../src/chain/capabilities.ts';
 import { createJsonRpc } from '../../src/chain/json-rpc.ts';
 import { betweenEvents } from '../../src/shared/slices.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import type { Lacks } from '../support/rpc-relay.ts';
 
@@ -29,8 +30,8 @@ const ALL: NodeCapabilities = {
   logRange: 1,
 };
 
-const probe = () =>
-  probeNode(createJsonRpc({ url: proxy.url, fetch, maxResponseBytes: 1_000_000, slicing: betweenEvents }));
+const LIMITS = { timeoutMs: 60_000, timeouts: systemTimers, maxResponseBytes: 1_000_000 };
+const probe = () => probeNode(createJsonRpc({ url: proxy.url, fetch, slicing: betweenEvents, ...LIMITS }));
 
 describe('probeNode', () => {
   it.each<[string, Lacks, Partial<NodeCapabilities>]>([

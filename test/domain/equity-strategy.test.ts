@@ -1,6 +1,7 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
+import type { ChainFacts } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
 import { robinhood, strategyOf, timeout } from './strategy-world.ts';
@@ -47,6 +48,18 @@ describe('composeEquityStrategy', () => {
       visibility: { visible: true },
     });
     expect(strategy.spiralHints).not.toHaveProperty('profile');
+  });
+
+  test('behavior: a leg whose incentives are not known earns without them, and both fields that show it say so', () => {
+    const { groups } = completeFacts(robinhood);
+    const items = new Map([...groups.incentives.items].filter(([id]) => id !== vault.yieldMarket.id));
+    const facts = { ...completeFacts(robinhood), groups: { ...groups, incentives: { ...groups.incentives, items } } };
+    const said = (from: ChainFacts) =>
+      strategyOf(from, vault.id, robinhood).gaps.flatMap(({ field, message }) =>
+        /^No incentive is counted/.test(message) ? [field] : [],
+      );
+    expect(said(completeFacts(robinhood))).toEqual([]);
+    expect(said(facts)).toEqual(expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct']));
   });
 
   test('behavior: what the stock market pays its borrowers counts in the net APY, now and in history alike', () => {

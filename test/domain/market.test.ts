@@ -150,6 +150,11 @@ describe('composeMarket', () => {
     expect(losing.collateralApyPct).toBe('6.00');
     expect(losing.spiralHints?.warnings?.[0]).toMatchObject({ code: 'suspect_apy', value: '-40' });
     expect(losing.visibility.checks.find(({ name }) => name === 'has_yield')?.passed).toBe(false);
+    facts = withItem(completeFacts(ethereum), 'exitLiquidity', market.collateral.address, {
+      failure: { ...failure, suspect: suspect('99') },
+    });
+    const [warning] = strategyOf(facts, market.id).spiralHints?.warnings ?? [];
+    expect(warning).toMatchObject({ code: 'suspect_exit', field: 'exitLiquidity', value: '99' });
   });
 
   test.each([0.55, 1e12])(

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { captureLogs } from '../support/log-capture.ts';
+import { createPatience } from '../support/patience.ts';
 import { type ProxyMode, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
 import { type Json, noSleep, startService, type TestService } from '../support/service.ts';
 import { expectEnvelope, SUSDE_PYUSD } from './known.ts';
@@ -9,6 +10,7 @@ import { differences, observe, observeGroups } from './observe.ts';
 const logs = captureLogs();
 let service: TestService;
 let proxy: RpcProxy;
+const patience = createPatience();
 const READS = ['/v1/strategies', '/v1/app/markets'];
 const OTHER_CHAIN = ['/v1/strategies?chainId=4663'];
 /** Reverts whatever it is asked: PUSH1 0 PUSH1 0 REVERT. */
@@ -18,7 +20,7 @@ beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
     logger: logs.logger,
-    env: { RPC_TIMEOUT_MS: '400' },
+    timeouts: patience.timeouts,
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
       return { RPC_URL_1: proxy.url };
@@ -63,11 +65,13 @@ describe('a node that fails', () => {
 
       await pass();
       proxy.set(mode);
+      patience.endFor(mode.kind);
       proxy.taken();
       await Promise.all([service.refresh('lending-state:1'), service.refresh('lending-state:1')]);
       // Joined: one round of at most 3 requests, of which the first fails and is tried once more.
       expect(proxy.taken()).toBeLessThanOrEqual(2);
       await service.refresh('collateral-apy-onchain:1');
+      patience.restore();
       const during = await observe(service, READS);
       expect(during.statuses).toEqual([200, 200]);
       expect(differences(before.leaves, during.leaves)).toEqual([]);

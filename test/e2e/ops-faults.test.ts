@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await startService({
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
-      return { RPC_URL_1: proxy.url, RPC_TIMEOUT_MS: '1000' };
+      return { RPC_URL_1: proxy.url };
     },
   });
 }, 120_000);

@@ -195,6 +195,26 @@ describe('incentives', () => {
       ]);
     });
 
+    test('before anything is known, a campaign that has ended at 400 % rewrites no past, unless three readings agree', async () => {
+      const w = world();
+      const ended = named('a', NOW_MS - 500, NOW_MS - 10, '0');
+      w.ports.incentives = {
+        ...w.ports.incentives,
+        ended: async () => new Map([[firstMarket.id, { borrow: [ended], collateral: [] }]]),
+      };
+      const shown = async (apr: string) => {
+        told(w, { a: steps([NOW_MS - 500, apr]) });
+        await run(w, { borrow: [], collateral: [] });
+        return paidOn(w, 'borrow')?.[0]?.[1];
+      };
+      expect([await shown('400'), await shown('400'), await shown('400')]).toEqual([undefined, undefined, '400']);
+      const other = world();
+      other.ports.incentives = { ...other.ports.incentives, ended: w.ports.incentives.ended };
+      told(other, { a: steps([NOW_MS - 500, '4']) });
+      await run(other, { borrow: [], collateral: [] });
+      expect(paidOn(other, 'borrow')?.[0]?.[1]).toBe('4');
+    });
+
     test('records that contradict what was known of the same time rewrite no past, unless three readings agree', async () => {
       const w = world();
       const listed = { borrow: [named('a', NOW_MS - 500, NOW_MS + 10_000_000, '4')], collateral: [] };

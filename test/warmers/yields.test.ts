@@ -136,6 +136,17 @@ describe('an APY that is not plausible', () => {
   test('0 % beside a chart of 7 % is not believed even when nothing else is known', async () => {
     expect(await tell(world(), '0', '7')).toEqual([undefined, '0', 1]);
   });
+
+  test('before anything is known, 700 % beside a chart of 700 % waits to be confirmed, as what is far from our own samples', async () => {
+    const w = world();
+    expect(await tell(w, '700', '700')).toEqual([undefined, '700', 1]);
+    const known = world();
+    await tell(known, '7', '7');
+    const lost = world();
+    for (const [name, days] of known.apys) lost.apys.set(name, days);
+    expect(await tell(lost, '0.07', '0.07')).toEqual([undefined, '0.07', 1]);
+    expect((await tell(lost, '7', '7'))[0]).toBe('7');
+  });
 });
 
 describe('stable-index', () => {
