@@ -179,7 +179,7 @@ export interface WorstCase {
   readonly ltvPct: Decimal | null;
 }
 
-/** What the wallet has of a plan when every swap gives its minimum only. */
+/** What the wallet has of a plan when every swap gives its minimum only and it is sent a minute later. */
 export function worstCaseOfPlan(plan: Plan): WorstCase | null {
   const { market, leastPaidOut } = plan;
   const position = positionOfPlan(plan);

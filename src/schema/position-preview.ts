@@ -96,7 +96,8 @@ export const CostRef = builder.objectRef<Cost>('Cost').implement({
 });
 
 export const WorstCaseRef = builder.objectRef<WorstCase>('WorstCase').implement({
-  description: 'What the wallet has of it when every swap gives its minimum only.',
+  description:
+    'What the wallet has of it when every swap gives its minimum only and it is sent a minute later, with the interest of that minute on what was owed before.',
   fields: (t) => ({
     equity: t.field({
       type: 'Decimal',
@@ -274,7 +275,8 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
     }),
     worstCase: t.field({
       type: WorstCaseRef,
-      description: 'What the wallet has of it when every swap gives its minimum only.',
+      description:
+        'What the wallet has of it when every swap gives its minimum only and it is sent a minute later, with the interest of that minute on what was owed before.',
       resolve: (position) => worstCaseOf(position),
     }),
     readAt: t.field({

@@ -10,7 +10,7 @@ import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
 import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
-import type { LiveMarket } from './requirements/market-state.ts';
+import { interestOf, type LiveMarket } from './requirements/market-state.ts';
 import type { WalletState } from './requirements/wallet.ts';
 import { filledSwap } from './simulation/fills.ts';
 import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulation/outcome.ts';
@@ -126,8 +126,9 @@ export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promis
 }
 
 /** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
-export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome, capped: boolean): Shortfall | undefined {
-  const { market, live, preview, swaps, slippage } = draft;
+export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean): Shortfall | undefined {
+  const { market, live, preview, before, swaps, slippage } = draft;
+  const { fills, position } = outcome;
   const short = swapShortfall(fills, slippage.value, capped);
   if (short || !preview || swaps.length === 0) return short;
   const swapped = swaps.reduce(
@@ -136,8 +137,11 @@ export function shortfallOf(draft: PlanDraft, { fills, position }: Outcome, capp
       (tokenOut.address === market.collateral.address ? collateralValueInLoan(expectedOut, live.price) : expectedOut),
     0n,
   );
+  const { collateral, debt } = preview.after;
+  // A node may simulate at its next block: the interest until then is no shortfall.
+  const interest = before && debt > 0n ? interestOf(before.debt, live, outcome.live) : 0n;
   return positionShortfall({
-    planned: preview.after,
+    planned: { collateral, debt: debt + interest },
     simulated: position,
     price: live.price,
     loan: market.loan,

@@ -1,3 +1,4 @@
+import { encodeFunctionData, erc20Abi } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER, untouchedAccounts } from '../../devnet/seed/accounts.ts';
 import { Decimal, formatUnitsPlain } from '../../src/shared/decimal.ts';
@@ -131,6 +132,87 @@ describe('close with an amount', () => {
     const { error } = await manage({ id, action: 'close', amount: '999999' });
     const maxAmount = formatUnitsPlain(collateral, market.collateral.decimals);
     expect(error).toMatchObject({ code: 'bad_request', details: { field: 'body.amount', limit: { maxAmount } } });
+  });
+});
+
+describe('close with an amount, at the edges', () => {
+  /** Let the lending protocol hold so much of the loan token. */
+  async function hold(amount: bigint): Promise<void> {
+    const { chain, client, send } = service.world.chains.on(1);
+    const [from, token] = [chain.contracts.morphoBlue, market.loan.address];
+    const held = await client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [from] });
+    await client.impersonateAccount({ address: from });
+    await client.setBalance({ address: from, value: 10n ** 20n });
+    const args = [OWNER, held - amount] as const;
+    await send({ from, to: token, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) });
+  }
+
+  it('error: InsufficientLiquidity where the protocol holds what it repays now, and not until the bundle lapses', async () => {
+    const local = service.world.chains.on(1);
+    const state = await local.snapshot();
+    const id = await opened(6);
+    const { collateral, debt } = await partner.position(market, id);
+    const shown = (amount: bigint) => formatUnitsPlain(amount, market.collateral.decimals);
+    await hold(debt / 2n + 20n);
+    const { error } = await manage({ id, action: 'close', amount: shown(collateral / 2n) });
+    expect(error).toMatchObject({ code: 'insufficient_liquidity', details: { place: 'protocol' } });
+    const { maxAmount } = error.details;
+    const bundle = await partner.build(MANAGE, { userAddress: user, id, action: 'close', amount: maxAmount });
+    await local.increaseTime(55);
+    await partner.send(bundle);
+    await local.revert(state);
+  });
+
+  it.each([
+    ['at its liquidation LTV', '-9', 'Leave amount out to close the whole position', ['repay', 'add_collateral']],
+    ['under water', '-19', 'Repay some debt or add collateral first', ['repay', 'add_collateral']],
+  ])('error: no part of a position %s can be sold, and none is named', async (_name, percent, way, actions) => {
+    const local = service.world.chains.on(1);
+    const state = await local.snapshot();
+    const id = await opened(6);
+    await local.moveOracle(market, percent);
+    for (const extra of [{}, { maxSwapLossPct: 50 }]) {
+      const { error } = await manage({ id, action: 'close', amount: '100', ...extra });
+      const details = { field: 'body.amount', value: '100', limit: { liquidationLtvPct: '91.5' } };
+      expect(error).toMatchObject({ code: 'bad_request', details });
+      expect(error.message).toContain(way);
+    }
+    const { error } = await manage({ id, action: 'increase_leverage', leverage: 3 });
+    expect(error.details.alternatives.map((named: Json) => named.action)).toEqual(actions);
+    await local.revert(state);
+  });
+
+  it('behavior: the worst case of what is sent late counts the interest, and costs have the decimals of their token', async () => {
+    const local = service.world.chains.on(1);
+    const id = await opened(6);
+    const [usdc, { loan, collateral }] = [
+      localCatalog.chain(1)?.tokens.find(({ symbol }) => symbol === 'USDC'),
+      market,
+    ];
+    if (!usdc) throw new Error('no USDC');
+    for (const token of [usdc, loan, collateral]) await local.mint(token, user, units('100', token));
+    for (const fields of [
+      { action: 'borrow', amount: '1' },
+      { action: 'remove_collateral', amount: '1' },
+      { action: 'add_collateral', amount: '1', payToken: collateral.address },
+      { action: 'repay', amount: '1', payToken: loan.address },
+      { action: 'repay', amount: '33.333333', payToken: usdc.address, slippage: 0.000001 },
+    ]) {
+      const state = await local.snapshot();
+      const { meta, ...bundle } = await partner.build(MANAGE, { userAddress: user, id, ...fields });
+      await local.increaseTime(50);
+      await partner.send(bundle);
+      const { debt, collateral: held } = await partner.position(market, id);
+      const price = await local.oraclePrice(market);
+      const left = new Decimal(formatUnitsPlain((held * price) / 10n ** 36n - debt, loan.decimals));
+      const had = left.plus(meta.worstCase.paidOut ?? 0);
+      expect(had.gte(meta.worstCase.equity), `${fields.action}: ${had} is below ${meta.worstCase.equity}`).toBe(true);
+      for (const { symbol, amount } of meta.costs) {
+        const { decimals } = symbol === usdc.symbol ? usdc : loan;
+        expect(new Decimal(amount).decimalPlaces()).toBeLessThanOrEqual(decimals);
+      }
+      await local.revert(state);
+    }
   });
 });
 

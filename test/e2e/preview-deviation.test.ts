@@ -68,9 +68,9 @@ it.each(CASES)(
       const { ltvPct, collateral, debt } = await partner.position(market, id);
       const price = await service.world.chains.on(chainId).oraclePrice(market);
       const left = fromUnits((collateral * price) / 10n ** 36n - debt, market.loan.decimals);
-      // What the worst case leaves in the position beside what it pays out; interest of the seconds until it is mined apart.
+      // What the worst case leaves in the position beside what it pays out.
       const leastLeft = new Decimal(worstCase.equity).minus(worstCase.paidOut ?? 0);
-      expect(left.plus('0.01').gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
+      expect(left.gte(leastLeft), `${action}: ${left} is below ${leastLeft}`).toBe(true);
       expect(worstCase.paidOut !== undefined, action).toBe(/^(close|borrow|remove)/.test(action));
       if (action === 'borrow') expect(worstCase.paidOut).toBe('5');
       if (positionPreview) note(`${action}: LTV`, ltvPct.minus(positionPreview.effectiveLtv));

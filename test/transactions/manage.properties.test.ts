@@ -6,8 +6,11 @@ import { InsufficientLiquidityError, LimitExceededError } from '../../src/transa
 import { borrowMore } from '../../src/transactions/manage/borrow.ts';
 import { removeCollateral } from '../../src/transactions/manage/remove-collateral.ts';
 import type { ManageContext, Verb } from '../../src/transactions/manage/types.ts';
+import { type PlanDraft, shortfallOf } from '../../src/transactions/plan.ts';
 import { foldDeployment } from '../../src/transactions/requirements/deployment.ts';
 import { debtOf, foldMarket } from '../../src/transactions/requirements/market-state.ts';
+import type { Outcome } from '../../src/transactions/simulation/outcome.ts';
+import type { PlannedSwap } from '../../src/transactions/types.ts';
 import { place, priceFor, RUNS } from './world.ts';
 
 const YEAR_AGO = 1_750_000_000n;
@@ -101,5 +104,34 @@ describe('borrowMore', { timeout: 120_000 }, () => {
       collateral: position.collateral,
       debt: position.debt + amount,
     }));
+  });
+});
+
+describe('shortfallOf', { timeout: 120_000 }, () => {
+  it('behavior: the interest until the block that a node simulates is no shortfall, however little is swapped', () => {
+    fc.assert(
+      fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {
+        const { collateral, debt, borrowShares } = position;
+        const swap = {
+          tokenOut: market.collateral,
+          expectedOut: 1n,
+          quote: { amountOut: 1n },
+        } as unknown as PlannedSwap;
+        const draft = {
+          ...{ market, live, before: { collateral, debt }, swaps: [swap] },
+          ...{ slippage: { value: new Decimal('0.005') }, preview: { after: { collateral: collateral + 1n, debt } } },
+        } as unknown as PlanDraft;
+        const later = { ...live, sdk: live.sdk.accrueInterest(live.sdk.lastUpdate + seconds) };
+        const ended = (owed: bigint) =>
+          ({
+            ...{ fills: [{ swap, received: 1n }], live: later },
+            position: { id: 0, collateral: collateral + 1n, debt: owed },
+          }) as unknown as Outcome;
+        const owed = debtOf(later, borrowShares);
+        expect(shortfallOf(draft, ended(owed), false)).toBeUndefined();
+        expect(shortfallOf(draft, ended(owed + 10n ** 30n), false)).toMatchObject({ of: 'net_value' });
+      }),
+      RUNS,
+    );
   });
 });

@@ -42,9 +42,7 @@ export function depositCosts(
       kind,
       token,
       symbol,
-      amount: amount
-        .decimalPlaces(token === depositToken.address ? depositToken.decimals : yieldMarket.collateral.decimals)
-        .toFixed(),
+      amount: amount.toFixed(),
       ...(usd ? { usd: toFixedHalfUp(usd, 2) } : {}),
       ...(pctOfEquity ? { pctOfEquity: formatPct(pctOfEquity) } : {}),
     })),

@@ -1,14 +1,15 @@
-import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
+import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { InsufficientLiquidityError, LimitExceededError, type SimulationRevertedError } from '../errors.ts';
-import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
+import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
 import { contractFees } from '../preview/costs.ts';
+import { ltvPctOf } from '../preview/ltv.ts';
 import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { worstOutput } from '../quoting/planned.ts';
 import { heldSlippage } from '../quoting/slippage.ts';
-import { debtOf } from '../requirements/market-state.ts';
 import type { Outcome } from '../simulation/outcome.ts';
 import { receivedNote, shownAmount, shownPct } from '../words.ts';
-import { largestPart, mostOfPart, shareOfDebt } from './part.ts';
+import { divideUp, largestPart, mostOfPart, shareOfDebt } from './part.ts';
 import { keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -20,6 +21,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   const { market, position, live, rates, input } = context;
   const most = mostOfPart(context);
   if (most > 0n && amount > most) throw tooLittleLeft(context, amount, most);
+  if (isUnderWater(context)) throw noPart(context);
   const { before, swap } = await quoteSale(context, amount);
   requireSaleWithin(context, swap, { field: 'amount', value: input.amount?.toFixed() ?? '' });
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
@@ -32,11 +34,11 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
     explain: (error) => explained(context, amount, error),
     conclude: (outcome: Outcome) => {
       const { collateral, debt } = outcome.position;
-      const { received, fills } = outcome;
+      const { received, fills, repaid } = outcome;
+      requireHeldUntilSent(context, repaid);
       const filled = fills.at(-1)?.received ?? swap.expectedOut;
       // Until the bundle lapses the debt grows, and a worse fill is paid out less for: fees that shrink with it are left out.
-      const growth = debtOf(live, position.borrowShares, SENT_WITHIN_SEC) - position.debt;
-      const least = received.loan - (filled - worstOutput(swap)) - growth;
+      const least = received.loan - (filled - worstOutput(swap)) - context.interest;
       return {
         fees: contractFees('YIELD_FEE', keptOf(outcome), market),
         leastPaidOut: least > 0n ? least : 0n,
@@ -81,7 +83,36 @@ function explained(
     return undefined;
   }
   const most = mostOfPart(context);
+  if (most === 0n) return noPart(context);
   return amount > most ? tooLittleLeft(context, amount, most) : undefined;
+}
+
+/** Insist that the protocol holds what a part repays until the bundle lapses as well. @throws InsufficientLiquidityError */
+function requireHeldUntilSent(context: ManageContext, repaid: bigint): void {
+  const { market, live, position, interest } = context;
+  if (position.debt === 0n) return;
+  const later = repaid + divideUp(repaid * interest, position.debt);
+  requireCovered(liquidityNeeds([closingFlows(market, later)], [liquidityOf(market, live)]), () => ({
+    maxAmount: formatUnitsPlain(largestPart(context), market.collateral.decimals),
+  }));
+}
+
+function isUnderWater({ position, live }: ManageContext): boolean {
+  return position.debt > 0n && collateralValueInLoan(position.collateral, live.price) <= position.debt;
+}
+
+/** Refuse a part of a position that is at its liquidation LTV, or above it: what is left could not be held. */
+function noPart(context: ManageContext): LimitExceededError {
+  const { market, position, live, input } = context;
+  const ltv = ltvPctOf(position, live.price);
+  const limit = new Decimal(market.lltv.toString()).shiftedBy(-16).toFixed();
+  const way = isUnderWater(context)
+    ? 'Repay some debt or add collateral first'
+    : 'Leave amount out to close the whole position, or repay some debt or add collateral first';
+  return new LimitExceededError(
+    `The position stands at an LTV of ${ltv ? shownPct(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: what the sale of a part leaves could not be held. ${way}.`,
+    { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
+  );
 }
 
 function tooLittleLeft({ market, position, input }: ManageContext, amount: bigint, most: bigint): LimitExceededError {
@@ -89,11 +120,11 @@ function tooLittleLeft({ market, position, input }: ManageContext, amount: bigin
   const shown = (units: bigint) => formatUnitsPlain(units, collateral.decimals);
   const left = shownAmount(position.collateral - amount, collateral);
   return new LimitExceededError(
-    `Selling ${shown(amount)} of the ${shownAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position${most > 0n ? `, or send at most ${shown(most)}` : ''}.`,
+    `Selling ${shown(amount)} of the ${shownAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position, or send at most ${shown(most)}.`,
     {
       field: 'amount',
       value: input.amount?.toFixed() ?? '',
-      limit: { collateral: shown(position.collateral), ...(most > 0n ? { maxAmount: shown(most) } : {}) },
+      limit: { collateral: shown(position.collateral), maxAmount: shown(most) },
     },
   );
 }

@@ -78,7 +78,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     expectedOut,
     slippage: context.slippage.value,
     collateral: position.collateral,
-    debt,
+    debt: debt + context.interest,
     price: live.price,
     maxLtvPct: limits.maxLtvPct,
     requested,

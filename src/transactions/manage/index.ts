@@ -3,11 +3,14 @@ import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../gate.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
+import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { completePlan, type Plan } from '../plan.ts';
+import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quoting/attempts.ts';
 import { nothingSwapped } from '../quoting/floor.ts';
 import { priceAgeIssues, requirePriceAge } from '../quoting/price-age.ts';
 import { deploymentNotes } from '../requirements/deployment.ts';
+import { debtOf } from '../requirements/market-state.ts';
 import { type PositionDirectory, readManaged } from '../requirements/position.ts';
 import { payTokenOf } from '../requirements/tokens.ts';
 import type { Outcome } from '../simulation/outcome.ts';
@@ -101,6 +104,7 @@ async function manageOnce(
     chain,
     market,
     limits: state.deployment.limits,
+    interest: debtOf(state.live, state.position.borrowShares, SENT_WITHIN_SEC) - state.position.debt,
     slippage,
     maxSwapLossPct,
     largestPct,
@@ -113,11 +117,12 @@ async function manageOnce(
   const ageIssues = (ADDING_RISK.includes(action) ? requirePriceAge : priceAgeIssues)(deps, chain, market, state.live);
   const draft = await VERBS[action](context);
   if (input.minAmountOut && draft.swaps.length === 0) throw nothingSwapped(payToken?.symbol ?? market.loan.symbol);
-  const { conclude } = draft;
+  const { conclude, preview } = draft;
   const defaults = deploymentNotes(state.deployment);
   return completePlan(deps, {
     slippage,
     ...draft,
+    ...(preview ? { preview: withInterest(preview, context.interest, state.live.price) } : {}),
     issues: [...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
     ...(conclude === undefined

@@ -38,7 +38,10 @@ export function waysDown(
   return [
     { action: 'repay', ...loan(excess) },
     ...(target.gt(0) ? [{ action: 'add_collateral' as const, ...asCollateral(excess.div(target), depositFee) }] : []),
-    ...(sold.lt(value) ? [{ action: 'close' as const, ...asCollateral(sold), thenRepay: true }] : []),
+    // At its liquidation LTV, or above it, no part of a position can be held once another one is sold.
+    ...(sold.lt(value) && new Decimal(debt.toString()).lt(value.times(market.lltv.toString()).shiftedBy(-18))
+      ? [{ action: 'close' as const, ...asCollateral(sold), thenRepay: true }]
+      : []),
   ];
 }
 

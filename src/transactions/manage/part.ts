@@ -40,6 +40,7 @@ export function largestPart(held: Held): bigint {
   return covered < most ? covered : most;
 }
 
-function divideUp(dividend: bigint, divisor: bigint): bigint {
+/** Divide, rounded up. */
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }

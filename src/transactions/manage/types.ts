@@ -39,6 +39,8 @@ export interface ManageContext extends ManagedState {
   readonly market: Market;
   readonly limits: LtvLimits;
   readonly slippage: EffectiveSlippage;
+  /** What the debt grows by until the bundle lapses, loan base units. */
+  readonly interest: bigint;
   /** What the request allows in place of the usual bounds of a loss, percent of the equity. */
   readonly maxSwapLossPct: Decimal | undefined;
   /** The most that it may allow for this action. */

@@ -1,6 +1,6 @@
 import type { Market } from '../../catalog/types.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
+import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { COST_KINDS } from '../../shared/vocabulary.ts';
 import type { Path, PayToken, PlannedSwap, PositionState, Reallocation } from '../types.ts';
@@ -159,10 +159,10 @@ function swapItems(judged: JudgedSwap, loan: CostToken): readonly CostItem[] {
   const worth = reference === undefined ? undefined : loanValue(reference, outPrice, loan);
   const feeValue = worth?.times(feeBps).shiftedBy(-4);
   const loss = swapLoss(judged, loan);
+  const lost = (pct: Decimal) =>
+    spent.times(pct).div(HUNDRED).minus(fee).decimalPlaces(token.decimals, Decimal.ROUND_HALF_UP);
   return [
-    ...(lossPct && loss && feeValue
-      ? [{ kind, token, amount: spent.times(lossPct).div(HUNDRED).minus(fee), valueInLoan: loss.minus(feeValue) }]
-      : []),
+    ...(lossPct && loss && feeValue ? [{ kind, token, amount: lost(lossPct), valueInLoan: loss.minus(feeValue) }] : []),
     ...(fee.isZero()
       ? []
       : [{ kind: 'REFERRAL_FEE' as const, token, amount: fee, ...(feeValue ? { valueInLoan: feeValue } : {}) }]),

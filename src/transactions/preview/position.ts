@@ -39,6 +39,13 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
   };
 }
 
+/** Let the worst case count the interest of what stands, loan base units, until the bundle lapses. */
+export function withInterest(preview: PositionPreview, interest: bigint, price: bigint): PositionPreview {
+  if (preview.worst.debt === 0n) return preview;
+  const worst = { ...preview.worst, debt: preview.worst.debt + interest };
+  return { ...preview, worst, worstLtvPct: ltvPctOf(worst, price) ?? preview.worstLtvPct };
+}
+
 /** Preview the same with what a simulation ended with. @throws RangeError as `previewPosition` */
 export function previewSimulated(
   planned: PositionPreview,

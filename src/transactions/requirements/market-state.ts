@@ -109,6 +109,12 @@ export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): b
   return live.sdk.accrueInterest(live.sdk.lastUpdate + aheadSec).toBorrowAssets(borrowShares, 'Up');
 }
 
+/** What a debt grows by from one state of its market to a later one, loan base units; 0 where that is not later. */
+export function interestOf(debt: bigint, from: LiveMarket, to: LiveMarket): bigint {
+  const grown = to.sdk.toBorrowAssets(from.sdk.toBorrowShares(debt, 'Down'), 'Up');
+  return grown > debt ? grown - debt : 0n;
+}
+
 function latest(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
