@@ -150,6 +150,14 @@ describe('composeMarket', () => {
     expect(losing.collateralApyPct).toBe('6.00');
     expect(losing.spiralHints?.warnings?.[0]).toMatchObject({ code: 'suspect_apy', value: '-40' });
     expect(losing.visibility.checks.find(({ name }) => name === 'has_yield')?.passed).toBe(false);
+    facts = withItem(completeFacts(ethereum), 'incentiveHistory', market.id, {
+      failure: { ...failure, suspect: suspect('400') },
+    });
+    const { items } = facts.groups.incentiveHistory;
+    (items as Map<string, unknown>).delete(market.id);
+    const unrecorded = strategyOf(facts, market.id);
+    expect(unrecorded.historicalLeverageApyPct).toBeUndefined();
+    expect(gapOf(unrecorded, 'historicalLeverageApyPct')?.reason).toBe('IMPLAUSIBLE');
     facts = withItem(completeFacts(ethereum), 'exitLiquidity', market.collateral.address, {
       failure: { ...failure, suspect: suspect('99') },
     });

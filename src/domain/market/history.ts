@@ -33,6 +33,7 @@ export function composeHistory(input: Input, context: CompositionContext, gaps: 
     facts.borrowHistory,
     facts.incentives,
     context.facts.groups.incentiveHistory.items.get(market.id),
+    context.facts.groups.incentiveHistory.failures.get(market.id),
     context.facts.groups.borrowHistory.failures.get(market.id),
     facts.borrowHistory ? null : context.facts.groups.borrowHistory.lastAttemptMs,
     input.collateralApySource,

@@ -41,12 +41,14 @@ const completed = new WeakMap<
 
 /**
  * Find what is recorded of a market's campaigns, with those that run and are not recorded yet as they were observed.
- * `undefined` when neither is known.
+ * `undefined` when neither is known, or when its records could not be read.
  */
 export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): IncentiveHistory | undefined {
   const recorded = groups.incentiveHistory.items.get(marketId)?.value;
   const live = groups.incentives.items.get(marketId);
   if (!live) return recorded;
+  // Its records were asked for and are not known, which is not the same as that there are none.
+  if (!recorded && groups.incentiveHistory.failures.has(marketId)) return undefined;
   const known = completed.get(live);
   if (known && known.of === recorded) return known.made;
   const { campaigns } = recorded ?? NO_CAMPAIGNS;
@@ -64,5 +66,9 @@ export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): 
 
 /** Explain why what a market's campaigns paid is not known. */
 export function incentivesGap(field: string, { groups }: ChainFacts, marketId: MarketId): Gap {
-  return gapOfGroup(field, groups.incentives, marketId);
+  return gapOfGroup(
+    field,
+    groups.incentives.items.has(marketId) ? groups.incentiveHistory : groups.incentives,
+    marketId,
+  );
 }
