@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
@@ -14,6 +15,11 @@ import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { connectRedis } from '../snapshot/redis-connection.ts';
+
+/** How long a key's budget is believed to be used up without counting: points may be given back meanwhile. */
+const USED_UP_MS = 1_000;
+/** Keys that this is remembered of. */
+const MAX_USED_UP = 1_000;
 
 export interface FrontDoorDeps {
   readonly config: Config;
@@ -43,10 +49,11 @@ export interface FrontDoor {
   ): Promise<RestEntry>;
   /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
   chargeAddress(clientIp: string, operation: string): Standing | null | undefined;
-  /** See `Budgets.usedUp`. */
-  usedUp(clientIp: string): Standing | undefined;
-  /** Whether a key was found good before: its budget is its own, and not that of its address. */
-  accepts(authorization: string): boolean;
+  /**
+   * Where the budget of a caller stands when nothing of it is left; `undefined` = something may be. A key that was found good
+   * before has a budget of its own, any other is charged to its address.
+   */
+  usedUp(clientIp: string, authorization: string | undefined): Standing | undefined;
   /** Charge a request for a file to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
   chargeFile(request: RestRequest, points: number): Readonly<Record<string, string>>;
   /** Count a request for diagnostics, beside the budget: nobody's use of the service may hide how it is. @throws RateLimitedError */
@@ -110,7 +117,15 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     }
     return points;
   };
+  const usedUpKeys = new LRUCache<string, { readonly standing: Standing; readonly untilMs: number }>({
+    max: MAX_USED_UP,
+  });
   const admission = createAdmission({
+    onUsedUp(authorization, standing) {
+      // Not longer than the window, whose end is told in whole seconds.
+      if (standing.resetSec * 1_000 <= USED_UP_MS) return;
+      usedUpKeys.set(authorization, { standing, untilMs: clock.now() + USED_UP_MS });
+    },
     verify: (header) => keys.verify(header),
     ...(keys.watch === undefined ? {} : { watch: keys.watch }),
     ...(keys.knows === undefined ? {} : { knows: keys.knows }),
@@ -147,8 +162,11 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       };
     },
     chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
-    usedUp: budgets.usedUp,
-    accepts: (authorization) => keys.accepts?.(authorization) ?? false,
+    usedUp(clientIp, authorization) {
+      if (authorization === undefined || !keys.accepts?.(authorization)) return budgets.usedUp(clientIp);
+      const found = usedUpKeys.get(authorization);
+      return found !== undefined && clock.now() < found.untilMs ? found.standing : undefined;
+    },
     chargeFile({ correlationId, clientIp }, points) {
       const visit = openVisit({ correlationId, clientIp, authorization: undefined });
       budgets.chargeAhead(visit, points);

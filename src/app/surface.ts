@@ -131,7 +131,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   });
   const early = createEarlyRefusals({
     usedUp: door.usedUp,
-    accepts: door.accepts,
     uncharged: status.paths,
     graphqlPath: GRAPHQL_PATH,
     heads,

@@ -14,10 +14,8 @@ import { budgetHeaders, type Standing } from './visit.ts';
 import { isLong } from './write.ts';
 
 export interface EarlyRefusalDeps {
-  /** Where the budget of an address stands when nothing of it is left; `undefined` = something is, or it has none. */
-  readonly usedUp: (clientIp: string) => Standing | undefined;
-  /** Whether a key has a budget of its own: others are charged to their address. */
-  readonly accepts: (authorization: string) => boolean;
+  /** Where the budget of a caller stands when nothing of it is left; `undefined` = something may be, or it has none. */
+  readonly usedUp: (clientIp: string, authorization: string | undefined) => Standing | undefined;
   /** Paths that are not charged to the address. */
   readonly uncharged: readonly string[];
   /** Where refusals have the form of GraphQL. */
@@ -45,6 +43,8 @@ interface Prepared {
   readonly parts: readonly [before: string, after: string];
 }
 
+/** Where keys have budgets of their own, beside GraphQL: what is the same for all is charged to the address. */
+const ROWS = '/v1/';
 /** Stands in a prepared text where the id of a request will. */
 const ID = 'ID'.repeat(16);
 
@@ -53,7 +53,7 @@ const ID = 'ID'.repeat(16);
  * nothing is read of the body, nothing is thrown or logged, and the text is made once a second. `undefined` = not refused.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
-  const { usedUp, accepts, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
+  const { usedUp, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
   const prepared = new Map<string, Prepared>();
   let preparedSec = 0;
 
@@ -73,7 +73,7 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
     if (second !== preparedSec) prepared.clear();
     preparedSec = second;
     const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';
-    const key = `${form} ${standing.limit} ${standing.resetSec}`;
+    const key = `${form} ${standing.policy} ${standing.limit} ${standing.resetSec}`;
     const known = prepared.get(key) ?? prepare(standing, accept, isGraphQL);
     prepared.set(key, known);
     return known;
@@ -82,8 +82,11 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   return (req: IncomingMessage, res: ServerResponse, path: string): EarlyRefusal | undefined => {
     if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
     const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
-    const standing = usedUp(info.clientIp);
-    if (standing === undefined || (info.authorization !== undefined && accepts(info.authorization))) return undefined;
+    const standing = usedUp(
+      info.clientIp,
+      path === graphqlPath || path.startsWith(ROWS) ? info.authorization : undefined,
+    );
+    if (standing === undefined) return undefined;
     const { error, status, headers, parts } = preparedOf(standing, req.headers.accept, path === graphqlPath);
     onError?.(error);
     const body = parts[0] + info.correlationId + parts[1];

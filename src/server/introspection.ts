@@ -6,7 +6,7 @@ import {
   parse,
   stripIgnoredCharacters,
 } from 'graphql';
-
+import { LRUCache } from 'lru-cache';
 import { ownBytes } from '../shared/bytes.ts';
 
 export interface Introspection {
@@ -25,12 +25,12 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof IntrospectionOptions)[];
 /** Longer than the longest of them, white space included. */
 const MAX_CHARS = 8_000;
-/** The forms of the query that are kept, each with an answer of its own: tools send one of two. Others are executed at their cost. */
+/** The forms of the query that are kept, each with an answer of its own: tools send one of two. The one not asked for longest goes first. */
 const MAX_KEPT = 8;
 
 /** Answer the standard introspection query from bytes: it is asked by every tool, and always answered with the same. */
 export function createIntrospection(schema: GraphQLSchema): Introspection {
-  const kept = new Map<string, Buffer>();
+  const kept = new LRUCache<string, Buffer>({ max: MAX_KEPT });
   let standard: ReadonlySet<string> | undefined;
   return {
     find(text) {
@@ -39,7 +39,7 @@ export function createIntrospection(schema: GraphQLSchema): Introspection {
       const known = kept.get(query);
       if (known) return known;
       standard ??= standardQueries();
-      if (!standard.has(query) || kept.size >= MAX_KEPT) return undefined;
+      if (!standard.has(query)) return undefined;
       const { data } = executeSync({ schema, document: parse(text) });
       const bytes = ownBytes(Buffer.from(`{"data":${JSON.stringify(data)}`));
       kept.set(query, bytes);

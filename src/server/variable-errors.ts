@@ -1,4 +1,5 @@
 import { type ExecutionArgs, GraphQLError, getOperationAST, getVariableValues } from 'graphql';
+import { ERROR_CODES } from '../shared/errors.ts';
 
 /** Errors of variables that are told. Each one prints the value that it is about, and suggests names. */
 const MAX_ERRORS = 5;
@@ -14,15 +15,15 @@ export function variableErrors({ schema, document, operationName, variableValues
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
   if (definitions.length === 0) return [];
   const { errors = [] } = getVariableValues(schema, definitions, variableValues ?? {}, { maxErrors: MAX_ERRORS });
-  return errors.slice(0, MAX_ERRORS).map(shortened);
+  return errors.slice(0, MAX_ERRORS).map(presented);
 }
 
-function shortened(error: GraphQLError): GraphQLError {
-  const { message, nodes, originalError } = error;
-  if (message.length <= MAX_MESSAGE_CHARS) return error;
-  const cut = `${message.slice(0, KEPT_CHARS)} … ${message.slice(-KEPT_CHARS)}`;
-  return new GraphQLError(cut, {
+function presented({ message, nodes, originalError }: GraphQLError): GraphQLError {
+  const isLong = message.length > MAX_MESSAGE_CHARS;
+  return new GraphQLError(isLong ? `${message.slice(0, KEPT_CHARS)} … ${message.slice(-KEPT_CHARS)}` : message, {
     ...(nodes === undefined ? {} : { nodes }),
     ...(originalError === undefined ? {} : { originalError }),
+    // Nothing is executed: to those who accept GraphQL's own media type the status says so.
+    extensions: { http: { spec: true, status: ERROR_CODES.bad_request.status } },
   });
 }

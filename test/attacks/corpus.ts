@@ -126,6 +126,7 @@ function fragments(): Attack[] {
       `{chains{chainId}} ${times(60, (i) => `fragment U${i} on Chain{${'chainId '.repeat(10)}}`).join(' ')}`,
     ),
     query('unknown fragment', '{...Nothing}', 'bad_request'),
+    query('980 fragments that nobody defines', `{${times(980, (i) => `...G${i}`).join(' ')}}`),
   ];
 }
 
@@ -197,6 +198,22 @@ function costly(): Attack[] {
       {
         query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
         variables: { c: times(20_000, () => 1) },
+      },
+      'bad_request',
+    ),
+    post(
+      '5,000 unknown fields of an input as a variable',
+      {
+        query: 'query($f:StrategyFilter){strategies(filter:$f){totalCount}}',
+        variables: { f: Object.fromEntries(times(5_000, (i) => [`k${i}`, 1])) },
+      },
+      'bad_request',
+    ),
+    post(
+      '15,000 words that are no chain',
+      {
+        query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
+        variables: { c: times(15_000, () => 'x') },
       },
       'bad_request',
     ),

@@ -1,3 +1,4 @@
+import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import type { Attack } from './corpus.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -156,6 +157,7 @@ const ROWS = [
   '/v1/prices',
   '/v1/prices?chainId=4663',
 ];
+const PERSISTED = ['AppMarkets', 'StableApy', 'BorrowApyHistories', 'CollateralApyHistories'] as const;
 const FILES = [
   '/health',
   '/ready',
@@ -184,6 +186,22 @@ export function costlyCorpus(): readonly Attack[] {
     ...FILES.map((path) => get(path)),
     ...FILES.map((path) => get(path, { 'accept-encoding': 'br' }, `GET ${path}, brotli`)),
     get('/graphql', { accept: 'text/html' }, 'GraphiQL'),
+    ...PERSISTED.flatMap((name) => {
+      const { sha256: documentId } = manifest[name];
+      // Executed again for each, because what was asked for differs.
+      const asked = (i: number) => ({ documentId, variables: { other: `query A${i}` } });
+      const attack = (title: string, body: unknown): Attack => ({
+        name: title,
+        init: { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) },
+        status: ALLOWED,
+      });
+      return [attack(`${name} by its id`, asked(0)), attack(`batch of five: ${name} by its id`, times(5, asked))];
+    }),
+    query(
+      '28 uses of a variable of 15,000 values',
+      `query A0($c:[ChainId!]){${joined(28, (n) => `a${n}:strategies(filter:{chainIds:$c}){totalCount}`)}}`,
+      { c: times(15_000, () => 1) },
+    ),
     get('/v1/prices', { authorization: `Bearer sg_partner_abcdefgh_${'S'.repeat(43)}` }, 'a key that nobody knows'),
     ...times(5, (i) =>
       get(`/v1/nowhere/${'x'.repeat(i * 1_000)}`, {}, `a path of ${i * 1_000} characters that is not there`),

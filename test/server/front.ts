@@ -73,7 +73,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const turns = createTurns({ now: () => performance.now(), later: setImmediate });
   const door = createFrontDoor({
     config,
-    keys: faulty('keys', { verify }),
+    keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
     clock: faulty('clock', clock),
     timers: systemTimers,
     turns: faulty('turns', turns),
@@ -123,7 +123,6 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const heads = createReadyHeads({ cors, clock });
   const early = createEarlyRefusals({
     usedUp: door.usedUp,
-    accepts: door.accepts,
     uncharged: [],
     graphqlPath: GRAPHQL_PATH,
     heads: faulty('heads', heads),

@@ -91,6 +91,34 @@ describe('budgets over HTTP', () => {
     expect([head.status, head.text]).toEqual([429, '']);
   });
 
+  test('behavior: a key that has nothing left is refused without being checked, for a second at a time', async () => {
+    let checks = 0;
+    const verify = async () => {
+      checks += 1;
+      return { keyId: 'key-partner', tier: 'partner', label: 'partner' } as const;
+    };
+    const { send, graphql, clock } = await start({ env: { RATE_LIMIT_PARTNER: '3' }, verify });
+    const ask = () => send('/v1/prices', { headers: PARTNER_KEY });
+    for (let i = 0; i < 3; i += 1) expect((await ask()).status).toBe(200);
+    const refused = await ask();
+    const before = checks;
+    const again = await ask();
+    expect([refused.status, again.status, checks]).toEqual([429, 429, before]);
+    const { correlationId: _first, ...told } = refused.body.error;
+    expect(again.body.error).toMatchObject(told);
+    expect(again.body.error.details.policy).toBe('partner');
+    expect((await graphql('{chains{chainId}}', { headers: PARTNER_KEY })).status).toBe(429);
+    expect(checks).toBe(before);
+    // Others at the same address, and what is the same for all, are not its.
+    expect((await send('/v1/prices')).status).toBe(200);
+    expect((await send('/docs', { headers: PARTNER_KEY })).status).toBe(200);
+    clock.advance(1_000);
+    expect((await ask()).status).toBe(429);
+    expect(checks).toBe(before + 1);
+    clock.advance(59_000);
+    expect((await ask()).status).toBe(200);
+  });
+
   test('behavior: a spoofed forwarding header gains nothing', async () => {
     const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '5' } });
     const answers = [];
