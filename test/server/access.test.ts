@@ -9,6 +9,8 @@ import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front
 
 const schema = buildSchema();
 const fields = everyField(schema);
+/** All that needs a key, and a part of the rest: for ways that lead to the execution that POST has shown for every field. */
+const keyedAndSome = fields.filter(({ scope }, i) => scope !== 'public' || i % 5 === 0);
 const HEADERS: Readonly<Record<Tier, Record<string, string>>> = { anonymous: {}, partner: PARTNER_KEY, ops: OPS_KEY };
 const TIERS = ['anonymous', 'partner', 'ops'] as const;
 
@@ -97,7 +99,7 @@ describe.each(TIERS)('every field as %s', (tier) => {
   });
 
   test('GET', async () => {
-    await inTurn(fields, async (field) => {
+    await inTurn(keyedAndSome, async (field) => {
       const { status, body } = await front.send(`/graphql?query=${encodeURIComponent(field.query)}`, {
         headers: HEADERS[tier],
       });
@@ -106,7 +108,9 @@ describe.each(TIERS)('every field as %s', (tier) => {
   });
 
   test('batch', async () => {
-    const chunks = Array.from({ length: Math.ceil(fields.length / 5) }, (_, i) => fields.slice(5 * i, 5 * i + 5));
+    const chunks = Array.from({ length: Math.ceil(keyedAndSome.length / 5) }, (_, i) =>
+      keyedAndSome.slice(5 * i, 5 * i + 5),
+    );
     await inTurn(chunks, async (chunk) => {
       const { status, body } = await post(
         chunk.map(({ query }) => ({ query })),
