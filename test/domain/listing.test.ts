@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { emptyChainFacts } from '../../src/domain/facts.ts';
 import { exitTier } from '../../src/domain/strategy/exit.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -33,6 +34,15 @@ describe('visibilityOf', () => {
       const paid = strategyOf(withItem(losing, 'incentives', market.id, { value }), market.id);
       expect(checksOf(paid).has_yield).toMatchObject({ passed: true, value: '3.00' });
     }
+  });
+
+  test('behavior: where nothing known earns and incentives are not known, the rule passes and tells no value', () => {
+    const market = marketOf(ethereum, 'sUSDS', 'AUSD');
+    const zero = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(0) } });
+    const cold = { ...zero, groups: { ...zero.groups, incentives: emptyChainFacts(1).groups.incentives } };
+    const strategy = strategyOf(cold, market.id);
+    expect(checksOf(strategy).has_yield).toEqual({ name: 'has_yield', passed: true, value: null, threshold: '0' });
+    expect(gapOf(strategy, 'collateralIncentive')).toBeDefined();
   });
 
   test('behavior: a swap route is needed', () => {

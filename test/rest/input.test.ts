@@ -92,6 +92,12 @@ describe(parseInput, () => {
     const both = refused(JSON.parse('{"amount":"5","a":1,"__proto__":2}'));
     expect(both.details?.issues?.map(({ field }) => field)).toEqual(['body.a', 'body.__proto__']);
   });
+
+  it('error: BadRequest for thousands of names that are no fields tells the first ones only', () => {
+    const error = refused(Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 1])));
+    expect(error.details?.issues?.length).toBe(20);
+    expect(JSON.stringify(error.details).length).toBeLessThan(4_000);
+  });
 });
 
 describe(parseJsonBody, () => {

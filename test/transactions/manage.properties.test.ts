@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitsOf } from '../../src/domain/market/statics.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../src/shared/decimal.ts';
+import { type BatchOutcome, depositShortfall } from '../../src/transactions/equity/outcome.ts';
+import type { DepositTerms } from '../../src/transactions/equity/types.ts';
 import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
 import { borrowMore } from '../../src/transactions/manage/borrow.ts';
 import { removeCollateral } from '../../src/transactions/manage/remove-collateral.ts';
@@ -130,6 +132,34 @@ describe('shortfallOf', { timeout: 120_000 }, () => {
         const owed = debtOf(later, borrowShares);
         expect(shortfallOf(draft, ended(owed), false)).toBeUndefined();
         expect(shortfallOf(draft, ended(owed + 10n ** 30n), false)).toMatchObject({ of: 'net_value' });
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('depositShortfall', { timeout: 120_000 }, () => {
+  it('behavior: the interest of the stock leg until the block that a node simulates is no shortfall', () => {
+    fc.assert(
+      fc.property(held, fc.bigInt(1n, 60n), ({ market, live, position }, seconds) => {
+        const { collateral, debt, borrowShares } = position;
+        const bought = { expectedOut: 1n, quote: { amountIn: 1n, amountOut: 1n } };
+        const terms = {
+          ...{ vault: { depositToken: market.loan }, swaps: { stock: bought, zap: bought, leverage: bought } },
+          ...{ stockBorrow: 0n, amountFlashLoan: 0n, depositFee: 0n, slippage: new Decimal('0.005') },
+        } as unknown as DepositTerms;
+        const read = {
+          ...{ stockBefore: { collateral, debt }, stockMarket: live },
+          prices: { stock: live.price, yield: live.price },
+        };
+        const later = { ...live, sdk: live.sdk.accrueInterest(live.sdk.lastUpdate + seconds) };
+        const ended = (owed: bigint): BatchOutcome => ({
+          ...{ fills: [], received: [], repaid: [], stockMarket: later },
+          stock: { collateral: collateral + 1n, debt: owed },
+        });
+        const owed = debtOf(later, borrowShares);
+        expect(depositShortfall(terms, read, ended(owed), false)).toBeUndefined();
+        expect(depositShortfall(terms, read, ended(owed + 10n ** 30n), false)).toMatchObject({ of: 'net_value' });
       }),
       RUNS,
     );

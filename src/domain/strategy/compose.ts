@@ -1,4 +1,4 @@
-import { formatPct, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -75,8 +75,8 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
         market: composed,
         yieldsPct: [
           composed.worst.collateralApyPct ?? composed.collateralApyPct,
-          composed.collateralIncentive?.aprPct ?? ZERO,
-          composed.borrowIncentive?.aprPct ?? ZERO,
+          knownAprPct(composed.collateralIncentive),
+          knownAprPct(composed.borrowIncentive),
         ],
         needsYield: market.correlated,
         lacksRoute: noRoute,
@@ -161,4 +161,9 @@ export function exitTierPart(
   const missing = gapOf(composed, 'exitLiquidity');
   if (missing) gaps.push({ ...missing, field: 'spiralHints.exitLiquidityTier' });
   return undefined;
+}
+
+/** The rate of an incentive, percent: 0 where none runs, `undefined` where that is not known. */
+function knownAprPct(incentive: ComposedMarket['borrowIncentive']): Decimal | undefined {
+  return incentive === undefined ? undefined : (incentive?.aprPct ?? ZERO);
 }

@@ -15,8 +15,8 @@ export interface ListingRules {
 export interface VisibilityInput {
   /** Where the borrowing happens: its liquidity counts. */
   readonly market: ComposedMarket;
-  /** What may earn, percent: one of them above zero is a yield. */
-  readonly yieldsPct: readonly [Decimal, ...Decimal[]];
+  /** What may earn, percent: one of them above zero is a yield. `undefined` = not known. */
+  readonly yieldsPct: readonly (Decimal | undefined)[];
   /** Uncorrelated markets and equity vaults are listed without a yield of their own. */
   readonly needsYield: boolean;
   /** `null` = not known. */
@@ -37,12 +37,15 @@ export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visib
   return { visible: checks.every((check) => check.passed), checks };
 }
 
+/** Where nothing that is known earns and something is not known, the rule cannot tell, and passes. */
 function yieldCheck({ yieldsPct, needsYield }: VisibilityInput): VisibilityCheck {
-  const largestPct = Decimal.max(...yieldsPct);
+  const known = yieldsPct.filter((pct) => pct !== undefined);
+  const largestPct = known.length === 0 ? undefined : Decimal.max(...known);
+  const isUnknown = known.length < yieldsPct.length && !largestPct?.gt(ZERO);
   return {
     name: 'has_yield',
-    passed: !needsYield || largestPct.gt(ZERO),
-    value: formatPct(largestPct),
+    passed: !needsYield || isUnknown || (largestPct?.gt(ZERO) ?? false),
+    value: isUnknown || largestPct === undefined ? null : formatPct(largestPct),
     threshold: needsYield ? '0' : null,
   };
 }

@@ -72,6 +72,7 @@ export interface PlannedDeposit {
   readonly terms: DepositTerms;
   /** The wallet's stock leg before it; absent without a wallet. */
   readonly stockBefore: PositionState | undefined;
+  readonly stockMarket: LiveMarket;
   readonly prices: VaultPrices;
   /** Preview the same with what its swaps have really given. */
   readonly previewOf: (swaps: DepositSwaps) => DepositPreview;
@@ -230,7 +231,8 @@ export async function planDeposit(
     ...incentiveNote(isPaid(composed.stock) || isPaid(composed.yieldMarket)),
     ...deploymentNotes(live.deployment),
   ];
-  return { terms, stockBefore: live.held, prices, previewOf, slippage: held, issues, notes, answers: live.answers };
+  const read = { stockBefore: live.held, stockMarket: live.stock, prices };
+  return { terms, ...read, previewOf, slippage: held, issues, notes, answers: live.answers };
 }
 
 /** Where a vault whose yield market is closed can still be left. */

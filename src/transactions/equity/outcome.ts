@@ -2,7 +2,14 @@ import { erc20Abi } from '../../abi/erc20.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import type { Address } from '../../shared/ids.ts';
-import { debtOf, foldMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
+import {
+  debtOf,
+  foldMarket,
+  interestOf,
+  type LiveMarket,
+  type MarketAnswers,
+  planMarket,
+} from '../requirements/market-state.ts';
 import { readOf, required } from '../requirements/reads.ts';
 import type { Fill, SwapPlace } from '../simulation/fills.ts';
 import type { Watched } from '../simulation/movements.ts';
@@ -24,6 +31,8 @@ export interface BatchOutcome {
   readonly repaid: readonly bigint[];
   /** The wallet's stock leg after all of them. */
   readonly stock: PositionState;
+  /** The stock market in the block of the simulation. */
+  readonly stockMarket: LiveMarket;
   /** The loop that a deposit opens. */
   readonly loop?: PositionState;
 }
@@ -116,6 +125,7 @@ export function foldBatchOutcome(
     received: calls.map((_, i) => (balances[i + 1] ?? 0n) - (balances[i] ?? 0n)),
     repaid,
     stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
+    stockMarket,
     ...(opens ? { loop: openedLoop(rest.slice(markets)) } : {}),
   };
 
@@ -126,23 +136,31 @@ export function foldBatchOutcome(
   }
 }
 
+/** What a deposit was planned by. */
+interface StockLegRead {
+  /** The wallet's stock leg before it; absent without one. */
+  readonly stockBefore: PositionState | undefined;
+  readonly stockMarket: LiveMarket;
+  /** Loan base units per collateral base unit, scaled by 1e36. */
+  readonly prices: { readonly stock: bigint; readonly yield: bigint };
+}
+
 /** Compare what a deposit ended with with its terms; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function depositShortfall(
   { vault, swaps, stockBorrow, amountFlashLoan, depositFee, slippage }: DepositTerms,
-  {
-    stockBefore,
-    prices,
-  }: { readonly stockBefore: PositionState | undefined; readonly prices: { stock: bigint; yield: bigint } },
-  { fills, stock, loop }: BatchOutcome,
+  { stockBefore, stockMarket, prices }: StockLegRead,
+  { fills, stock, stockMarket: simulatedMarket, loop }: BatchOutcome,
   capped: boolean,
 ): Shortfall | undefined {
   const before = stockBefore ?? { collateral: 0n, debt: 0n };
+  // A node may simulate at its next block: the interest until then is no shortfall.
+  const interest = before.debt > 0n ? interestOf(before.debt, stockMarket, simulatedMarket) : 0n;
   const loan = vault.depositToken;
   const zapped = swaps.zap.expectedOut - depositFeeOf(swaps.zap.expectedOut, depositFee);
   return (
     swapShortfall(fills, slippage, capped) ??
     positionShortfall({
-      planned: { collateral: before.collateral + swaps.stock.expectedOut, debt: before.debt + stockBorrow },
+      planned: { collateral: before.collateral + swaps.stock.expectedOut, debt: before.debt + interest + stockBorrow },
       simulated: stock,
       price: prices.stock,
       loan,
