@@ -65,7 +65,8 @@ const KEEPS_NULL =
   /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
 const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
 /** Required, and made without an input that is not known. */
-const ASSUMED = /^(netBorrowApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
+const ASSUMED =
+  /^(netBorrowApyPct|collateralApyPct|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
 /** Exact decimals there, JSON numbers here. */
 const NUMBERS =
   /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;
