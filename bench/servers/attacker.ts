@@ -70,6 +70,9 @@ const unread: Way = (input, signal) =>
 /** Open as many connections as it gets, and begin a request on each. */
 const open: Way = (input, signal) => opening(input, signal, 20, 'GET /v1/tvl HTTP/1.1\r\nhost: ');
 
+/** More than the service grants an address, and fewer than a process may have open. */
+const OPEN_SOCKETS = 5_000;
+
 async function opening({ url, localAddress }: AttackerInput, signal: AbortSignal, atOnce: number, text: string) {
   const { port, hostname } = new URL(url);
   const sockets = new Set<Socket>();
@@ -80,6 +83,12 @@ async function opening({ url, localAddress }: AttackerInput, signal: AbortSignal
       socket.pause();
       socket.write(text);
       sockets.add(socket);
+      // Nobody reads here, so that the end of a refused one is never seen: the oldest makes room.
+      const [oldest] = sockets;
+      if (oldest && sockets.size > OPEN_SOCKETS) {
+        sockets.delete(oldest);
+        oldest.destroy();
+      }
     }
     await pause();
   }

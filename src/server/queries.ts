@@ -98,8 +98,8 @@ const LISTED_COST = 20;
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const KNOWN: ReadingCost = { parse: 0, whole: 0 };
-/** Fields of persisted operations are a tenth as dear as those of documents that callers write. */
-const PERSISTED_FIELDS_PER_COST = 10;
+/** Fields of persisted operations are a quarter as dear as those of documents that callers write. */
+const PERSISTED_FIELDS_PER_COST = 4;
 /** Costs kept of one document. */
 const CACHED_COSTS = 32;
 
