@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface Served {
   readonly url: string;
   readonly said?: Readonly<Record<string, unknown>>;
-  /** What is told beside the cost. */
+  /** Further values that are returned with the cost. */
   tell?(): object;
   stop(): Promise<void>;
 }
