@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { OPS_KEY, PARTNER_KEY } from '../test/server/front.ts';
+import { OPS_KEY, PARTNER_KEY } from '../test/http/front.ts';
 import { startChild } from './child.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import type { PartnerWorld } from './servers/partner.ts';

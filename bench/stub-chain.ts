@@ -9,9 +9,9 @@ import {
 } from 'viem';
 import { multicall3Abi } from '../src/abi/multicall3.ts';
 import type { Chain } from '../src/catalog/types.ts';
-import type { NodeCapabilities } from '../src/chain/capabilities.ts';
-import type { ChainNodes, Session } from '../src/chain/nodes.ts';
 import type { NamedBlock, Reading } from '../src/chain/reading.ts';
+import type { NodeCapabilities } from '../src/chain/rpc/capabilities.ts';
+import type { ChainNodes, Session } from '../src/chain/rpc/nodes.ts';
 import type { ChainFacts } from '../src/domain/facts.ts';
 import type { SwapQuotePort } from '../src/upstreams/types.ts';
 

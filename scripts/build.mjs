@@ -19,4 +19,4 @@ await build({
 });
 
 // The ops page is files that are served as they are.
-cpSync('src/app/ops-page', `${outdir}/ops-page`, { recursive: true });
+cpSync('src/http/pages/ops-page', `${outdir}/ops-page`, { recursive: true });

@@ -4,7 +4,7 @@ import { createHourlyReports } from './app/portfolio-samples.ts';
 import { openDatabase } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createSurface } from './app/surface.ts';
-import { type Listening, listen } from './server/listen.ts';
+import { type Listening, listen } from './http/listen.ts';
 import type { WarmerRunner } from './warmers/runner.ts';
 
 export type { AppDeps } from './app/deps.ts';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import type { Tracing } from './app/tracing.ts';
 import { type App, createApp } from './app.ts';
 import { createConfig, needsLocalWorld, parseEnv } from './config/config.ts';
 import { systemClock } from './shared/clock.ts';
 import type { Logger } from './shared/logger.ts';
 import { systemTimers } from './shared/timers.ts';
+import type { Tracing } from './telemetry/tracing.ts';
 
 /** The whole stop, drained requests included, has to fit into what orchestrators usually grant (10 s). */
 const STOP_DEADLINE_MS = 9_500;
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
 async function startTracingIfAsked(env: ReturnType<typeof parseEnv>): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRACE_SAMPLE_RATIO: sampleRatio, ROLE: role } = env;
   if (endpoint === undefined) return undefined;
-  const { startTracing } = await import('./app/tracing.ts');
+  const { startTracing } = await import('./telemetry/tracing.ts');
   return startTracing({ endpoint, sampleRatio, role });
 }
 

@@ -12,9 +12,9 @@ import { silentLogger } from '../../src/shared/logger.ts';
 import { startBrokenCluster, startRedis, type TestRedis } from '../../test/snapshot/redis-server.ts';
 import { buildBundle } from '../../test/support/bundle.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { type RpcProxy, startRpcProxy } from '../../test/support/rpc-proxy.ts';
-import { type Env, type ServiceProcess, spawnService } from '../../test/support/spawn-service.ts';
-import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
+import { type RpcProxy, startRpcProxy } from '../../test/support/process/rpc-proxy.ts';
+import { type Env, type ServiceProcess, spawnService } from '../../test/support/process/spawn-service.ts';
+import { startTcpProxy, type TcpProxy } from '../../test/support/process/tcp-proxy.ts';
 
 /** Everything around the service on one machine, each part of which can be taken away. */
 export interface Lab {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { startLoadBalancer } from '../../test/support/load-balancer.ts';
-import type { Env, ServiceProcess } from '../../test/support/spawn-service.ts';
+import { startLoadBalancer } from '../../test/support/process/load-balancer.ts';
+import type { Env, ServiceProcess } from '../../test/support/process/spawn-service.ts';
 import { subscribe } from '../../test/support/sse.ts';
 import { dailyCalls, seeded } from './calls.ts';
 import { mountTinyDisk } from './disk.ts';

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../test/support/spawn-service.ts';
+import type { ServiceProcess } from '../../test/support/process/spawn-service.ts';
 import type { Lab } from './lab.ts';
 import { redisScenarios } from './redis-scenarios.ts';
 import type { Watch } from './watch.ts';

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../test/support/spawn-service.ts';
+import type { ServiceProcess } from '../../test/support/process/spawn-service.ts';
 
 export interface Age {
   readonly asOfMs: number;

@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { createPartnerServices, createVenueStatistics } from '../../src/transactions/index.ts';
 import { BUDGETS, completeFacts, NOW_MS, PARAMS } from '../../test/domain/world.ts';
-import { PARTNER_KEY, startFront, UNLIMITED } from '../../test/server/front.ts';
+import { PARTNER_KEY, startFront, UNLIMITED } from '../../test/http/front.ts';
 import { serve } from '../serve.ts';
 import { createStubChain } from '../stub-chain.ts';
 import { registrationsOf, syntheticReader } from '../synthetic-wallets.ts';

@@ -5,7 +5,7 @@ import { createPortfolioSampleRepository } from '../database/portfolio-samples.t
 import { createRecordedRateRepository } from '../database/recorded-rates.ts';
 import { createSampleRepository } from '../database/samples.ts';
 import { createKeyService, type KeyService } from '../keys/service.ts';
-import type { Services } from '../resolvers/services.ts';
+import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
 import { createCandles, createCharts } from '../services/charts.ts';
 import { createComposition } from '../services/composition.ts';
@@ -20,10 +20,10 @@ import type { AppDeps } from './deps.ts';
 import { createNodes, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
+import { createWarmth, type Warmth } from './snapshot.ts';
 import { StartError } from './start.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
-import { createWarmth, type Warmth } from './warmth.ts';
 
 /** Somebody waits for a build: a node that is silent for so long, twice, is told as 503. */
 const BUILD_RPC_TIMEOUT_MS = 4_000;

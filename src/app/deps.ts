@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
-import type { Exchange } from '../server/handler.ts';
+import type { Exchange } from '../http/handler.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Sleep } from '../upstreams/sleep.ts';
-import type { Tracing } from './tracing.ts';
 
 /** What a process hands to the service: its settings, and everything that a test wants to hold in its hand. */
 export interface AppDeps {

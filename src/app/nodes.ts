@@ -1,5 +1,5 @@
-import { printable } from '../chain/node.ts';
-import { type ChainNodes, createChainNodes } from '../chain/nodes.ts';
+import { printable } from '../chain/rpc/node.ts';
+import { type ChainNodes, createChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { AppDeps } from './deps.ts';
 import type { Telemetry } from './telemetry.ts';

@@ -1,7 +1,8 @@
 import type { Catalog } from '../catalog/types.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
+import { type Encoded, encode, encodedResponse } from '../http/pages/static-files.ts';
 import type { KeyChecks } from '../keys/service.ts';
-import type { Services } from '../resolvers/services.ts';
+import type { Services } from '../resolvers/common/services.ts';
 import { compress } from '../rest/encoding.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
@@ -10,7 +11,6 @@ import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { WarmerRunner } from '../warmers/runner.ts';
 import { type NodesOf, shownNodes } from './nodes.ts';
-import { type Encoded, encode, encodedResponse } from './static-files.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;

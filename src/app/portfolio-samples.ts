@@ -1,4 +1,4 @@
-import type { OpsPort } from '../resolvers/ops-services.ts';
+import type { OpsPort } from '../resolvers/ops/ops-services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 

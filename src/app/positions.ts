@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/types.ts';
-import type { ChainNodes } from '../chain/nodes.ts';
 import { createPositionReader } from '../chain/positions.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { Database } from '../database/client.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createProxyRepository } from '../database/proxies.ts';
@@ -8,8 +8,8 @@ import { createRegistrationRepository } from '../database/registrations.ts';
 import { createSightingRepository } from '../database/sightings.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
-import type { OpsServices } from '../resolvers/ops-services.ts';
-import type { PositionServices, PositionsPort } from '../resolvers/position-services.ts';
+import type { OpsServices } from '../resolvers/ops/ops-services.ts';
+import type { PositionServices, PositionsPort } from '../resolvers/position/position-services.ts';
 import { createPortfolios } from '../services/portfolios.ts';
 import { createPositions, readAllPositions } from '../services/positions.ts';
 import { createWalletDirectory } from '../services/wallets.ts';

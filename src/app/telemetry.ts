@@ -1,17 +1,17 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { Config } from '../config/config.ts';
 import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
-import type { PartnerServices } from '../resolvers/partner-services.ts';
-import type { Listening } from '../server/listen.ts';
-import { createMetrics, type Metrics } from '../server/metrics.ts';
-import type { FactsMetricsDeps } from '../server/metrics-facts.ts';
-import { listenForMetrics } from '../server/metrics-server.ts';
+import type { Listening } from '../http/listen.ts';
+import type { PartnerServices } from '../resolvers/transaction/partner-services.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { FactsMetricsDeps } from '../telemetry/metrics-facts.ts';
+import { listenForMetrics } from '../telemetry/metrics-server.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { providersOf } from './settings.ts';
-import type { Tracing } from './tracing.ts';
 
 export interface TelemetryDeps {
   readonly config: Config;

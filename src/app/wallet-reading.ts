@@ -1,8 +1,8 @@
 import type { Catalog } from '../catalog/types.ts';
-import { ChainReadError } from '../chain/errors.ts';
+import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { composeWallet } from '../domain/position/wallet.ts';
-import type { PositionsPort } from '../resolvers/position-services.ts';
+import type { PositionsPort } from '../resolvers/position/position-services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { VaultOf } from '../transactions/deps.ts';
 import type { ReadWallet } from '../transactions/equity/index.ts';

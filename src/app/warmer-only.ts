@@ -1,6 +1,6 @@
+import type { GraphQLEndpoint } from '../http/handler.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
-import type { GraphQLEndpoint } from '../server/handler.ts';
 
 /** Answer a request for the product at a process that only warms. */
 export function notServedHere(correlationId: string): RestResponse {

@@ -4,11 +4,11 @@ import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { requireBlockTime } from './block-time.ts';
-import { callAt } from './call.ts';
-import { ChainReadError } from './errors.ts';
+import { decodeAggregate, encodeAggregate } from './lens/words.ts';
 import type { Reading } from './reading.ts';
+import { callAt } from './rpc/call.ts';
+import { ChainReadError } from './rpc/errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
-import { decodeAggregate, encodeAggregate } from './words.ts';
 
 export interface ExecutorDeps {
   readonly chainId: ChainId;

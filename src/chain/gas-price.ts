@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ChainId } from '../shared/ids.ts';
-import type { ChainNodes } from './nodes.ts';
+import type { ChainNodes } from './rpc/nodes.ts';
 
 /** One block of Ethereum: a venue weighs routes by gas, and an older price changes no route. */
 const TTL_MS = 12_000;

@@ -3,11 +3,11 @@ import type { LendingState, OracleFeed, OraclePrice } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
-import { ChainReadError } from './errors.ts';
-import { createLens, type LensReading } from './lens.ts';
+import { createLens, type LensReading } from './lens/lens.ts';
 import { type FeedQuestion, foldFeeds, planFeeds } from './plans/feeds.ts';
 import { foldLendingState, planLendingState } from './plans/lending-state.ts';
 import type { Reading } from './reading.ts';
+import { ChainReadError } from './rpc/errors.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
 export interface LendingReading {

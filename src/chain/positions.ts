@@ -4,10 +4,7 @@ import { catalogMarketsById } from '../domain/market/lookup.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
-import { ChainReadError, toChainReadError } from './errors.ts';
-import { createIsolatingExecutor } from './isolate.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
-import type { ChainNodes } from './nodes.ts';
 import {
   foldHoldings,
   foldPositionArrays,
@@ -19,6 +16,9 @@ import {
 } from './plans/positions.ts';
 import { foldProxyOwners, type ProxyOwners, planProxyOwners } from './plans/wallets.ts';
 import type { NamedBlock } from './reading.ts';
+import { ChainReadError, toChainReadError } from './rpc/errors.ts';
+import { createIsolatingExecutor } from './rpc/isolate.ts';
+import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, CallResult, Readings, ReadOptions } from './types.ts';
 
 /** What FlashLeverage has created so far. */

@@ -2,13 +2,13 @@ import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
-import { toChainReadError } from './errors.ts';
 import { createExecutor } from './execute.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
-import type { ChainNodes } from './nodes.ts';
 import { type DeploymentReadings, foldDeploymentFacts, planDeploymentFacts } from './plans/deployment.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
 import type { Reading } from './reading.ts';
+import { toChainReadError } from './rpc/errors.ts';
+import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
 export type { LendingReading } from './markets.ts';

@@ -1,9 +1,9 @@
 import { numberToHex } from 'viem';
 import { z } from 'zod';
 import type { Hex } from '../shared/ids.ts';
-import type { NodeCapabilities } from './capabilities.ts';
-import type { ChainClient } from './client.ts';
-import { ChainReadError, toChainReadError } from './errors.ts';
+import type { NodeCapabilities } from './rpc/capabilities.ts';
+import type { ChainClient } from './rpc/client.ts';
+import { ChainReadError, toChainReadError } from './rpc/errors.ts';
 import type { BlockRef, ReadOptions } from './types.ts';
 
 /** A block as a node told it: everything of one reading is of it. */

@@ -4,8 +4,8 @@ import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { settlesWithin } from '../shared/patience.ts';
 import type { Timers } from '../shared/timers.ts';
+import { settlesWithin } from '../shared/wait-timeout.ts';
 
 /** How long a verdict is trusted without asking the database: the longest life of a revoked key, per process. */
 export const VERDICT_TTL_MS = 30_000;

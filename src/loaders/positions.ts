@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { PositionsPort, WalletReading } from '../resolvers/position-services.ts';
+import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 
 /** Reads wallets; `PositionServices` satisfies it. */

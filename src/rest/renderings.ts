@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ownBytes } from '../shared/bytes.ts';
+import { createKept, type Fill } from '../shared/cached.ts';
 import type { Clock } from '../shared/clock.ts';
-import { createKept, type Fill } from '../shared/kept.ts';
 import { CODINGS, type Coding, type Compress } from './encoding.ts';
 
 /** How long an answer may be given again, told by whoever made it. */

@@ -6,12 +6,12 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ValidationPlugin from '@pothos/plugin-validation';
-import type { LeftOutChain, MissingFacts } from '../resolvers/chains.ts';
-import type { AppContext } from '../resolvers/context.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
+import type { LeftOutChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
-import { validationError } from './input-errors.ts';
+import { validationError } from './common/input-errors.ts';
 
 /** The type parameters of the schema. Outputs are what resolvers may return, inputs what they receive. */
 export interface SchemaShape {

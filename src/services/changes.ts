@@ -1,6 +1,6 @@
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
-import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/changes.ts';
+import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/strategy/changes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';

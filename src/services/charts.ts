@@ -1,11 +1,11 @@
 import type { Chain } from '../catalog/types.ts';
-import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/services.ts';
+import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/common/services.ts';
 import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
 import { createRelay } from './relay.ts';
-import { createStrangers } from './strangers.ts';
+import { createStrangers } from './unlisted-assets.ts';
 
 type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 

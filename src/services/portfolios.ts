@@ -1,6 +1,6 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
-import { ChainReadError } from '../chain/errors.ts';
 import type { PositionReader } from '../chain/positions.ts';
+import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
 import type { SightingRepository } from '../database/sightings.ts';
@@ -15,7 +15,7 @@ import { countSteps, driftOf, isFailed, type PortfolioReport, sampleSteps } from
 import { walletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
-import type { OpsPort, ServedReport } from '../resolvers/ops-services.ts';
+import type { OpsPort, ServedReport } from '../resolvers/ops/ops-services.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';

@@ -1,12 +1,12 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
-import { ChainReadError } from '../chain/errors.ts';
 import type { HoldingsOptions, PositionReader } from '../chain/positions.ts';
+import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
 import type { LoopTags } from '../domain/equity/loops.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { attributionOf, composeWallet } from '../domain/position/wallet.ts';
 import type { TvlPosition } from '../domain/tvl/types.ts';
-import type { PositionsPort, WalletReading } from '../resolvers/position-services.ts';
+import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { PositionsReading } from '../warmers/types.ts';
 import { byAddress, OWN_FAILURES, type WalletDirectory } from './wallets.ts';

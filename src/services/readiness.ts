@@ -1,6 +1,6 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
 import { type ChainFacts, FACT_GROUPS, type FactGroup, type FreshnessBudgets } from '../domain/facts.ts';
-import type { ChainReadiness, HealthPort } from '../resolvers/services.ts';
+import type { ChainReadiness, HealthPort } from '../resolvers/common/services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';

@@ -6,8 +6,8 @@ import { Decimal } from '../shared/decimal.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { settlesWithin } from '../shared/patience.ts';
 import type { Timers } from '../shared/timers.ts';
+import { settlesWithin } from '../shared/wait-timeout.ts';
 
 /** A rate that we sampled, as a fraction. */
 export interface RecordedRate {

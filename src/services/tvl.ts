@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/types.ts';
 import { TVL_KEY } from '../domain/facts.ts';
 import { totalTvl } from '../domain/tvl/compose.ts';
 import type { ChainTvl } from '../domain/tvl/types.ts';
-import type { TvlSnapshot } from '../resolvers/services.ts';
+import type { TvlSnapshot } from '../resolvers/common/services.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 /** Read the latest TVL of all computed chains from the snapshot; `null` until there is one. */

@@ -8,10 +8,10 @@ import type { Logger } from '../shared/logger.ts';
 import { betweenEvents, letOthersRun, runInSlices, type Slicing } from '../shared/slices.ts';
 import type { Timers } from '../shared/timers.ts';
 import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroupParts } from './codec.ts';
+import { createTurns } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergeGroups, withGroups } from './merge.ts';
 import { admit } from './restore.ts';
-import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface FileSnapshotDeps {

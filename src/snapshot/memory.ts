@@ -1,9 +1,9 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
+import { createTurns } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, mergeGroups, withGroups } from './merge.ts';
-import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface MemorySnapshotDeps {

@@ -6,12 +6,12 @@ import type { Logger } from '../shared/logger.ts';
 import { MAX_AHEAD_MS } from '../shared/observed.ts';
 import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
+import { createTurns } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
 import { connectRedis, untilAlive } from './redis-connection.ts';
 import { createRemoteFacts, type RemoteGroup, type RemoteGroupWrite } from './redis-remote.ts';
 import { admit } from './restore.ts';
-import { createTurns } from './turns.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
 
 export interface RedisSnapshotDeps {

@@ -1,5 +1,5 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
-import type { ChainNodes } from '../chain/nodes.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
 import { isStale, stampOf } from '../domain/freshness/stamp.ts';
 import { marketsById } from '../domain/market/lookup.ts';
@@ -11,13 +11,13 @@ import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { borrowApyChange, type MarketRates } from './preview/rates.ts';
-import type { Quoter } from './quoting/quoter.ts';
-import type { VenueStatistics } from './quoting/statistics.ts';
-import type { LiveMarket } from './requirements/market-state.ts';
-import { createLatestReader, type LatestReader } from './requirements/reads.ts';
-import type { TokenDirectory } from './requirements/tokens.ts';
-import { createBalanceSlots } from './simulation/balance-slot.ts';
-import { canSimulate, createSimulator, type SimulationWay, type Simulator } from './simulation/simulate.ts';
+import type { Quoter } from './quote/quoter.ts';
+import type { VenueStatistics } from './quote/statistics.ts';
+import type { LiveMarket } from './read/market-state.ts';
+import { createLatestReader, type LatestReader } from './read/reads.ts';
+import type { TokenDirectory } from './read/tokens.ts';
+import { createBalanceSlots } from './simulate/balance-slot.ts';
+import { canSimulate, createSimulator, type SimulationWay, type Simulator } from './simulate/simulate.ts';
 
 /** Tells which equity vault a loop belongs to; `null` = none. Loops of a vault are not managed alone. */
 export type VaultOf = (chainId: ChainId, user: Address, positionId: number) => Promise<string | null>;

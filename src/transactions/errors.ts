@@ -3,7 +3,7 @@ import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
-import type { Shortfall } from './simulation/shortfall.ts';
+import type { Shortfall } from './simulate/shortfall.ts';
 import type { SwapPair } from './types.ts';
 
 /*

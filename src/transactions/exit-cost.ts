@@ -4,7 +4,7 @@ import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
 import { AppError } from '../shared/errors.ts';
 import type { BuilderDeps } from './deps.ts';
 import { DEFAULT_SLIPPAGE } from './input.ts';
-import { expectedOutput } from './quoting/loss.ts';
+import { expectedOutput } from './quote/loss.ts';
 
 /** What selling all collateral of a position would lose now. */
 export type ExitCost =

@@ -2,7 +2,7 @@ import type { Market } from '../catalog/types.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import { InsufficientLiquidityError, type LargestInput, type LiquidityPlace } from './errors.ts';
-import type { LiveMarket } from './requirements/market-state.ts';
+import type { LiveMarket } from './read/market-state.ts';
 
 /**
  * A movement of the market's loan token while a call runs, in the order of execution. A flash loan is out until the end of

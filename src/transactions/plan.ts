@@ -8,14 +8,15 @@ import type { Address } from '../shared/ids.ts';
 import { type BuilderDeps, composedMarket } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
+import { countsIncentive, incentiveNote, instructionsOf, shownAmount } from './messages.ts';
 import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
-import { interestOf, type LiveMarket } from './requirements/market-state.ts';
-import type { WalletState } from './requirements/wallet.ts';
-import { filledSwap } from './simulation/fills.ts';
-import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulation/outcome.ts';
-import { positionShortfall, type Shortfall, swapShortfall } from './simulation/shortfall.ts';
-import { unsimulatedIssue } from './simulation/unsimulated.ts';
+import { interestOf, type LiveMarket } from './read/market-state.ts';
+import type { WalletState } from './read/wallet.ts';
+import { filledSwap } from './simulate/fills.ts';
+import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulate/outcome.ts';
+import { positionShortfall, type Shortfall, swapShortfall } from './simulate/shortfall.ts';
+import { unsimulatedIssue } from './simulate/unsimulated.ts';
 import type {
   BuiltCall,
   Issue,
@@ -28,7 +29,6 @@ import type {
   PositionState,
   TokenAmount,
 } from './types.ts';
-import { countsIncentive, incentiveNote, instructionsOf, shownAmount } from './words.ts';
 
 /** What a verb decided; `completePlan` simulates it and says what to do with it. */
 export interface PlanDraft {

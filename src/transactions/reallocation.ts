@@ -1,5 +1,5 @@
 import type { Address, MarketId } from '../shared/ids.ts';
-import type { AllocatorSource } from './requirements/allocator.ts';
+import type { AllocatorSource } from './read/allocator.ts';
 import type { Reallocation } from './types.ts';
 
 export interface ReallocationPlan {

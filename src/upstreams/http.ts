@@ -4,10 +4,10 @@ import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { type Budget, createBudget } from './budget.ts';
+import { createGate } from './circuit-breaker.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
-import { createGate } from './gate.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
 
 /** One finished attempt, for metrics. */

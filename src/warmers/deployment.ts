@@ -1,6 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
-import { CHAIN_SOURCE } from '../chain/errors.ts';
 import type { ChainReader, DeploymentReading } from '../chain/reader.ts';
+import { CHAIN_SOURCE } from '../chain/rpc/errors.ts';
 import { DEPLOYMENT_KEY } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';

@@ -1,6 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
-import { CHAIN_SOURCE, ChainReadError } from '../chain/errors.ts';
 import type { ChainReader, LendingReading } from '../chain/reader.ts';
+import { CHAIN_SOURCE, ChainReadError } from '../chain/rpc/errors.ts';
 import type { BlockRef } from '../chain/types.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../domain/apy/rates.ts';
 import type { ChainFacts, LendingState } from '../domain/facts.ts';

@@ -3,7 +3,7 @@ import { AppError, NotFoundError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { LeasePort } from '../snapshot/lease.ts';
-import { createHolder, type Holder, NOT_OURS } from './holder.ts';
+import { createHolder, type Holder, NOT_OURS } from './lease-holder.ts';
 import { delayAfter, type Outcome } from './schedule.ts';
 import type { RunMode, Warmer } from './types.ts';
 

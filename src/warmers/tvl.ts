@@ -1,5 +1,5 @@
 import type { Chain } from '../catalog/types.ts';
-import { CHAIN_SOURCE } from '../chain/errors.ts';
+import { CHAIN_SOURCE } from '../chain/rpc/errors.ts';
 import { TVL_KEY } from '../domain/facts.ts';
 import { composeTvl } from '../domain/tvl/compose.ts';
 import { tvlMarkets } from '../domain/tvl/markets.ts';

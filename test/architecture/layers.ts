@@ -3,7 +3,7 @@
  * may be imported. Every folder may import itself.
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['app', 'config', 'shared', 'server'],
+  'main.ts': ['app', 'config', 'shared', 'http', 'telemetry'],
   'app.ts': ['*'],
   app: ['*'],
   config: ['shared'],
@@ -33,7 +33,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   transactions: ['abi', 'chain', 'upstreams', 'domain', 'catalog', 'shared', 'types:resolvers'],
   resolvers: ['loaders', 'transactions', 'domain', 'catalog', 'shared'],
   schema: ['resolvers', 'domain', 'catalog', 'shared', 'transactions'],
-  server: ['schema', 'resolvers', 'loaders', 'snapshot', 'rest', 'domain', 'catalog', 'keys', 'shared'],
+  limits: ['shared', 'types:resolvers'],
+  http: ['limits', 'rest', 'schema', 'shared', 'types:config'],
+  graphql: ['http', 'limits', 'rest', 'resolvers', 'shared'],
+  telemetry: ['http', 'limits', 'schema', 'domain', 'shared', 'types:catalog'],
   rest: ['shared'],
 };
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Front, startFront, UNLIMITED } from '../server/front.ts';
+import { type Front, startFront, UNLIMITED } from '../http/front.ts';
 import { attackCorpus, refusedCorpus } from './corpus.ts';
 import { costlyCorpus } from './costly.ts';
 

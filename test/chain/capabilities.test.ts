@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
-import { type NodeCapabilities, probeNode } from '../../src/chain/capabilities.ts';
-import { createJsonRpc } from '../../src/chain/json-rpc.ts';
+import { type NodeCapabilities, probeNode } from '../../src/chain/rpc/capabilities.ts';
+import { createJsonRpc } from '../../src/chain/rpc/json-rpc.ts';
 import { betweenEvents } from '../../src/shared/slices.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
-import type { Lacks } from '../support/rpc-relay.ts';
+import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
+import type { Lacks } from '../support/process/rpc-relay.ts';
 
 let anvil: Anvil;
 let proxy: RpcProxy;

@@ -1,5 +1,5 @@
-import type { NodeCapabilities } from '../../src/chain/capabilities.ts';
-import { type ChainNodes, createChainNodes } from '../../src/chain/nodes.ts';
+import type { NodeCapabilities } from '../../src/chain/rpc/capabilities.ts';
+import { type ChainNodes, createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createJsonElements } from '../../src/chain/json-elements.ts';
+import { createJsonElements } from '../../src/chain/rpc/json-elements.ts';
 
 /** Feed a text in pieces of a size, and give the elements as they came. */
 function cut(text: string, size: number): readonly string[] {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { concatHex, encodePacked, type Hex, numberToHex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { MARKET_LENS_CODE } from '../../src/abi/generated/market-lens.ts';
-import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens-words.ts';
+import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens/lens-words.ts';
 import { planLendingState } from '../../src/chain/plans/lending-state.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { runAtOnce } from '../../src/shared/slices.ts';

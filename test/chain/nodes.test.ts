@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
-import { callAt } from '../../src/chain/call.ts';
-import { type ChainNodes, createChainNodes } from '../../src/chain/nodes.ts';
 import type { Reading } from '../../src/chain/reading.ts';
+import { callAt } from '../../src/chain/rpc/call.ts';
+import { type ChainNodes, createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts';
+import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
 import { CAPABLE } from './fixed-node.ts';
 
 const START_SEC = 1_700_000_000;

@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { type PositionWorld, startPositionWorld, walletOf } from './position-world.ts';
 import { blockOf } from './scripted-node.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ChainClient } from '../../src/chain/client.ts';
-import { createChainClient } from '../../src/chain/client.ts';
-import { ChainReadError, toChainReadError } from '../../src/chain/errors.ts';
+import type { ChainClient } from '../../src/chain/rpc/client.ts';
+import { createChainClient } from '../../src/chain/rpc/client.ts';
+import { ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Slicing } from '../../src/shared/slices.ts';
 import { countedSlicing } from '../shared/counted-slicing.ts';
 

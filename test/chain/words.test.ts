@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { encodeFunctionData, encodeFunctionResult } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
-import { decodeAggregate, encodeAggregate } from '../../src/chain/words.ts';
+import { decodeAggregate, encodeAggregate } from '../../src/chain/lens/words.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
 
 const bytes = fc.uint8Array({ maxLength: 100 }).map((data) => `0x${Buffer.from(data).toString('hex')}` as Hex);

@@ -4,8 +4,8 @@ import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain
 import { feedsOf, oracleSeed } from '../../devnet/seed/oracles.ts';
 import { aggregatorAbi } from '../../src/abi/feeds.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { decodeFeeds, encodeFeedLens } from '../../src/chain/feed-words.ts';
-import { decodeLensHeader } from '../../src/chain/lens-words.ts';
+import { decodeFeeds, encodeFeedLens } from '../../src/chain/lens/feed-words.ts';
+import { decodeLensHeader } from '../../src/chain/lens/lens-words.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import { fixedNode } from '../chain/fixed-node.ts';
 import { useWorld } from './world.ts';

@@ -8,7 +8,7 @@ import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens-words.ts';
+import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens/lens-words.ts';
 import { MARKETS_PER_CALL } from '../../src/chain/plans/lending-state.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import type { ChainId, MarketId } from '../../src/shared/ids.ts';

@@ -8,7 +8,7 @@ import { startPostgres } from '../../devnet/postgres.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { AppError, UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -10,7 +10,7 @@ import { createToucher } from '../../src/keys/touch.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 /* What a process with a clock ahead wrote: it stands against nothing that is written now, is not read, and is removed. */
 

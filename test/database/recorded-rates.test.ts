@@ -7,7 +7,7 @@ import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
 import { packHistory } from '../../src/shared/rate-history.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 5, 10, 13);

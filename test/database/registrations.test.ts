@@ -9,7 +9,7 @@ import {
 } from '../../src/database/registrations.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { type Address, parseAddress, parseMarketId, parseStrategyId } from '../../src/shared/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const MARKET = parseMarketId(`0x${'a'.repeat(64)}`);
 const CREATED = Date.UTC(2026, 2, 1);

@@ -5,7 +5,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createSampleRepository, type RateSample, SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -44,7 +44,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 
 /** Start the database in a process that can be killed. */
 async function startElsewhere(mode = 'kept'): Promise<{ child: ChildProcess; url: string; server: number }> {
-  const script = join(import.meta.dirname, '../support/hold-postgres.ts');
+  const script = join(import.meta.dirname, '../support/process/hold-postgres.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

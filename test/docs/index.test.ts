@@ -5,9 +5,9 @@ import { SAFE_BUFFER_POINTS, STOCK_LTV_CAP_RATIO } from '../../src/domain/levera
 import { Decimal } from '../../src/shared/decimal.ts';
 import { REFERRAL_FEE_BPS } from '../../src/transactions/deps.ts';
 import { DEFAULT_SLIPPAGE, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../../src/transactions/input.ts';
-import { MAX_TOTAL_LOSS_PCT } from '../../src/transactions/quoting/bounds.ts';
-import { MAX_SWAP_LOSS_PCT } from '../../src/transactions/quoting/loss.ts';
-import { toleranceOf } from '../../src/transactions/simulation/shortfall.ts';
+import { MAX_TOTAL_LOSS_PCT } from '../../src/transactions/quote/bounds.ts';
+import { MAX_SWAP_LOSS_PCT } from '../../src/transactions/quote/loss.ts';
+import { toleranceOf } from '../../src/transactions/simulate/shortfall.ts';
 import { guideFiles } from './blocks.ts';
 
 /** Folders that hold no sources: what is made, installed or told. */

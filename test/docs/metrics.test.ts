@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { FAILURE_REASONS } from '../../src/domain/facts.ts';
+import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
-import { RateLimitedError } from '../../src/server/budgets.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS, chainOf, completeFacts, NOW_MS } from '../domain/world.ts';
 import { readMetrics, readPromql } from './promql.ts';
 

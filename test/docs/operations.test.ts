@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { envSchema } from '../../src/config/env.ts';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
 import { WARNING_CODES } from '../../src/shared/vocabulary.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS } from '../domain/world.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

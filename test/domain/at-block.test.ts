@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { marketsAt } from '../../src/domain/market/at-block.ts';
 import { isOldPrice, priceAge, priceAsOfMs } from '../../src/domain/market/price-age.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { composedMarket, composedOf, ethereum } from './position-world.ts';
+import { composedMarket, composedOf, ethereum } from './position/position-world.ts';
 import { marketOf } from './world.ts';
 
 const market = marketOf(ethereum, 'sUSDe', 'PYUSD');

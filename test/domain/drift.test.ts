@@ -7,8 +7,8 @@ import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { runAtOnce } from '../../src/shared/slices.ts';
-import { portfolioOf, rowOf } from './portfolio-world.ts';
-import { BLOCK, ethereum, held, PROXY, robinhood, WALLET } from './position-world.ts';
+import { portfolioOf, rowOf } from './position/portfolio-world.ts';
+import { BLOCK, ethereum, held, PROXY, robinhood, WALLET } from './position/position-world.ts';
 import { NOW_MS } from './world.ts';
 
 const [vault] = robinhood.equityVaults;

@@ -6,7 +6,7 @@ import { tokenPrice } from '../../src/domain/market/prices.ts';
 import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { NotEligibleError } from '../../src/transactions/errors.ts';
-import { requireSoundPrices } from '../../src/transactions/gate.ts';
+import { requireSoundPrices } from '../../src/transactions/guards.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { CONTRACT, completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 

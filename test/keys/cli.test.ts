@@ -13,7 +13,7 @@ import { createKeyService } from '../../src/keys/service.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { BUNDLED_KEYS } from '../support/bundle.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const NOW = Date.UTC(2026, 8, 1, 12, 30);
 const clock = { now: () => NOW };

@@ -10,7 +10,7 @@ import { createKeyService, type KeyService, type KeyServiceDeps, VERDICT_TTL_MS 
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const START = Date.UTC(2026, 8, 1);
 const HOUR_MS = 3_600_000;

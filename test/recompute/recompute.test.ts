@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase } from '../support/postgres.ts';
+import { createTestDatabase } from '../support/process/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
 import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
 import { expectNumbers } from './compare.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ageOf, isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/age.ts';
-import type { AppContext } from '../../src/resolvers/context.ts';
-import { collectValidity } from '../../src/resolvers/validity.ts';
+import { ageOf, isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/common/age.ts';
+import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { collectValidity } from '../../src/resolvers/common/validity.ts';
 import { DAY, NOW_MS } from '../domain/world.ts';
 import { completeContext } from './world.ts';
 

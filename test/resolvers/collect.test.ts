@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/age.ts';
-import { collectIn } from '../../src/resolvers/collect.ts';
-import type { AppContext } from '../../src/resolvers/context.ts';
-import { listStrategies } from '../../src/resolvers/strategies.ts';
+import { isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/common/age.ts';
+import { collectIn } from '../../src/resolvers/common/collect.ts';
+import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { listStrategies } from '../../src/resolvers/strategy/strategies.ts';
 import { chainOf, completeFacts, DAY, NOW_MS } from '../domain/world.ts';
 import { servicesOf } from './world.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { downsample, downsampleSteps } from '../../src/resolvers/downsample.ts';
+import { downsample, downsampleSteps } from '../../src/resolvers/market/downsample.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 
 const HOUR = 3_600_000;

@@ -1,15 +1,15 @@
 import { type ExecutionResult, graphql } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
-import type { AppContext } from '../../src/resolvers/context.ts';
-import type { PositionsPort, WalletReading } from '../../src/resolvers/position-services.ts';
-import { listPositions, MAX_WALLETS, readWallet, readWallets } from '../../src/resolvers/positions.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
+import type { AppContext } from '../../src/resolvers/common/context.ts';
+import type { PositionsPort, WalletReading } from '../../src/resolvers/position/position-services.ts';
+import { listPositions, MAX_WALLETS, readWallet, readWallets } from '../../src/resolvers/position/positions.ts';
+import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
 import { buildSchema } from '../../src/schema/index.ts';
-import { appErrorBehind } from '../../src/schema/input-errors.ts';
 import { BadRequestError, NotReadyError } from '../../src/shared/errors.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { walletOf } from '../chain/position-world.ts';
-import { BLOCK, held } from '../domain/position-world.ts';
+import { BLOCK, held } from '../domain/position/position-world.ts';
 import { chainOf, completeFacts } from '../domain/world.ts';
 import { CHAIN_IDS, contextOf, halfContext, servicesOf } from './world.ts';
 

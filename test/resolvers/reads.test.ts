@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readCandles, readPriceChart } from '../../src/resolvers/charts.ts';
-import { readFreshness } from '../../src/resolvers/freshness.ts';
-import { listHistories, readHistory } from '../../src/resolvers/histories.ts';
-import { readStableApy } from '../../src/resolvers/stable-apy.ts';
-import { readPrice } from '../../src/resolvers/tokens.ts';
-import { readTvl } from '../../src/resolvers/tvl.ts';
+import { readFreshness } from '../../src/resolvers/common/freshness.ts';
+import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
+import { listHistories, readHistory } from '../../src/resolvers/market/histories.ts';
+import { readStableApy } from '../../src/resolvers/market/stable-apy.ts';
+import { readPrice } from '../../src/resolvers/market/tokens.ts';
+import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
 import type { MarketId } from '../../src/shared/ids.ts';
 import { chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
-import { listMarkets } from '../../src/resolvers/markets.ts';
-import { findStrategy, listStrategies } from '../../src/resolvers/strategies.ts';
+import { listMarkets } from '../../src/resolvers/market/markets.ts';
+import { findStrategy, listStrategies } from '../../src/resolvers/strategy/strategies.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BlockMissingError, ChainReadError } from '../../src/chain/errors.ts';
+import { BlockMissingError, ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { DatabaseTooNewError } from '../../src/database/migrate.ts';
+import { PayloadTooLargeError } from '../../src/http/body.ts';
+import { UnreadAnswersError } from '../../src/http/unread-answers.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
+import { RateLimitedError } from '../../src/limits/budgets.ts';
+import { QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { MethodNotAllowedError } from '../../src/rest/router.ts';
 import { ERROR_DETAILS, errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
-import { PayloadTooLargeError } from '../../src/server/body.ts';
-import { RateLimitedError } from '../../src/server/budgets.ts';
-import { QueryTooComplexError } from '../../src/server/query-limits.ts';
-import { UnreadAnswersError } from '../../src/server/unread.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import {
   type AppError,
@@ -38,8 +38,8 @@ import {
   UnsteadyQuotesError,
 } from '../../src/transactions/index.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
-import { marketOf } from '../e2e/leverage-support.ts';
-import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../server/front.ts';
+import { marketOf } from '../e2e/leverage/support.ts';
+import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
 import { errorClasses } from '../support/error-classes.ts';
 import { type Conformance, conformanceTo } from '../support/openapi.ts';
 import type { Answer, Json } from '../support/service.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { type ExecutionResult, graphql, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import type { AppContext } from '../../src/resolvers/context.ts';
-import { EXAMPLE_QUERIES } from '../../src/schema/examples.ts';
+import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
+import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
 import { buildSchema } from '../../src/schema/index.ts';
-import { appErrorBehind } from '../../src/schema/input-errors.ts';
 import { chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { completeContext, contextOf, halfContext, servicesOf } from '../resolvers/world.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Registration } from '../../src/database/registrations.ts';
 import type { PortfolioSample } from '../../src/domain/portfolio/report.ts';
 import { driftOf, isFailed } from '../../src/domain/portfolio/report.ts';
-import type { OpsPort } from '../../src/resolvers/ops-services.ts';
+import type { OpsPort } from '../../src/resolvers/ops/ops-services.ts';
 import { createPortfolios, WALLETS_PER_PAGE } from '../../src/services/portfolios.ts';
 import { byAddress, createWalletDirectory } from '../../src/services/wallets.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -11,8 +11,8 @@ import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
-import { rowOf } from '../domain/portfolio-world.ts';
-import { composedOf, robinhood } from '../domain/position-world.ts';
+import { rowOf } from '../domain/position/portfolio-world.ts';
+import { composedOf, robinhood } from '../domain/position/position-world.ts';
 import { completeFacts, NOW_MS } from '../domain/world.ts';
 
 const market = robinhood.markets[0];

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Registration } from '../../src/database/registrations.ts';
 import { createPositionLoaders } from '../../src/loaders/positions.ts';
-import type { PositionsPort } from '../../src/resolvers/position-services.ts';
+import type { PositionsPort } from '../../src/resolvers/position/position-services.ts';
 import { createPositions } from '../../src/services/positions.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address, ChainId } from '../../src/shared/ids.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
 import { blockOf } from '../chain/scripted-node.ts';
-import { composedOf, robinhood } from '../domain/position-world.ts';
+import { composedOf, robinhood } from '../domain/position/position-world.ts';
 
 const [vault] = robinhood.equityVaults;
 if (!vault) throw new Error('a vault expected');

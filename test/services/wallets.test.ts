@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createProxyRepository, type ProxyRepository } from '../../src/database/proxies.ts';
@@ -10,7 +10,7 @@ import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { catalog, type PositionWorld, startPositionWorld, walletOf } from '../chain/position-world.ts';
 import { blockOf } from '../chain/scripted-node.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 let database: TestDatabase;
 let db: Database;

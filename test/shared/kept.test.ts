@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKept } from '../../src/shared/kept.ts';
+import { createKept } from '../../src/shared/cached.ts';
 
 const SIZE = 10;
 const named = (name: string) => ({ name });

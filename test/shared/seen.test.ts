@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSeen } from '../../src/shared/seen.ts';
+import { createSeen } from '../../src/shared/admission-filter.ts';
 
 describe('createSeen', () => {
   test('default: a key is new once', () => {

@@ -9,7 +9,7 @@ import { createMemoryLease, createRedisLease, type LeasePort } from '../../src/s
 import { createRedisSnapshot } from '../../src/snapshot/redis.ts';
 import { connectRedis } from '../../src/snapshot/redis-connection.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/process/tcp-proxy.ts';
 import { describeStore } from './conformance.ts';
 import { keepAll, price, publication } from './facts.ts';
 import { rememberingLogger } from './logs.ts';

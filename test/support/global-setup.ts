@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../devnet/postgres.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { buildBundle } from './bundle.ts';
-import './postgres.ts';
+import './process/postgres.ts';
 
 /** Bundle the service, and run one throw-away Postgres for the whole test run; every test makes its own database in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

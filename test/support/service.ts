@@ -9,7 +9,7 @@ import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 import type { Sleep } from '../../src/upstreams/sleep.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createTestDatabase, type TestDatabase } from './process/postgres.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
 export const PARTNER = { authorization: 'Bearer local-partner' };

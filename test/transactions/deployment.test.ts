@@ -6,8 +6,8 @@ import {
   yieldFeeOnReturn,
   yieldFeeOnWithdrawal,
 } from '../../src/domain/leverage/fees.ts';
-import { deploymentNotes, foldDeployment } from '../../src/transactions/requirements/deployment.ts';
-import { marketOf } from '../e2e/leverage-support.ts';
+import { deploymentNotes, foldDeployment } from '../../src/transactions/read/deployment.ts';
+import { marketOf } from '../e2e/leverage/support.ts';
 
 const WAD = 10n ** 18n;
 const correlated = marketOf(1, 'sUSDe/PYUSD 91.5');

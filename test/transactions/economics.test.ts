@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { breakEvenOf } from '../../src/transactions/preview/economics.ts';
 import { borrowApyChange } from '../../src/transactions/preview/rates.ts';
-import { type LiveMarket, paramsOf } from '../../src/transactions/requirements/market-state.ts';
+import { type LiveMarket, paramsOf } from '../../src/transactions/read/market-state.ts';
 import { chainOf } from '../domain/world.ts';
 
 const WAD = 10n ** 18n;

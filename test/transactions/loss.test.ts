@@ -10,11 +10,11 @@ import {
 import { Decimal } from '../../src/shared/decimal.ts';
 import { LimitExceededError, UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { ltvPctOf } from '../../src/transactions/preview/ltv.ts';
-import { requireLossWithin } from '../../src/transactions/quoting/bounds.ts';
-import { expectedOutput, minimumOutput } from '../../src/transactions/quoting/loss.ts';
-import { planSwap } from '../../src/transactions/quoting/planned.ts';
-import { sizeLoan } from '../../src/transactions/quoting/size.ts';
-import { heldSlippage } from '../../src/transactions/quoting/slippage.ts';
+import { requireLossWithin } from '../../src/transactions/quote/bounds.ts';
+import { expectedOutput, minimumOutput } from '../../src/transactions/quote/loss.ts';
+import { planSwap } from '../../src/transactions/quote/planned.ts';
+import { sizeLoan } from '../../src/transactions/quote/size.ts';
+import { heldSlippage } from '../../src/transactions/quote/slippage.ts';
 import { catalog, RUNS } from './world.ts';
 
 const chain = catalog.chain(1);

@@ -9,9 +9,9 @@ import { borrowMore } from '../../src/transactions/manage/borrow.ts';
 import { removeCollateral } from '../../src/transactions/manage/remove-collateral.ts';
 import type { ManageContext, Verb } from '../../src/transactions/manage/types.ts';
 import { type PlanDraft, shortfallOf } from '../../src/transactions/plan.ts';
-import { foldDeployment } from '../../src/transactions/requirements/deployment.ts';
-import { debtOf, foldMarket } from '../../src/transactions/requirements/market-state.ts';
-import type { Outcome } from '../../src/transactions/simulation/outcome.ts';
+import { foldDeployment } from '../../src/transactions/read/deployment.ts';
+import { debtOf, foldMarket } from '../../src/transactions/read/market-state.ts';
+import type { Outcome } from '../../src/transactions/simulate/outcome.ts';
 import type { PlannedSwap } from '../../src/transactions/types.ts';
 import { place, priceFor, RUNS } from './world.ts';
 

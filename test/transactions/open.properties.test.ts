@@ -10,6 +10,7 @@ import type { Address } from '../../src/shared/ids.ts';
 import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
 import { leastOutput } from '../../src/transactions/input.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
+import { instructionsOf } from '../../src/transactions/messages.ts';
 import { type BuiltBundle, buildOpen } from '../../src/transactions/open/build.ts';
 import {
   type OpenRequest,
@@ -21,7 +22,6 @@ import {
 } from '../../src/transactions/open/terms.ts';
 import { loanInCollateral } from '../../src/transactions/preview/ltv.ts';
 import type { OpenTerms } from '../../src/transactions/types.ts';
-import { instructionsOf } from '../../src/transactions/words.ts';
 import { address, openRequest, priceFor, quoteFor, RUNS, sourcesAround } from './world.ts';
 
 interface Built extends BuiltBundle {

@@ -6,10 +6,10 @@ import type { Timers } from '../../src/shared/timers.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import type { BuilderDeps } from '../../src/transactions/deps.ts';
 import { NoRouteError, SimulationRevertedError } from '../../src/transactions/errors.ts';
-import { withVenues } from '../../src/transactions/quoting/attempts.ts';
-import { createQuoter } from '../../src/transactions/quoting/quoter.ts';
-import { rankQuotes } from '../../src/transactions/quoting/select.ts';
-import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quoting/statistics.ts';
+import { withVenues } from '../../src/transactions/quote/attempts.ts';
+import { createQuoter } from '../../src/transactions/quote/quoter.ts';
+import { rankQuotes } from '../../src/transactions/quote/select.ts';
+import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quote/statistics.ts';
 import type { SwapQuote, SwapQuotePort } from '../../src/upstreams/types.ts';
 import { address, catalog, RUNS } from './world.ts';
 

@@ -3,7 +3,7 @@ import { encodeErrorResult, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { publicAllocatorAbi } from '../../src/abi/public-allocator.ts';
-import { decodeRevert, REVERT_REASONS } from '../../src/transactions/simulation/revert.ts';
+import { decodeRevert, REVERT_REASONS } from '../../src/transactions/simulate/revert.ts';
 
 describe('decodeRevert', () => {
   it('default: names the error and its arguments', () => {

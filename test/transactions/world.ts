@@ -6,8 +6,8 @@ import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, Hex, MarketId } from '../../src/shared/ids.ts';
 import { effectiveSlippage } from '../../src/transactions/input.ts';
 import type { OpenRequest } from '../../src/transactions/open/terms.ts';
-import type { AllocatorSource } from '../../src/transactions/requirements/allocator.ts';
-import { payTokenOf } from '../../src/transactions/requirements/tokens.ts';
+import type { AllocatorSource } from '../../src/transactions/read/allocator.ts';
+import { payTokenOf } from '../../src/transactions/read/tokens.ts';
 import type { SwapQuote } from '../../src/upstreams/types.ts';
 
 /** A fixed day: the overlay's principal token is the same in every run. */

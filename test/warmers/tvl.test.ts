@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ChainReadError } from '../../src/chain/errors.ts';
+import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { TVL_KEY } from '../../src/domain/facts.ts';
 import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { createTvl } from '../../src/services/tvl.ts';

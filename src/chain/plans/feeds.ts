@@ -1,7 +1,7 @@
 import type { OracleFeed } from '../../domain/facts.ts';
 import type { Address } from '../../shared/ids.ts';
-import { decodeFeeds, encodeFeedLens } from '../feed-words.ts';
-import type { LensCall } from '../lens.ts';
+import { decodeFeeds, encodeFeedLens } from '../lens/feed-words.ts';
+import type { LensCall } from '../lens/lens.ts';
 import type { BlockRef, CallResult } from '../types.ts';
 
 type Steps<T> = Generator<void, T, void>;

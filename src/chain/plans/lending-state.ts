@@ -2,8 +2,8 @@ import type { Market } from '../../catalog/types.ts';
 import type { FailureReason, LendingState, OraclePrice } from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import type { Decoded } from '../decode.ts';
-import type { LensCall } from '../lens.ts';
-import { decodeLensPrice, decodeLensState, encodeLens } from '../lens-words.ts';
+import type { LensCall } from '../lens/lens.ts';
+import { decodeLensPrice, decodeLensState, encodeLens } from '../lens/lens-words.ts';
 import type { BlockRef, CallResult, Readings } from '../types.ts';
 
 /** Work that a large chain makes long: whoever runs it may pause between any two steps. */

@@ -2,11 +2,11 @@ import type { ChainContracts } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { buildApprovals } from '../build/approvals.ts';
 import { buildDeleverage, type DeleverageArgs } from '../build/deleverage.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
+import { buildEquityEntry, type EquityEntryArgs } from '../build/equity-entry.ts';
+import { buildEquityExit, type EquityExitArgs } from '../build/equity-exit.ts';
+import { buildSetAuthorization, type SetAuthorizationArgs } from '../build/set-authorization.ts';
+import { payTokenOf } from '../read/tokens.ts';
 import type { BuiltCall, PlannedSwap, SwapData } from '../types.ts';
-import { buildEquityEntry, type EquityEntryArgs } from './equity-entry.ts';
-import { buildEquityExit, type EquityExitArgs } from './equity-exit.ts';
-import { buildSetAuthorization, type SetAuthorizationArgs } from './set-authorization.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 
 /** Every call that a batch can hold. */

@@ -5,21 +5,22 @@ import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { SimulationMismatchError } from '../errors.ts';
 import type { EffectiveSlippage } from '../input.ts';
-import { withVenues } from '../quoting/attempts.ts';
-import { slippageIssues } from '../quoting/slippage.ts';
-import type { PricedAt } from '../requirements/market-state.ts';
-import { type Read, readOf, required } from '../requirements/reads.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
-import { foldWallet, planWallet } from '../requirements/wallet.ts';
-import { filledSwap, type SwapPlace } from '../simulation/fills.ts';
-import { type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
-import { unsimulatedIssue } from '../simulation/unsimulated.ts';
+import { receivedNote, shownAmount } from '../messages.ts';
+import { withVenues } from '../quote/attempts.ts';
+import { slippageIssues } from '../quote/slippage.ts';
+import type { PricedAt } from '../read/market-state.ts';
+import { type Read, readOf, required } from '../read/reads.ts';
+import { payTokenOf } from '../read/tokens.ts';
+import { foldWallet, planWallet } from '../read/wallet.ts';
+import { filledSwap, type SwapPlace } from '../simulate/fills.ts';
+import { type Shortfall, swapShortfall } from '../simulate/shortfall.ts';
+import { unsimulatedIssue } from '../simulate/unsimulated.ts';
 import type { Issue, PayToken, TokenAmount } from '../types.ts';
-import { receivedNote, shownAmount } from '../words.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
 import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
 import { type ExitRequest, planExit, type WalletReading } from './exit.ts';
 import { type ExitCosts, type ExitLegs, exitCosts } from './exit-costs.ts';
+import { batchInstructions, leftoverNote } from './messages.ts';
 import {
   type BatchOutcome,
   type BatchPlan,
@@ -32,7 +33,6 @@ import {
 } from './outcome.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
-import { batchInstructions, leftoverNote } from './words.ts';
 
 /** A batch of unsigned calls, executed once in a simulation before it is handed out. */
 export interface BuiltBatch {

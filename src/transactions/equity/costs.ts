@@ -4,7 +4,7 @@ import { type Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } fro
 import { contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
 import { liquidationOf } from '../preview/economics.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
-import { worstOutput } from '../quoting/planned.ts';
+import { worstOutput } from '../quote/planned.ts';
 import type { VaultPrices } from './sizing.ts';
 import type { DepositCosts, DepositTerms } from './types.ts';
 

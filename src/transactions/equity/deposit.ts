@@ -27,27 +27,27 @@ import {
   type MarketLiquidity,
   requireCovered,
 } from '../liquidity.ts';
+import { incentiveNote } from '../messages.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { leastLeverageOutput } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
-import { requireLossWithin } from '../quoting/bounds.ts';
-import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
-import { requirePriceAge } from '../quoting/price-age.ts';
-import { sizeLoan } from '../quoting/size.ts';
-import { heldSlippage } from '../quoting/slippage.ts';
+import { requireLossWithin } from '../quote/bounds.ts';
+import { planSwap, withMinimum, worstOutput } from '../quote/planned.ts';
+import { requirePriceAge } from '../quote/price-age.ts';
+import { sizeLoan } from '../quote/size.ts';
+import { heldSlippage } from '../quote/slippage.ts';
 import {
   type Deployment,
   deploymentNotes,
   foldDeployment,
   planDeployment,
   requireOpenMarket,
-} from '../requirements/deployment.ts';
-import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../requirements/market-state.ts';
-import { type Read, readOf, required } from '../requirements/reads.ts';
-import { planOwner, requireWallet } from '../requirements/signer.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
+} from '../read/deployment.ts';
+import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../read/market-state.ts';
+import { type Read, readOf, required } from '../read/reads.ts';
+import { planOwner, requireWallet } from '../read/signer.ts';
+import { payTokenOf } from '../read/tokens.ts';
 import type { Issue, PlannedSwap, PositionState } from '../types.ts';
-import { incentiveNote } from '../words.ts';
 import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';

@@ -1,7 +1,7 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import { NotEligibleError } from '../errors.ts';
-import { requireSoundPrices } from '../gate.ts';
+import { requireSoundPrices } from '../guards.ts';
 
 /**
  * Refuse a deposit that could not be sold again, or that the list no longer offers for its maturity.

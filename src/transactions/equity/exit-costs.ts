@@ -3,7 +3,7 @@ import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
 import { type Decimal, fromUnits } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type Cost, contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
-import { worstOutput } from '../quoting/planned.ts';
+import { worstOutput } from '../quote/planned.ts';
 import type { PlannedSwap } from '../types.ts';
 
 /** What an exit costs at once, and what it pays out at least. */

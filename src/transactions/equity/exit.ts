@@ -7,26 +7,26 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
-import { requireFresh } from '../gate.ts';
+import { requireFresh } from '../guards.ts';
 import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { requireLossWithin } from '../quoting/bounds.ts';
-import { withSharedFloor } from '../quoting/floor.ts';
-import { MAX_SWAP_LOSS_PCT } from '../quoting/loss.ts';
-import { planSwap, withMinimum } from '../quoting/planned.ts';
-import { priceAgeIssues } from '../quoting/price-age.ts';
-import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
+import { shownAmount } from '../messages.ts';
+import { requireLossWithin } from '../quote/bounds.ts';
+import { withSharedFloor } from '../quote/floor.ts';
+import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
+import { planSwap, withMinimum } from '../quote/planned.ts';
+import { priceAgeIssues } from '../quote/price-age.ts';
+import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import {
   type DeploymentAnswers,
   deploymentNotes,
   foldDeployment,
   planDeployment,
   requireUnpaused,
-} from '../requirements/deployment.ts';
-import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../requirements/market-state.ts';
-import type { Read } from '../requirements/reads.ts';
+} from '../read/deployment.ts';
+import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../read/market-state.ts';
+import type { Read } from '../read/reads.ts';
 import type { Issue, PlannedSwap } from '../types.ts';
-import { shownAmount } from '../words.ts';
 import type { ExitLegs } from './exit-costs.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';

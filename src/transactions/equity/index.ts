@@ -1,15 +1,15 @@
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { requireSigner } from '../gate.ts';
+import { requireSigner } from '../guards.ts';
 import type { EffectiveSlippage } from '../input.ts';
-import { withVenues } from '../quoting/attempts.ts';
-import { refuseProxy } from '../requirements/signer.ts';
+import { withVenues } from '../quote/attempts.ts';
+import { refuseProxy } from '../read/signer.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
 import type { ExitRequest, WalletReading } from './exit.ts';
+import { previewNote } from './messages.ts';
 import type { DepositTerms } from './types.ts';
 import { findVault } from './vault.ts';
-import { previewNote } from './words.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';

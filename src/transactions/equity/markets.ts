@@ -2,7 +2,7 @@ import type { EquityVault, Market } from '../../catalog/types.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { NotReadyError } from '../../shared/errors.ts';
 import { type BuilderDeps, composedMarket } from '../deps.ts';
-import { requireFresh } from '../gate.ts';
+import { requireFresh } from '../guards.ts';
 
 export interface VaultMarkets {
   readonly stock: ComposedMarket;

@@ -9,13 +9,13 @@ import {
   type LiveMarket,
   type MarketAnswers,
   planMarket,
-} from '../requirements/market-state.ts';
-import { readOf, required } from '../requirements/reads.ts';
-import type { Fill, SwapPlace } from '../simulation/fills.ts';
-import type { Watched } from '../simulation/movements.ts';
-import type { PositionRow } from '../simulation/outcome.ts';
-import { positionShortfall, type Shortfall, swapShortfall } from '../simulation/shortfall.ts';
-import type { Observation, Simulation } from '../simulation/simulate.ts';
+} from '../read/market-state.ts';
+import { readOf, required } from '../read/reads.ts';
+import type { Fill, SwapPlace } from '../simulate/fills.ts';
+import type { Watched } from '../simulate/movements.ts';
+import type { PositionRow } from '../simulate/outcome.ts';
+import { positionShortfall, type Shortfall, swapShortfall } from '../simulate/shortfall.ts';
+import type { Observation, Simulation } from '../simulate/simulate.ts';
 import type { PositionState } from '../types.ts';
 import type { EquityCall } from './batch.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';

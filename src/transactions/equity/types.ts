@@ -3,7 +3,7 @@ import type { EquityVault } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { CostKind } from '../preview/costs.ts';
-import type { PricedAt } from '../requirements/market-state.ts';
+import type { PricedAt } from '../read/market-state.ts';
 import type { PlannedSwap } from '../types.ts';
 
 /** Which part of a vault a number is about. */

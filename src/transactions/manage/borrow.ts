@@ -3,11 +3,11 @@ import { buildBorrow } from '../build/borrow.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
+import { shownAmount } from '../messages.ts';
 import { mostDebt } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
-import { debtOf } from '../requirements/market-state.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
-import { shownAmount } from '../words.ts';
+import { debtOf } from '../read/market-state.ts';
+import { payTokenOf } from '../read/tokens.ts';
 import { SAFE_AHEAD_SEC } from './remove-collateral.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 

@@ -3,7 +3,7 @@ import { leverageFromLtvPct, ltvPctFromLeverage } from '../../domain/leverage/le
 import { Decimal } from '../../shared/decimal.ts';
 import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
 import type { LargestInput } from '../errors.ts';
-import { requireUnmatured } from '../gate.ts';
+import { requireUnmatured } from '../guards.ts';
 import { requestedOf, targetLtvPct } from '../input.ts';
 import {
   borrowingFlows,
@@ -15,11 +15,11 @@ import {
 } from '../liquidity.ts';
 import { swapDataOf } from '../open/build.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
-import { requireLossWithin } from '../quoting/bounds.ts';
-import { withMinimum, worstOutput } from '../quoting/planned.ts';
-import { sizeLoan } from '../quoting/size.ts';
-import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
+import { requireLossWithin } from '../quote/bounds.ts';
+import { withMinimum, worstOutput } from '../quote/planned.ts';
+import { sizeLoan } from '../quote/size.ts';
+import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
+import { payTokenOf } from '../read/tokens.ts';
 import { nothingToIncrease } from './lower.ts';
 import { quoteSwap } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';

@@ -1,6 +1,6 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
-import { debtOf } from '../requirements/market-state.ts';
+import { debtOf } from '../read/market-state.ts';
 import type { ManageContext } from './types.ts';
 
 type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;

@@ -4,12 +4,12 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
+import { shownAmount } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { leastCollateral } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
-import { debtOf } from '../requirements/market-state.ts';
-import { payTokenOf } from '../requirements/tokens.ts';
-import { shownAmount } from '../words.ts';
+import { debtOf } from '../read/market-state.ts';
+import { payTokenOf } from '../read/tokens.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** Interest of this long is allowed for in the largest safe amount, so that whoever asks for it next still gets it. */

@@ -1,10 +1,10 @@
 import type { Address } from '../../shared/ids.ts';
 import { feeFields, usdPrices } from '../deps.ts';
 import { unverifiedPrice } from '../open/prepare.ts';
-import { withFloor } from '../quoting/floor.ts';
-import { planSwap } from '../quoting/planned.ts';
-import { paidPriceAgeIssues } from '../quoting/price-age.ts';
-import { referenceFor } from '../quoting/reference.ts';
+import { withFloor } from '../quote/floor.ts';
+import { planSwap } from '../quote/planned.ts';
+import { paidPriceAgeIssues } from '../quote/price-age.ts';
+import { referenceFor } from '../quote/reference.ts';
 import type { Issue, PayToken, PlannedSwap } from '../types.ts';
 import type { ManageContext } from './types.ts';
 

@@ -7,7 +7,7 @@ import type { EffectiveSlippage } from '../input.ts';
 import type { PlanDraft } from '../plan.ts';
 import type { PositionPreviewInput } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
-import type { ManagedState } from '../requirements/position.ts';
+import type { ManagedState } from '../read/position.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 
 export interface ManageInput {

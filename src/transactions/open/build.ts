@@ -5,8 +5,8 @@ import { buildLeverage, type LeverageParams } from '../build/leverage.ts';
 import { buildReallocateAndLeverage } from '../build/reallocate-and-leverage.ts';
 import { buildReallocateSwapAndLeverage } from '../build/reallocate-swap-and-leverage.ts';
 import { buildSwapAndLeverage } from '../build/swap-and-leverage.ts';
-import { paramsOf } from '../requirements/market-state.ts';
-import type { WalletState } from '../requirements/wallet.ts';
+import { paramsOf } from '../read/market-state.ts';
+import type { WalletState } from '../read/wallet.ts';
 import type { BuiltCall, OpenTerms, SwapData } from '../types.ts';
 
 export interface BuiltBundle {

@@ -1,12 +1,12 @@
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { requireChainOf, requireSigner } from '../gate.ts';
+import { requireChainOf, requireSigner } from '../guards.ts';
+import { shownAmount } from '../messages.ts';
 import { completePlan, type Plan } from '../plan.ts';
-import { withVenues } from '../quoting/attempts.ts';
-import { deploymentNotes } from '../requirements/deployment.ts';
+import { withVenues } from '../quote/attempts.ts';
+import { deploymentNotes } from '../read/deployment.ts';
 import type { OpenTerms } from '../types.ts';
-import { shownAmount } from '../words.ts';
 import { buildOpen } from './build.ts';
 import { type OpenInput, type PreparedOpen, prepareOpen } from './prepare.ts';
 

@@ -4,7 +4,7 @@ import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { type BuilderDeps, composedMarket, feedsOf, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
-import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../gate.ts';
+import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
 import {
   allowedLoss,
   baseUnits,
@@ -14,22 +14,22 @@ import {
   requestedOf,
   targetLtvPct,
 } from '../input.ts';
-import { nothingSwapped, withFloor } from '../quoting/floor.ts';
-import { requirePaidPriceAge, requirePriceAge } from '../quoting/price-age.ts';
-import { referenceFor } from '../quoting/reference.ts';
-import { sizeLoan } from '../quoting/size.ts';
-import { heldSlippage, slippageIssues } from '../quoting/slippage.ts';
-import { foldAllocator, knownSources, planAllocator } from '../requirements/allocator.ts';
+import { nothingSwapped, withFloor } from '../quote/floor.ts';
+import { requirePaidPriceAge, requirePriceAge } from '../quote/price-age.ts';
+import { referenceFor } from '../quote/reference.ts';
+import { sizeLoan } from '../quote/size.ts';
+import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
+import { foldAllocator, knownSources, planAllocator } from '../read/allocator.ts';
 import {
   type Deployment,
   type DeploymentAnswers,
   foldDeployment,
   planDeployment,
   requireOpenMarket,
-} from '../requirements/deployment.ts';
-import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../requirements/market-state.ts';
-import { planOwner, requireWallet } from '../requirements/signer.ts';
-import { foldWallet, planWallet, type WalletState } from '../requirements/wallet.ts';
+} from '../read/deployment.ts';
+import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
+import { planOwner, requireWallet } from '../read/signer.ts';
+import { foldWallet, planWallet, type WalletState } from '../read/wallet.ts';
 import type { Issue, OpenTerms } from '../types.ts';
 import { reallocationFeeInLoan, unpricedFee } from './reallocation-fee.ts';
 import {

@@ -11,12 +11,12 @@ import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCov
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
-import { requireLossWithin } from '../quoting/bounds.ts';
-import { planSwap, withMinimum, worstOutput } from '../quoting/planned.ts';
-import { heldSlippage } from '../quoting/slippage.ts';
+import { requireLossWithin } from '../quote/bounds.ts';
+import { planSwap, withMinimum, worstOutput } from '../quote/planned.ts';
+import { heldSlippage } from '../quote/slippage.ts';
+import type { AllocatorSource } from '../read/allocator.ts';
+import type { LiveMarket } from '../read/market-state.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
-import type { AllocatorSource } from '../requirements/allocator.ts';
-import type { LiveMarket } from '../requirements/market-state.ts';
 import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
 
 /** What was asked for, checked and in base units. */

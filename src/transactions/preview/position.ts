@@ -3,7 +3,7 @@ import { leverageApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/l
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
-import { lossPct } from '../quoting/loss.ts';
+import { lossPct } from '../quote/loss.ts';
 import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
 import { leastCollateral, ltvPctOf } from './ltv.ts';
 import type { MarketRates } from './rates.ts';

@@ -1,6 +1,6 @@
 import { borrowApyPctFromRate } from '../../domain/apy/rates.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import type { LiveMarket } from '../requirements/market-state.ts';
+import type { LiveMarket } from '../read/market-state.ts';
 
 export interface BeforeAfter {
   readonly before: Decimal;

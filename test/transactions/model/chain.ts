@@ -4,13 +4,13 @@ import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Chain, EquityVault, Market } from '../../../src/catalog/types.ts';
 import { collateralValueInLoan } from '../../../src/domain/leverage/flash-loan.ts';
 import type { Address } from '../../../src/shared/ids.ts';
+import type { EquityEntryArgs } from '../../../src/transactions/build/equity-entry.ts';
 import type { LeverageParams } from '../../../src/transactions/build/leverage.ts';
 import type { ChainNode } from '../../../src/transactions/deps.ts';
-import type { EquityEntryArgs } from '../../../src/transactions/equity/equity-entry.ts';
 import { SimulationRevertedError } from '../../../src/transactions/errors.ts';
-import type { Read } from '../../../src/transactions/requirements/reads.ts';
-import { movementsByLogs, type PositionArray } from '../../../src/transactions/simulation/movements.ts';
-import type { SimulatedLog } from '../../../src/transactions/simulation/steps.ts';
+import type { Read } from '../../../src/transactions/read/reads.ts';
+import { movementsByLogs, type PositionArray } from '../../../src/transactions/simulate/movements.ts';
+import type { SimulatedLog } from '../../../src/transactions/simulate/steps.ts';
 import type { BuiltCall, PositionState, SwapData } from '../../../src/transactions/types.ts';
 import { selectorNames } from './selectors.ts';
 import type { ModelFill, ModelVenues } from './venues.ts';
@@ -49,7 +49,7 @@ class Revert extends Error {}
 
 /**
  * The contracts as arithmetic, on correlated markets of which the clock stands still: what their paths make of what swaps give.
- * No bytecode runs; test/e2e/lying-venues.test.ts executes the same paths on the real contracts.
+ * No bytecode runs; test/e2e/leverage/lying-venues.test.ts executes the same paths on the real contracts.
  */
 export function modelChain(input: ModelChainInput) {
   const { chain, market, vault, before, venues, priceOf, timestamp } = input;

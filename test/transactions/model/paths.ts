@@ -11,10 +11,10 @@ import { type ManageInput, managePosition } from '../../../src/transactions/mana
 import { openLeverage } from '../../../src/transactions/open/index.ts';
 import type { Plan } from '../../../src/transactions/plan.ts';
 import { ltvPctOf } from '../../../src/transactions/preview/ltv.ts';
-import { createQuoter } from '../../../src/transactions/quoting/quoter.ts';
-import { referenceFor } from '../../../src/transactions/quoting/reference.ts';
-import { createVenueStatistics } from '../../../src/transactions/quoting/statistics.ts';
-import { createTokenDirectory } from '../../../src/transactions/requirements/tokens.ts';
+import { createQuoter } from '../../../src/transactions/quote/quoter.ts';
+import { referenceFor } from '../../../src/transactions/quote/reference.ts';
+import { createVenueStatistics } from '../../../src/transactions/quote/statistics.ts';
+import { createTokenDirectory } from '../../../src/transactions/read/tokens.ts';
 import type { BuiltCall, PlannedSwap, PositionState } from '../../../src/transactions/types.ts';
 import type { SwapQuote, SwapRequest } from '../../../src/upstreams/types.ts';
 import { BUDGETS, completeFacts, NOW_MS, PARAMS, withItem } from '../../domain/world.ts';

@@ -1,0 +1,108 @@
+import type { Catalog } from '../catalog/types.ts';
+import { createChainReader } from '../chain/reader.ts';
+import type { ChainNodes } from '../chain/rpc/nodes.ts';
+import type { RecordedRateRepository } from '../database/recorded-rates.ts';
+import type { SampleRepository } from '../database/samples.ts';
+import type { ChainId } from '../shared/ids.ts';
+import { createFileSnapshot } from '../snapshot/file.ts';
+import { keepCatalogItems } from '../snapshot/keep.ts';
+import { createMemoryLease, createRedisLease } from '../snapshot/lease.ts';
+import { createRedisSnapshot } from '../snapshot/redis.ts';
+import type { SnapshotStore } from '../snapshot/types.ts';
+import type { Upstreams } from '../upstreams/index.ts';
+import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
+import { createWarmers } from '../warmers/index.ts';
+import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner.ts';
+import type { Cadences, ReadPositions } from '../warmers/types.ts';
+import type { AppDeps } from './deps.ts';
+
+export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
+  readonly catalog: Catalog;
+  readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
+  readonly upstreams: Upstreams;
+  readonly samples: SampleRepository;
+  readonly recordedRates: RecordedRateRepository;
+  /** Remove stored samples that are too old or from the future; tells how many. */
+  readonly prune: () => Promise<number>;
+  readonly cadences: Cadences;
+  readonly readPositions: ReadPositions;
+  readonly onRun?: (event: RunEvent) => void;
+}
+
+export interface Warmth {
+  readonly snapshot: SnapshotStore;
+  readonly runner: WarmerRunner;
+  /** Resolves when the first round of warmers is over. */
+  readonly warmed: Promise<void>;
+  /** Begin to warm; without `warming` the facts only follow what other processes publish. */
+  start(warming: boolean): void;
+  stop(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** What compositions look back on: the longest trailing window, with room. */
+const HISTORY_DAYS = 400;
+
+/** Wire the snapshot and the warmers that feed it: through Redis where there is one, else in this process and a file. */
+export function createWarmth(deps: WarmthDeps): Warmth {
+  const { config, logger, clock, timers, catalog, samples, recordedRates } = deps;
+  const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;
+  const keep = (chainId: ChainId) => keepCatalogItems(catalog, chainId);
+  const snapshot =
+    redisUrl === undefined
+      ? createFileSnapshot({ path, clock, timers, logger, keep })
+      : createRedisSnapshot({ url: redisUrl, chainIds: catalog.chainIds, clock, logger, keep });
+  const lease = redisUrl === undefined ? createMemoryLease() : createRedisLease({ url: redisUrl, clock, logger });
+  const chainReaders = new Map(
+    catalog.chains.flatMap((chain) => {
+      const nodes = deps.nodes.get(chain.chainId);
+      return nodes ? [[chain.chainId, createChainReader({ nodes, chain, clock })] as const] : [];
+    }),
+  );
+  const runner = createWarmerRunner({
+    warmers: [
+      ...createWarmers({
+        catalog,
+        chainReaders,
+        upstreams: deps.upstreams,
+        snapshot,
+        clock,
+        logger,
+        cadences: deps.cadences,
+        readPositions: deps.readPositions,
+        recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
+        recordCampaigns: recordedRates.recordCampaigns,
+        readCampaigns: recordedRates.readCampaigns,
+        recordApys: recordedRates.recordApys,
+        readApys: recordedRates.readApys,
+        readBorrowHistory: (chainId) => {
+          const nowMs = clock.now();
+          return samples.readDaily(chainId, { fromMs: nowMs - HISTORY_DAYS * DAY_MS, toMs: nowMs });
+        },
+      }),
+      createHousekeepingWarmer(deps.prune),
+    ],
+    clock,
+    timers,
+    logger,
+    lease,
+    random: deps.random,
+    ...(deps.onRun === undefined ? {} : { onRun: deps.onRun }),
+  });
+  let finish: () => void = () => {};
+  const warmed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  return {
+    snapshot,
+    runner,
+    warmed,
+    start(warming) {
+      void (warming ? runner.start() : Promise.resolve()).then(finish);
+    },
+    async stop() {
+      await runner.stop();
+      await Promise.all([lease.close(), snapshot.close()]);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { BaseError, HttpRequestError, LimitExceededRpcError, RpcRequestError, TimeoutError } from 'viem';
+import type { FailureReason } from '../../domain/facts.ts';
+import { UpstreamUnavailableError } from '../../shared/errors.ts';
+
+/** Public name of the chain among the sources of facts. */
+export const CHAIN_SOURCE = 'chain';
+
+/** The chain gave no usable answer at all. It has no cause: the client's texts quote the node's URL, which may hold a key. */
+export class ChainReadError extends UpstreamUnavailableError {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, retryAfterSec?: number) {
+    super(CHAIN_SOURCE, reason, retryAfterSec === undefined ? {} : { retryAfterSec });
+    this.reason = reason;
+  }
+}
+
+/** The node does not have the block that was named: another one, or the same a moment later, may. */
+export class BlockMissingError extends ChainReadError {
+  constructor(reason: FailureReason = 'missing') {
+    super(reason);
+  }
+}
+
+/** What nodes say of a block that they do not have, or whose state they have dropped: EIP-1474's code, and the words of geth, Nethermind, Erigon and Nitro. */
+const RESOURCE_NOT_FOUND = -32001;
+const NO_BLOCK =
+  /header not found|block .{0,80}not found|unknown block|could not find block|not canonical|missing trie node|state .{0,80}(not available|pruned)/i;
+
+/** Turn whatever a request threw into a `ChainReadError`. An abort is rethrown as it is. */
+export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
+  if (signal?.aborted) throw signal.reason;
+  if (error instanceof ChainReadError) return error;
+  if (!(error instanceof BaseError)) return new ChainReadError('unreachable');
+  const status = error.walk((cause) => cause instanceof HttpRequestError);
+  if (status instanceof HttpRequestError) {
+    if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
+    return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.headers));
+  }
+  const said = error.walk((cause) => cause instanceof RpcRequestError);
+  if (said instanceof RpcRequestError && (said.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(said.details))) {
+    return new BlockMissingError();
+  }
+  if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
+  if (error.walk((cause) => cause instanceof LimitExceededRpcError)) return new ChainReadError('rate_limited');
+  if (said) return new ChainReadError('server_error');
+  return new ChainReadError('malformed');
+}
+
+function reasonOfStatus(status: number | undefined): FailureReason {
+  if (status === undefined) return 'unreachable';
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'server_error';
+  return status >= 400 ? 'rejected' : 'malformed';
+}
+
+function retryAfterOf(headers: Headers | undefined): number | undefined {
+  const value = headers?.get('retry-after');
+  return value && /^\d{1,5}$/.test(value) ? Number(value) : undefined;
+}

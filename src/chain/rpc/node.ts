@@ -1,0 +1,185 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { ChainId } from '../../shared/ids.ts';
+import type { Logger } from '../../shared/logger.ts';
+import type { Timers } from '../../shared/timers.ts';
+import { type NamedBlock, nameOf, newestBlock, type Reading } from '../reading.ts';
+import type { ReadOptions } from '../types.ts';
+import { type NodeCapabilities, probeNode } from './capabilities.ts';
+import { type ChainClient, createChainClient, createProbeDoor } from './client.ts';
+import { ChainReadError } from './errors.ts';
+import type { SendRpc } from './json-rpc.ts';
+
+export interface NodeDeps {
+  readonly chainId: ChainId;
+  readonly url: string;
+  /** Its place in RPC_URL_*, from 1. */
+  readonly place: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly fetch: typeof fetch;
+  /** By which the timeouts of requests run. Default: really. */
+  readonly timeouts?: Timers | undefined;
+  readonly retryCount?: number | undefined;
+  /** Default: really. */
+  readonly probe?: ((send: SendRpc) => Promise<NodeCapabilities>) | undefined;
+}
+
+/** What is known of one node. */
+export interface NodeStatus {
+  readonly place: number;
+  /** `unknown` before its first answer; `failing` while its latest answer was none; `other_chain` = it is not of this chain. */
+  readonly status: 'ok' | 'behind' | 'failing' | 'other_chain' | 'unknown';
+  /** The newest block that it told, and how long that took. */
+  readonly head?: NamedBlock;
+  readonly latencyMs?: number;
+  readonly capabilities?: NodeCapabilities;
+  readonly lastFailure?: { readonly reason: string; readonly atMs: number };
+}
+
+/** One node of a chain, as this process knows it. */
+export interface Node {
+  readonly place: number;
+  status(): NodeStatus;
+  /** Whether it failed a moment ago, or is of another chain: others go first. */
+  isResting(): boolean;
+  /** Ask it for its newest block. @throws ChainReadError */
+  ask(timeoutMs: number, options?: ReadOptions): Promise<NamedBlock>;
+  /** Begin a reading of a block on it; waits for its first probe. @throws ChainReadError when it is of another chain */
+  readingOf(block: NamedBlock, timeoutMs: number): Promise<Reading>;
+  /** Note what became of a reading on it. */
+  succeeded(): void;
+  failed(error: ChainReadError): void;
+  /** Note whether it is further behind the others than a reading may be. */
+  compared(isBehind: boolean): void;
+  /** Find out what it can do. Never throws. */
+  probe(): Promise<NodeCapabilities>;
+}
+
+/** After a failure a node is asked last for so long. */
+const REST_MS = 10_000;
+/** A probe is not repeated before this, however often the node fails. */
+const PROBE_AGAIN_MS = 60_000;
+/** What failed although its probe passed is not used for so long: it would fail again. */
+const DISTRUST_MS = 5 * 60_000;
+/** What a node is sent at once that did not say how much it takes. */
+const UNKNOWN_BATCH = 20;
+
+/** Create one node. Nothing is asked before it is used. */
+export function createNode(deps: NodeDeps): Node {
+  const { chainId, url, place, clock, logger, fetch, timeouts, retryCount, probe: find = probeNode } = deps;
+  const about = { chainId, node: place, host: new URL(url).host };
+  const clients = new Map<number, ChainClient>();
+  const door = createProbeDoor({ chainId, rpcUrl: url }, { fetch, timeouts });
+  /** Questions for the newest block that are not answered yet, by how long they may take. */
+  const begun = new Map<number, Promise<NamedBlock>>();
+  let head: NamedBlock | undefined;
+  let latencyMs: number | undefined;
+  let isBehind = false;
+  let isFailing = false;
+  let lastFailure: NodeStatus['lastFailure'];
+  let known: NodeCapabilities | undefined;
+  let probing: Promise<NodeCapabilities> | undefined;
+  let probeDueMs = 0;
+
+  const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
+  const clientOf = (timeoutMs: number): ChainClient => {
+    const made = clients.get(timeoutMs);
+    if (made) return made;
+    const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
+    const limits = retryCount === undefined ? { timeoutMs } : { timeoutMs, retryCount };
+    const client = createChainClient({ chainId, rpcUrl: url, batchSize, ...limits }, { fetch, timeouts });
+    clients.set(timeoutMs, client);
+    return client;
+  };
+
+  const probe = async (): Promise<NodeCapabilities> => {
+    probing ??= find(door).finally(() => {
+      probing = undefined;
+    });
+    const found = await probing;
+    if (!known || isAnswered(found)) {
+      if (!isEqual(known, found)) logger.info({ ...about, ...printable(found) }, 'node probed');
+      known = found;
+    }
+    // What was not answered is asked again soon: the next reading does it.
+    probeDueMs = isAnswered(found) ? Number.POSITIVE_INFINITY : clock.now() + REST_MS;
+    return known;
+  };
+
+  return {
+    place,
+    probe,
+    isResting: () => isOther() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
+    ask(timeoutMs, options) {
+      const asking = begun.get(timeoutMs);
+      // Readings that begin together share the question; one that can be aborted asks for itself.
+      if (asking && !options?.signal) return asking;
+      const startedMs = performance.now();
+      const answer: Promise<NamedBlock> = newestBlock(clientOf(timeoutMs), place, options)
+        .then((newest) => {
+          head = newest;
+          latencyMs = Math.round(performance.now() - startedMs);
+          return newest;
+        })
+        .finally(() => {
+          if (begun.get(timeoutMs) === answer) begun.delete(timeoutMs);
+        });
+      if (!options?.signal) begun.set(timeoutMs, answer);
+      return answer;
+    },
+    async readingOf(block, timeoutMs) {
+      if (!known) await probe();
+      else if (clock.now() >= probeDueMs) void probe();
+      const capabilities = known as NodeCapabilities;
+      if (isOther()) throw new ChainReadError('implausible');
+      return {
+        client: clientOf(timeoutMs),
+        block,
+        at: nameOf(block, capabilities),
+        capabilities: async () => (known && isAnswered(known) ? known : probe()),
+        distrust(method) {
+          if (known?.[method] !== 'works') return;
+          known = { ...known, [method]: 'broken' };
+          probeDueMs = clock.now() + DISTRUST_MS;
+          logger.warn({ ...about, method }, 'node fails at what its probe passed');
+        },
+      };
+    },
+    succeeded() {
+      if (isFailing) logger.info(about, 'node answers again');
+      isFailing = false;
+    },
+    failed({ reason }) {
+      if (!isFailing) logger.warn({ ...about, reason }, 'node fails');
+      isFailing = true;
+      lastFailure = { reason, atMs: clock.now() };
+      probeDueMs = Math.min(probeDueMs, clock.now() + PROBE_AGAIN_MS);
+    },
+    compared(behind) {
+      if (behind !== isBehind) logger.warn(about, behind ? 'node is behind the others' : 'node is no longer behind');
+      isBehind = behind;
+    },
+    status: () => ({
+      place,
+      status: isOther() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
+      ...(head ? { head } : {}),
+      ...(latencyMs === undefined ? {} : { latencyMs }),
+      ...(known ? { capabilities: known } : {}),
+      ...(lastFailure ? { lastFailure } : {}),
+    }),
+  };
+}
+
+/** Whether a probe has said what readings and simulations go by. */
+function isAnswered({ batchSize, simulateV1, stateOverrides }: NodeCapabilities): boolean {
+  return batchSize !== null && simulateV1 !== 'unknown' && stateOverrides !== 'unknown';
+}
+
+/** Capabilities as JSON has them. */
+export function printable({ callGas, ...rest }: NodeCapabilities) {
+  return { ...rest, callGas: callGas === null ? null : Number(callGas) };
+}
+
+function isEqual(a: NodeCapabilities | undefined, b: NodeCapabilities): boolean {
+  return a !== undefined && JSON.stringify(printable(a)) === JSON.stringify(printable(b));
+}

@@ -1,0 +1,84 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
+import { graphqlRefusal } from '../../http/graphql-refusal.ts';
+import { WINDOW_SEC } from '../../limits/limits.ts';
+import { budgetExtension, budgetHeaders, type Visit } from '../../limits/request-context.ts';
+import { AppError, UnauthorizedError } from '../../shared/errors.ts';
+import type { ServerContext } from '../context.ts';
+
+export interface FrontDoorOptions {
+  /** Make an error presentable; one that is stays as it is. */
+  readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
+}
+
+interface Shown {
+  readonly errors?: readonly GraphQLError[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** Yoga's hooks around a request do not know the type of what the handler gave them. */
+function known(serverContext: object): ServerContext {
+  return serverContext as ServerContext;
+}
+
+/** Hand on what the front door has read, and put on every answer what it knows: the budget, and how to cache it. */
+export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerContext> {
+  /** A refused key learns nothing else: neither data nor numbers, wherever it was refused. */
+  const settle = (result: Shown, { info }: ServerContext): Shown => {
+    const shown = presentable(result, info);
+    if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
+      info.standing = null;
+      return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
+    }
+    const { extensions } = budgetExtension(info, WINDOW_SEC);
+    return extensions === undefined ? shown : { ...shown, extensions: { ...shown.extensions, ...extensions } };
+  };
+  const presentable = <T extends Shown>(result: T, { correlationId }: Visit): T =>
+    result.errors === undefined
+      ? result
+      : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };
+
+  return {
+    onRequestParse({ serverContext, setRequestParser }) {
+      const { params } = known(serverContext);
+      if (params !== undefined) setRequestParser(() => params as never);
+    },
+    onSubscribe({ args }) {
+      const { info } = args.contextValue as unknown as ServerContext;
+      return {
+        // The events of a stream are sent without passing below.
+        onSubscribeResult({ result, setResult }) {
+          if (!isAsyncIterable(result)) return;
+          const broken = (error: Error): ExecutionResult => {
+            if (error.name === 'AbortError') throw error;
+            return { errors: [formatError(error, info.correlationId)] };
+          };
+          setResult(mapAsyncIterator(result, (event: ExecutionResult) => presentable(event, info), broken));
+        },
+      };
+    },
+    async onResultProcess({ result, setResult, serverContext }) {
+      await Promise.all(known(serverContext).info.refunds);
+      if (Array.isArray(result)) setResult(result.map((one) => settle(one as Shown, known(serverContext))) as never);
+      else if (!(Symbol.asyncIterator in result)) setResult(settle(result as Shown, known(serverContext)) as never);
+    },
+    onResponse({ response, serverContext, setResponse, fetchAPI }) {
+      const { info } = known(serverContext);
+      let answer = response;
+      if (response.status === 406) {
+        const error = new AppError('bad_request', 'Accept application/json or application/graphql-response+json.', {
+          status: 406,
+        });
+        const { body, status, headers } = graphqlRefusal(formatError(error, info.correlationId), undefined, info);
+        answer = new fetchAPI.Response(body as string, { status, headers: { ...headers } });
+        setResponse(answer);
+      }
+      const extra = {
+        ...budgetHeaders(info, WINDOW_SEC),
+        'cache-control': 'no-store',
+        ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      };
+      for (const [name, value] of Object.entries(extra)) answer.headers.set(name, value);
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { type DocumentNode, type ExecutionArgs, GraphQLError, type Source } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { openAccount } from '../../limits/account.ts';
+import type { Admission } from '../../limits/admission.ts';
+import { clientIdentity } from '../../limits/budgets.ts';
+import type { Turns } from '../../limits/keyed-mutex.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, tierOf } from '../../limits/limits.ts';
+import { countFields } from '../../limits/query-cost.ts';
+import type { Visit } from '../../limits/request-context.ts';
+import { ERROR_CODES } from '../../shared/errors.ts';
+import type { ServerContext } from '../context.ts';
+import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
+import { variableErrors } from '../variable-errors.ts';
+
+export interface QueryLimitsDeps {
+  readonly queries: Queries;
+  readonly admission: Admission;
+  readonly turns: Turns;
+  /** Whether errors may name what the query does not name. */
+  readonly suggestions: boolean;
+}
+
+/**
+ * Charge every operation before it is parsed for being read, and before it is executed for its cost; refuse what is beyond
+ * the limits of its tier. Persisted operations are ours and known to be affordable: they are only charged.
+ */
+export function useQueryLimits({ queries, admission, turns, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
+  /** Charge the execution, which is about to begin. */
+  const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
+    const { info, operation } = args.contextValue as ServerContext;
+    const { account, reading, values } = operation ?? {};
+    const cost = queries.costOf(args, tierOf(info.caller));
+    await account?.pay({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: cost.execution ?? 0 });
+    return cost;
+  };
+
+  /** What an execution has used of what was paid for it. */
+  const usedBy = (document: DocumentNode, execution: number, sized: number, data: unknown): number => {
+    const fields = countFields(data);
+    if (queries.isPersisted(document)) return Math.min(execution, queries.noteExecuted(document, fields));
+    return execution - sized + Math.min(sized, fields);
+  };
+
+  return {
+    async onParams({ params, context }) {
+      const server = context as unknown as ServerContext;
+      const { info } = server;
+      // The operations of a batch take turns with other clients; a single one has had its turn.
+      if (Array.isArray(server.params)) await turns.take(clientIdentity(info));
+      if (typeof params.query !== 'string') return;
+      const account = openAccount(admission, info);
+      const reading = readingOf(queries, params.query, info);
+      const values = countValues(params.variables) / VALUES_PER_COST;
+      server.operation = { account, reading, values };
+      await account.pay({ reading: reading.whole + values, execution: 0 });
+    },
+    onParse({ context, setParseFn }) {
+      const { operation } = context as unknown as ServerContext;
+      setParseFn((source: string | Source) => {
+        try {
+          const text = typeof source === 'string' ? source : source.body;
+          return queries.read(text, tierOf(context.info.caller), operation?.reading.scan);
+        } catch (error) {
+          operation?.account.settle({ reading: operation.reading.parse, execution: 0 });
+          if (error instanceof GraphQLError) throw error;
+          throw new GraphQLError(error instanceof Error ? error.message : 'unreadable', {
+            originalError: error instanceof Error ? error : null,
+          });
+        }
+      });
+    },
+    onValidate({ params, context, setResult, setValidationFn }) {
+      const document = params.documentAST;
+      if (queries.isValid(document)) setResult([]);
+      else setValidationFn((schema, _document, rules) => queries.validate(schema, document, rules, suggestions));
+      return ({ valid }) => {
+        if (valid) queries.noteValid(document);
+        const { operation } = context as unknown as ServerContext;
+        if (!valid) operation?.account.settle({ reading: operation.reading.whole, execution: 0 });
+      };
+    },
+    async onExecute({ args, setResultAndStopExecution }) {
+      const context = args.contextValue;
+      if (context.transport === 'rest') return undefined;
+      const errors = variableErrors(args as ExecutionArgs);
+      if (errors.length > 0) {
+        const { account, reading, values = 0 } = context.operation ?? {};
+        account?.settle({ reading: (reading?.whole ?? 0) + values, execution: 0 });
+        setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? DOOR_POINTS } } });
+        return undefined;
+      }
+      const { execution = 0, sized = 0, ...cost } = await charge(args as ExecutionArgs);
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (Symbol.asyncIterator in result) return;
+          const { account, reading, values, kept } = context.operation ?? {};
+          const used = kept === undefined ? usedBy(args.document, execution, sized, result.data) : costOfBytes(kept);
+          account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
+          const points = account?.points ?? cost.points;
+          setResult({ ...result, extensions: { ...result.extensions, cost: { ...cost, points } } });
+        },
+      };
+    },
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const errors = variableErrors(args as unknown as ExecutionArgs);
+      if (errors.length > 0) setResultAndStopExecution({ errors });
+      else await charge(args as unknown as ExecutionArgs);
+    },
+  };
+}
+
+/** Values of variables that are coerced for a unit of cost. */
+const VALUES_PER_COST = 10;
+
+/** What an answer costs that is ready, as units of execution. */
+function costOfBytes(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_POINT) * COST_PER_POINT;
+}
+
+/** Count what is in variables; they are as deep as JSON of callers may be. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let sum = 1;
+  for (const inner of Object.values(value)) sum += countValues(inner);
+  return sum;
+}
+
+/** @throws QueryTooComplexError, and GraphQLError as parsing would */
+function readingOf(queries: Queries, text: string, { caller }: Visit): ReadingCost {
+  try {
+    return queries.readingCost(text, tierOf(caller));
+  } catch (error) {
+    if (error instanceof GraphQLError) error.extensions.http = { spec: true, status: ERROR_CODES.bad_request.status };
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import { type Limits, tierOf } from '../limits/limits.ts';
+import { QueryTooComplexError } from '../limits/query-limits.ts';
+import type { Visit } from '../limits/request-context.ts';
+import { parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
+import { MethodNotAllowedError } from '../rest/router.ts';
+import type { RestRequest } from '../rest/types.ts';
+import { BadRequestError } from '../shared/errors.ts';
+
+export type GraphQLParams = Readonly<Record<string, unknown>>;
+
+const METHODS = ['GET', 'POST'];
+const JSON_PARAMETERS = ['variables', 'extensions'];
+
+/**
+ * Read the parameters of a GraphQL request: one operation or a batch.
+ * @param ready waits, once everything has arrived, until it may be worked on
+ * @throws MethodNotAllowedError, UnsupportedMediaTypeError, PayloadTooLargeError, BadRequestError, QueryTooComplexError
+ */
+export async function readGraphQL(
+  request: RestRequest,
+  visit: Visit,
+  limits: Limits,
+  ready: () => Promise<void> = async () => {},
+): Promise<GraphQLParams | readonly GraphQLParams[]> {
+  if (!METHODS.includes(request.method)) throw new MethodNotAllowedError(request.method, request.path, METHODS);
+  if (request.method === 'GET') {
+    await ready();
+    return readGet(request.query);
+  }
+  const tier = tierOf(visit.caller);
+  const { bodyBytes, batch } = limits[tier];
+  const body = await parseJsonBody(request, bodyBytes, ready);
+  if (!Array.isArray(body)) return asParams(body);
+  if (body.length === 0)
+    throw new BadRequestError('The batch is empty. Send at least one operation.', { field: 'body' });
+  if (body.length > batch) {
+    throw new QueryTooComplexError({ measure: 'batch', limit: batch, actual: body.length, tier });
+  }
+  return body.map(asParams);
+}
+
+function readGet(query: string): GraphQLParams {
+  const given = parseQuery(query);
+  const params: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(given)) {
+    if (text === '') continue;
+    params[name] = JSON_PARAMETERS.includes(name)
+      ? parseJson(text, `query.${name}`, `The parameter "${name}" is not valid JSON.`)
+      : text;
+  }
+  return params;
+}
+
+function asParams(value: unknown): GraphQLParams {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as GraphQLParams;
+  throw new BadRequestError('A GraphQL request is a JSON object with "query" or "documentId", or an array of them.', {
+    field: 'body',
+  });
+}

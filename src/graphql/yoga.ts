@@ -1,0 +1,259 @@
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  validate,
+} from 'graphql';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { toGraphQLError } from '../http/errors.ts';
+import { graphqlRefusal } from '../http/graphql-refusal.ts';
+import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
+import type { HttpResponse } from '../http/write.ts';
+import type { Admission } from '../limits/admission.ts';
+import { clientIdentity } from '../limits/budgets.ts';
+import type { Turns } from '../limits/keyed-mutex.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import { budgetExtension, budgetHeaders, openVisit, type Visit } from '../limits/request-context.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
+import { UnauthorizedError } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { ServerContext } from './context.ts';
+import { readAsked } from './graphql-request.ts';
+import { createIntrospection } from './introspection.ts';
+import type { RenderedOperations } from './plugins/use-cached-answers.ts';
+import { useEngine } from './plugins/use-engine.ts';
+import { useFieldLimits } from './plugins/use-field-limits.ts';
+import { useFrontDoor } from './plugins/use-gateway.ts';
+import { usePersisted } from './plugins/use-persisted.ts';
+import { useQueryLimits } from './plugins/use-query-limits.ts';
+import { useStreamKeys } from './plugins/use-stream-keys.ts';
+import { useStreamLimits } from './plugins/use-stream-limits.ts';
+import { createQueries, type QueryCost } from './queries.ts';
+import { readGraphQL } from './request-parameters.ts';
+
+export interface PersistedOperation {
+  readonly sha256: string;
+  readonly document: string;
+  /** What one call costs, in points of the budget. */
+  readonly points: number;
+}
+
+export interface GraphQLServerDeps {
+  readonly schema: GraphQLSchema;
+  /** Build the context of one operation; `trusted` = it is one of the persisted ones. */
+  readonly createContext: (visit: Visit, trusted: boolean) => AppContext;
+  /** The persisted operations by name. */
+  readonly persisted: ReadonlyMap<string, PersistedOperation>;
+  /** Answers of repeated operations; absent: every operation is executed. */
+  readonly rendered?: RenderedOperations;
+  /** The page for those who open the endpoint in a browser; absent: they get what others get. */
+  readonly page?: (request: RestRequest) => Promise<RestResponse>;
+  readonly introspection: boolean;
+  readonly anonymousMayRunAnyDocument: boolean;
+  readonly turns: Turns;
+  readonly admission: Admission;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  /** Told of every error before it is made presentable, for metrics. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface GraphQLServer extends GraphQLEndpoint {
+  /** Run a persisted operation, parsed and validated once, through the same plugins and context. */
+  executePersisted(call: {
+    readonly operation: string;
+    readonly variables: Readonly<Record<string, unknown>>;
+    readonly visit: Visit;
+  }): Promise<ExecutionResult>;
+}
+
+/** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
+export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
+  const { schema, persisted, admission, limits, logger, turns } = deps;
+  const presentable = new WeakSet<GraphQLError>();
+  /** Make an error presentable, count it and log it; once, however often it comes by. */
+  const formatError = (error: unknown, correlationId: string) => {
+    if (error instanceof GraphQLError && presentable.has(error)) return error;
+    deps.onError?.(error);
+    const formatted = toGraphQLError(error, correlationId, logger, { hideNames: !deps.introspection });
+    presentable.add(formatted);
+    return formatted;
+  };
+  const operations = [...persisted.values()];
+  const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
+  const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
+  const documents = new Map([...persisted].map(([name, { document }]) => [name, prepare(schema, document)]));
+
+  const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
+
+  const yoga: YogaServerInstance<ServerContext, AppContext> = createYoga<ServerContext, AppContext>({
+    schema,
+    graphqlEndpoint: GRAPHQL_PATH,
+    landingPage: false,
+    logging: false,
+    cors: false,
+    // The front door has bounded bodies and batches already, per tier.
+    batching: { limit: Math.max(...Object.values(limits).map(({ batch }) => batch)) },
+    maxRequestBodySize: false,
+    multipart: false,
+    // Documents are cached by the query limits: Yoga's cache would hand one tier's document to another unchecked.
+    parserAndValidationCache: false,
+    extraParamNames: ['documentId'],
+    context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
+    // Errors are made presentable where their request is known: by the front door, which every answer passes.
+    maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
+    graphiql: false,
+    plugins: [
+      useEngine(),
+      useFrontDoor({ formatError }),
+      usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
+      useQueryLimits({ queries, admission, turns, suggestions: deps.introspection }),
+      // Before the limits of single fields: no field with such a limit has an answer that is kept.
+      ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
+      useFieldLimits({ schema, limits }),
+      ...(deps.introspection ? [] : [useNoIntrospection()]),
+      useStreamKeys({ admission, formatError }),
+      useStreamLimits({ limits }),
+    ],
+  });
+
+  const textOf = (id: string) => textsByHash.get(id.replace(/^sha256:/, ''));
+  const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
+    graphqlRefusal(formatError(error, correlationId), headers.accept, null);
+
+  const introspection = deps.introspection ? createIntrospection(schema) : undefined;
+  const withExtensions = async (
+    head: Buffer,
+    { visit, cost, contentType }: { visit: Visit; cost: QueryCost; contentType: string },
+  ): Promise<RestResponse> => {
+    if (cost.points > DOOR_POINTS) await admission.charge(visit, cost.points - DOOR_POINTS);
+    const extensions = { cost, ...budgetExtension(visit, WINDOW_SEC).extensions };
+    return {
+      status: 200,
+      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
+      body: [head, Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)],
+    };
+  };
+  /** Answer the introspection query of the usual tools from the one buffer that its answer is. */
+  const fromIntrospection = async (
+    params: unknown,
+    visit: Visit,
+    accept: string | undefined,
+  ): Promise<RestResponse | undefined> => {
+    const mayRun = deps.anonymousMayRunAnyDocument || visit.caller.kind === 'key';
+    const contentType = jsonTypeFor(accept);
+    if (introspection === undefined || contentType === undefined || !mayRun) return undefined;
+    const asked = readAsked(params, textOf);
+    const head = asked === undefined ? undefined : introspection.find(asked.text);
+    if (asked === undefined || head === undefined || !NAMES_IT.has(asked.operationName)) return undefined;
+    const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(visit.caller)].cost, points: INTROSPECTION_POINTS };
+    return withExtensions(head, { visit, cost, contentType });
+  };
+
+  /** Answer an operation that was asked before, without a key and in plain form, from what is kept of it. */
+  const fromKept = async (
+    params: unknown,
+    visit: Visit,
+    accept: string | undefined,
+  ): Promise<RestResponse | undefined> => {
+    if (deps.rendered === undefined || !deps.anonymousMayRunAnyDocument || visit.authorization !== undefined)
+      return undefined;
+    const contentType = deps.rendered.mediaTypeOf(accept);
+    const asked = contentType === undefined ? undefined : readAsked(params, textOf);
+    const ready = asked === undefined ? undefined : deps.rendered.ready(asked);
+    if (contentType === undefined || ready === undefined) return undefined;
+    // What is ready is not executed: it costs what sending it costs.
+    const points = Math.ceil(ready.head.length / BYTES_PER_POINT);
+    return withExtensions(ready.head, { visit, cost: { ...ready.cost, points }, contentType });
+  };
+
+  return {
+    refuse,
+    async answer(request, info, { req, res }) {
+      const visit = openVisit(info);
+      const { accept } = request.headers;
+      let params: unknown;
+      try {
+        await admission.admit(visit, 'GraphQL');
+        if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
+        params = await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
+        // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
+        if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
+        const kept = (await fromIntrospection(params, visit, accept)) ?? (await fromKept(params, visit, accept));
+        if (kept) return kept;
+      } catch (error) {
+        // A key that is refused here and one that is refused at a field shall look the same, the connection included.
+        if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
+        return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
+      }
+      const context = { params, info: visit, transport: 'graphql' } as const;
+      return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
+    },
+    async executePersisted({ operation, variables, visit }) {
+      await turns.take(clientIdentity(visit));
+      const text = persisted.get(operation)?.document;
+      const document = documents.get(operation);
+      if (!document) throw new Error(`no persisted operation is named ${operation}`);
+      const formatted = (errors: readonly unknown[]) => errors.map((error) => formatError(error, visit.correlationId));
+      try {
+        const { contextFactory, execute } = yoga.getEnveloped({
+          info: visit,
+          transport: 'rest',
+          params: { query: text },
+          request: null,
+        });
+        const contextValue = await contextFactory();
+        const args = { schema, document, variableValues: variables, contextValue };
+        const result = (await execute(args)) as ExecutionResult;
+        return result.errors === undefined ? result : { ...result, errors: formatted(result.errors) };
+      } catch (error) {
+        return { errors: formatted([error]) };
+      }
+    },
+  };
+}
+
+/** Parse and validate an operation of ours. @throws Error naming what does not fit */
+function prepare(schema: GraphQLSchema, text: string) {
+  const document = parse(text);
+  const [error] = validate(schema, document);
+  if (error) throw new Error(`Persisted operation does not fit the schema: ${error.message}`);
+  return document;
+}
+
+function useNoIntrospection(): Plugin {
+  return {
+    onValidate({ addValidationRule }) {
+      addValidationRule(NoSchemaIntrospectionCustomRule);
+    },
+  };
+}
+
+const RESPONSE_TYPE = 'application/graphql-response+json';
+const ANY_JSON = /application\/(?:graphql-response\+)?json|application\/\*|\*\/\*/;
+
+/** The media type of an answer without errors; `undefined` for callers that want something else. */
+function jsonTypeFor(accept: string | undefined): string | undefined {
+  if (accept !== undefined && !ANY_JSON.test(accept)) return undefined;
+  return `${accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
+}
+
+/** Names that the operation of the standard query may be asked by. */
+const NAMES_IT: ReadonlySet<string | undefined> = new Set([undefined, 'IntrospectionQuery']);
+const INTROSPECTION_POINTS = 5;
+const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
+
+/** Take over what Yoga has made: whole, unless it is a stream of events. */
+async function responseOf(response: Response): Promise<HttpResponse> {
+  // Names are as whoever made the answer wrote them.
+  const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
+  const { status, body } = response;
+  const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;
+  if (isStream) return { status, headers, stream: body };
+  return { status, headers, body: await response.text() };
+}
+
+const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { clientLimited } from '../limits/budgets.ts';
+import { WINDOW_SEC } from '../limits/limits.ts';
+import { budgetHeaders, type Standing } from '../limits/request-context.ts';
+import { errorResponse } from '../rest/envelope.ts';
+import type { RestResponse } from '../rest/types.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Logger } from '../shared/logger.ts';
+import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
+import { toGraphQLError } from './errors.ts';
+import { graphqlRefusal } from './graphql-refusal.ts';
+import { sendReady } from './head.ts';
+import type { ReadyHeads } from './ready-heads.ts';
+import { isLong } from './write.ts';
+
+export interface EarlyRefusalDeps {
+  /** Where the budget of a caller stands when nothing of it is left; `undefined` = something may be, or it has none. */
+  readonly usedUp: (clientIp: string, authorization: string | undefined) => Standing | undefined;
+  /** Paths that are not charged to the address. */
+  readonly uncharged: readonly string[];
+  /** Where refusals have the form of GraphQL. */
+  readonly graphqlPath: string;
+  /** Told of every refusal, for metrics. */
+  readonly onError?: (error: unknown) => void;
+  readonly heads: ReadyHeads;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly trustedProxies: number;
+}
+
+export interface EarlyRefusal {
+  readonly info: RequestInfo;
+  /** What is still to be written; absent: it was sent. */
+  readonly response?: RestResponse;
+}
+
+/** A refusal without what differs from request to request. */
+interface Prepared {
+  readonly error: unknown;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The text before and after the correlation id. */
+  readonly parts: readonly [before: string, after: string];
+}
+
+/** Where keys have budgets of their own, beside GraphQL: what is the same for all is charged to the address. */
+const ROWS = '/v1/';
+/** Stands in a prepared text where the id of a request will. */
+const ID = 'ID'.repeat(16);
+
+/**
+ * Build the refusal of addresses whose budget is used up. Who floods the service gets little else, so that it has to cost little:
+ * nothing is read of the body, nothing is thrown or logged, and the text is made once a second. `undefined` = not refused.
+ */
+export function createEarlyRefusals(deps: EarlyRefusalDeps) {
+  const { usedUp, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
+  const prepared = new Map<string, Prepared>();
+  let preparedSec = 0;
+
+  const prepare = (standing: Standing, accept: string | undefined, isGraphQL: boolean): Prepared => {
+    const error = clientLimited(standing);
+    const { code, message, status, details, retryAfterSec = standing.resetSec } = error;
+    const { headers, body } = isGraphQL
+      ? graphqlRefusal(toGraphQLError(error, ID, logger), accept, { standing })
+      : errorResponse({ code, message, status, details, retryAfterSec }, ID);
+    const [before = '', after = ''] = String(body).split(ID);
+    const own = Object.entries(headers).filter(([name]) => !name.startsWith('ratelimit'));
+    return { error, status, headers: Object.fromEntries(own), parts: [before, after] };
+  };
+  const preparedOf = (standing: Standing, accept: string | undefined, isGraphQL: boolean): Prepared => {
+    const second = Math.floor(clock.now() / 1_000);
+    // Heads are dated.
+    if (second !== preparedSec) prepared.clear();
+    preparedSec = second;
+    const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';
+    const key = `${form} ${standing.policy} ${standing.limit} ${standing.resetSec}`;
+    const known = prepared.get(key) ?? prepare(standing, accept, isGraphQL);
+    prepared.set(key, known);
+    return known;
+  };
+
+  return (req: IncomingMessage, res: ServerResponse, path: string): EarlyRefusal | undefined => {
+    if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
+    const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+    const standing = usedUp(
+      info.clientIp,
+      path === graphqlPath || path.startsWith(ROWS) ? info.authorization : undefined,
+    );
+    if (standing === undefined) return undefined;
+    const { error, status, headers, parts } = preparedOf(standing, req.headers.accept, path === graphqlPath);
+    onError?.(error);
+    const body = parts[0] + info.correlationId + parts[1];
+    if (!heads.fit(req, res) || isLong(req)) {
+      const own = { ...headers, ...budgetHeaders({ standing }, WINDOW_SEC) };
+      return { info, response: { status, headers: own, body } };
+    }
+    const length = `content-length: ${body.length}\r\n`;
+    const head = heads.head(status, headers, info, standing, length);
+    sendReady(res, status, head, req.method === 'HEAD' ? undefined : body);
+    return { info };
+  };
+}

@@ -1,0 +1,144 @@
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { appErrorBehind, variableOf } from '../schema/common/input-errors.ts';
+import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import { loggedError } from '../shared/scrub.ts';
+
+export interface ErrorExtensions {
+  readonly code: ErrorCode;
+  /** HTTP status that the code stands for, whatever the transport does with it. */
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly correlationId?: string;
+  readonly details?: unknown;
+  readonly retryAfterSec?: number;
+}
+
+export interface ErrorOptions {
+  /** Whether to leave out names that the schema has but the query has not: they are introspection by guessing. */
+  readonly hideNames?: boolean;
+}
+
+const SUGGESTION = / ?Did you mean .+\?$/s;
+const QUOTED = /"([^"]+)"/g;
+
+/** Leave out of a message what the query does not say itself. */
+function withoutNames(message: string, source: string): string {
+  return message
+    .replace(SUGGESTION, '')
+    .replaceAll(QUOTED, (quoted, name: string) => (source.includes(name) ? quoted : '(hidden)'));
+}
+
+/** Codes that refuse the request as a whole: the GraphQL answer carries their HTTP status as well. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'unauthorized',
+  'query_too_complex',
+  'payload_too_large',
+  'method_not_allowed',
+  'unsupported_media_type',
+]);
+
+/**
+ * Turn any thrown value into the GraphQL error that may be shown. Expected errors keep message, code and details; errors
+ * of GraphQL itself (syntax, validation, variables) become `bad_request`; anything else is logged under the correlation
+ * id and masked.
+ */
+export function toGraphQLError(
+  error: unknown,
+  correlationId: string | undefined,
+  logger: Logger,
+  options: ErrorOptions = {},
+): GraphQLError {
+  const original = rootCause(error);
+  const expected = error instanceof GraphQLError ? appErrorBehind(error) : error;
+  if (expected instanceof AppError) return shown(expected, error, correlationId, logger);
+  if (error instanceof GraphQLError && original instanceof GraphQLError)
+    return protocolError(error, correlationId, options);
+  logger.error({ err: loggedError(original), correlationId }, 'resolver failed unexpectedly');
+  return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {
+    code: 'internal',
+    status: 500,
+    retryable: false,
+    ...(correlationId === undefined ? {} : { correlationId }),
+  });
+}
+
+/** What was thrown first: the engine wraps errors in errors that say where. */
+function rootCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
+}
+
+function shown(cause: AppError, error: unknown, correlationId: string | undefined, logger: Logger): GraphQLError {
+  logger[ERROR_CODES[cause.code].logLevel]({ code: cause.code, correlationId }, 'request refused');
+  return build(cause.message, error, {
+    code: cause.code,
+    status: cause.status,
+    retryable: cause.retryable,
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(cause.details === undefined ? {} : { details: cause.details }),
+    ...(cause.retryAfterSec === undefined ? {} : { retryAfterSec: cause.retryAfterSec }),
+  });
+}
+
+/** Already classified errors keep their code; the library's own say what is wrong with the document. */
+function protocolError(
+  error: GraphQLError,
+  correlationId: string | undefined,
+  { hideNames }: ErrorOptions,
+): GraphQLError {
+  const { http, details, ...extensions } = error.extensions;
+  const code = codeOf(error);
+  const { status, retryable } = ERROR_CODES[code];
+  const shownDetails = details ?? detailsOf(error, code);
+  const source = error.source?.body;
+  return new GraphQLError(hideNames && source !== undefined ? withoutNames(error.message, source) : error.message, {
+    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
+    ...(error.source === undefined ? {} : { source: error.source }),
+    ...(error.positions === undefined ? {} : { positions: error.positions }),
+    ...(error.path === undefined ? {} : { path: error.path }),
+    extensions: {
+      ...extensions,
+      code,
+      status,
+      retryable,
+      ...(shownDetails === undefined ? {} : { details: shownDetails }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(http === undefined ? {} : { http }),
+    },
+  });
+}
+
+function codeOf({ extensions }: GraphQLError): ErrorCode {
+  const { code, http } = extensions;
+  if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as ErrorCode;
+  // The engine refuses mutations by GET with a status alone.
+  const isMethod = (http as { readonly status?: unknown } | undefined)?.status === METHOD_NOT_ALLOWED;
+  return isMethod ? 'method_not_allowed' : 'bad_request';
+}
+
+function detailsOf(error: GraphQLError, code: ErrorCode): object | undefined {
+  if (code === 'method_not_allowed') return { allow: ['POST'] };
+  return code === 'bad_request' ? { field: variableOf(error) ?? 'query' } : undefined;
+}
+
+const METHOD_NOT_ALLOWED = ERROR_CODES.method_not_allowed.status;
+
+function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
+  const located = error instanceof GraphQLError ? error : undefined;
+  const http = located?.extensions.http as GraphQLErrorExtensions['http'];
+  const isRequestError = located?.nodes !== undefined && located.path === undefined;
+  const headers =
+    extensions.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(extensions.retryAfterSec)) };
+  return new GraphQLError(message, {
+    ...(located?.nodes === undefined ? {} : { nodes: located.nodes }),
+    ...(located?.path === undefined ? {} : { path: located.path }),
+    extensions: {
+      ...extensions,
+      ...(http === undefined ? {} : { http }),
+      ...(REFUSALS.has(extensions.code) ? { http: { status: extensions.status, headers } } : {}),
+      // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
+      ...(isRequestError && !REFUSALS.has(extensions.code) ? { http: { status: extensions.status, spec: true } } : {}),
+    },
+  });
+}

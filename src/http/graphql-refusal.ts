@@ -1,0 +1,32 @@
+import type { GraphQLError } from 'graphql';
+import { WINDOW_SEC } from '../limits/limits.ts';
+import { budgetExtension, budgetHeaders, type Visit } from '../limits/request-context.ts';
+import type { RestResponse } from '../rest/types.ts';
+
+const RESPONSE_TYPE = 'application/graphql-response+json';
+
+/** Render a refusal of a whole GraphQL request: a well-formed GraphQL answer with the error's own HTTP status. */
+export function graphqlRefusal(
+  error: GraphQLError,
+  accept: string | undefined,
+  visit: Pick<Visit, 'standing'> | null,
+): RestResponse {
+  const { http, ...extensions } = error.extensions;
+  const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
+  const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';
+  return {
+    status: status ?? 500,
+    headers: {
+      'content-type': `${mediaType}; charset=utf-8`,
+      'cache-control': 'no-store',
+      ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
+      ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(visit === null ? {} : budgetHeaders(visit, WINDOW_SEC)),
+      ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
+    },
+    body: JSON.stringify({
+      errors: [{ ...error.toJSON(), extensions }],
+      ...(visit === null ? {} : budgetExtension(visit, WINDOW_SEC)),
+    }),
+  };
+}

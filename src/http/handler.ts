@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressIdentity } from '../limits/budgets.ts';
+import { errorResponse } from '../rest/envelope.ts';
+import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { Clock } from '../shared/clock.ts';
+import { AppError, BadRequestError } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
+import { loggedError } from '../shared/scrub.ts';
+import { readNodeBody } from './body.ts';
+import type { createEarlyRefusals } from './early-refusals.ts';
+import type { createFastPath } from './fast-path.ts';
+import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
+import { type Unread, UnreadAnswersError } from './unread-answers.ts';
+import { bytesOf, type HttpResponse, writeStream, writeWhole } from './write.ts';
+
+/** A request, and the socket that it came by, for what lasts as long as the caller stays. */
+export interface NodeExchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** The GraphQL server as seen from here. */
+export interface GraphQLEndpoint {
+  answer(request: RestRequest, info: RequestInfo, node: NodeExchange): Promise<HttpResponse>;
+  /** Give an error of a whole request the form that callers of GraphQL expect. */
+  refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
+}
+
+export interface Exchange {
+  readonly method: string;
+  /** Bounded: a route template, `/graphql`, or `unmatched`. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly correlationId: string;
+}
+
+export interface HandlerDeps {
+  readonly graphql: GraphQLEndpoint;
+  /** Everything that is not GraphQL: status pages, documents and /v1. */
+  readonly pages: (request: RestRequest) => Promise<RestResponse> | RestResponse;
+  readonly routeName: (path: string) => string;
+  readonly cors: CorsPolicy;
+  readonly trustedProxies: number;
+  readonly unread: Unread;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observe?: (exchange: Exchange) => void;
+  /** The short way for what is ready as bytes; absent: everything goes the usual way. */
+  readonly fast?: ReturnType<typeof createFastPath>;
+  /** The refusal of addresses whose budget is used up, before anything else is looked at. */
+  readonly early?: ReturnType<typeof createEarlyRefusals>;
+}
+
+export interface HttpHandler {
+  node(req: IncomingMessage, res: ServerResponse): void;
+}
+
+export const GRAPHQL_PATH = '/graphql';
+const READY_PATH = '/ready';
+/** What logs and metrics call a caller that left before the answer began; nobody gets this status. */
+const CALLER_LEFT = 499;
+
+const INTERNAL = {
+  code: 'internal',
+  status: 500,
+  message: 'Something went wrong on our side. Quote the correlationId when you report it.',
+} as const;
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. Whatever
+ * fails on any way to an answer fails in here, and is answered with the envelope of its surface.
+ */
+export function createHandler(deps: HandlerDeps): HttpHandler {
+  const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
+
+  const done = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
+    const exchange: Exchange = {
+      method: KNOWN_METHODS.has(method) ? method : 'OTHER',
+      route,
+      status,
+      durationMs: clock.now() - startedMs,
+      correlationId,
+    };
+    deps.observe?.(exchange);
+    // Whoever asks whether it is ready asks again and again: a no is no failure of the request.
+    logger[status >= 500 && route !== READY_PATH ? 'warn' : 'debug']({ ...exchange }, 'request');
+  };
+  /** Nobody is left to be told of what fails after the answer. */
+  const guarded = (correlationId: string, work: () => void) => (): void => {
+    try {
+      work();
+    } catch (error) {
+      logger.error({ err: loggedError(error), correlationId }, 'request was answered and not recorded');
+    }
+  };
+
+  const takeFast = (req: IncomingMessage, res: ServerResponse): boolean => {
+    if (!deps.fast || hostsOf(req) > 1) return false;
+    const startedMs = clock.now();
+    const answered = deps.fast(req, res);
+    if (!answered) return false;
+    const { info, route } = answered;
+    const over = guarded(info.correlationId, () =>
+      done(req.method ?? 'GET', route, res.statusCode, startedMs, info.correlationId),
+    );
+    // Mostly the kernel has taken everything by now; only for a reader that is slower is there an end to wait for.
+    if (req.socket.writableLength === 0) over();
+    else {
+      unread.note(res, addressIdentity(info.clientIp));
+      res.once('close', over);
+    }
+    return true;
+  };
+
+  const refuseEarly = (req: IncomingMessage, res: ServerResponse, state: State): boolean => {
+    const startedMs = clock.now();
+    const refused = deps.early?.(req, res, state.path);
+    if (!refused) return false;
+    const { info, response } = refused;
+    state.correlationId = info.correlationId;
+    if (response) writeWhole(req, res, { ...response, headers: withCommon(commonOf(req, state), response.headers) });
+    guarded(info.correlationId, () =>
+      done(req.method ?? 'GET', deps.routeName(state.path), res.statusCode, startedMs, info.correlationId),
+    )();
+    return true;
+  };
+
+  const answer = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
+    const { path } = state;
+    const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
+    state.correlationId = info.correlationId;
+    const method = req.method ?? 'GET';
+    const startedMs = clock.now();
+    const record = guarded(info.correlationId, () => {
+      const status = res.headersSent ? res.statusCode : CALLER_LEFT;
+      done(method, deps.routeName(path), status, startedMs, info.correlationId);
+    });
+    res.once('close', record);
+    if (method === 'OPTIONS') {
+      const headers = preflightHeaders(cors, req.headers.origin);
+      writeWhole(req, res, { status: 204, headers: { ...commonOf(req, state), ...headers }, body: '' });
+      return;
+    }
+    checkHeaders(req);
+    const request: RestRequest = {
+      method,
+      ...splitTarget(req.url ?? '/'),
+      headers: req.headers as Readonly<Record<string, string | undefined>>,
+      body: (limit) => readNodeBody(req, limit),
+      correlationId: info.correlationId,
+      clientIp: info.clientIp,
+    };
+    const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
+    const headers = withCommon(commonOf(req, state), response.headers);
+    if ('stream' in response) {
+      await writeStream(res, { ...response, headers });
+      return;
+    }
+    const identity = addressIdentity(info.clientIp);
+    if (unread.refuses(identity, bytesOf(response.body))) throw new UnreadAnswersError();
+    writeWhole(req, res, { ...response, headers });
+    unread.note(res, identity);
+  };
+
+  const commonOf = (req: IncomingMessage, { correlationId }: State): Headers => ({
+    ...SECURITY_HEADERS,
+    'x-correlation-id': correlationId,
+    ...corsHeaders(cors, req.headers.origin),
+  });
+
+  const refusalOf = (error: unknown, req: IncomingMessage, { path, correlationId }: State): RestResponse => {
+    if (!(error instanceof AppError)) {
+      logger.error({ err: loggedError(error), correlationId }, 'request failed unexpectedly');
+    }
+    const headers = req.headers as Readonly<Record<string, string | undefined>>;
+    if (path === GRAPHQL_PATH) return graphql.refuse(error, { headers, correlationId });
+    return errorResponse(error instanceof AppError ? failureOf(error) : INTERNAL, correlationId);
+  };
+
+  /** Answer with an error. `true` = done. */
+  const fail = (error: unknown, req: IncomingMessage, res: ServerResponse, state: State): true => {
+    // Before anything else of it was looked at.
+    if (state.correlationId === '') state.correlationId = randomUUID();
+    // What was begun cannot be taken back, and must not look complete.
+    if (res.headersSent) {
+      logger.error({ err: loggedError(error), correlationId: state.correlationId }, 'answer broke off');
+      res.destroy();
+      return true;
+    }
+    const response = attempt(() => refusalOf(error, req, state)) ?? errorResponse(INTERNAL, state.correlationId);
+    const headers = withCommon(commonOf(req, state), response.headers);
+    writeWhole(req, res, { ...response, headers });
+    return true;
+  };
+
+  return {
+    node(req, res) {
+      req.url = originForm(req.url ?? '/');
+      const state: State = { correlationId: '', path: splitTarget(req.url).path };
+      try {
+        if (takeFast(req, res) || refuseEarly(req, res, state)) return;
+      } catch (error) {
+        if (!attempt(() => fail(error, req, res, state))) res.destroy();
+        return;
+      }
+      answer(req, res, state).catch((error: unknown) => {
+        if (!attempt(() => fail(error, req, res, state))) res.destroy();
+      });
+    },
+  };
+}
+
+/** What is known of a request when something fails. */
+interface State {
+  correlationId: string;
+  readonly path: string;
+}
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** @throws BadRequestError for what HTTP leaves to guessing */
+function checkHeaders(req: IncomingMessage): void {
+  // Only one of them would be looked at, and another server on the way may have looked at the other one.
+  if (req.headers.authorization !== undefined && (req.headersDistinct.authorization?.length ?? 0) > 1) {
+    throw new BadRequestError('The header "Authorization" is given twice. Give it once.', {
+      field: 'headers.authorization',
+    });
+  }
+  const { host } = req.headers;
+  const wrong =
+    host === undefined
+      ? req.httpVersion === '1.1' && 'is missing. HTTP/1.1 requires it'
+      : (hostsOf(req) > 1 && 'is given twice. Give it once') ||
+        (!isHost(host) && 'is not a host with or without a port');
+  if (wrong) throw new BadRequestError(`The header "Host" ${wrong}.`, { field: 'headers.host' });
+}
+
+/** Count the Host headers: Node keeps the first one. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** Whether URLs can be made with this host. An empty one is allowed, and means none. */
+function isHost(host: string): boolean {
+  return host === '' || (!/[\s/?#@\\]/.test(host) && URL.canParse(`http://${host}`));
+}
+
+const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
+
+/** Bring a target into the form that everything else expects: HTTP allows the whole URL in its place, as for proxies. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(ABSOLUTE, '');
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : rest;
+}
+
+function failureOf(error: AppError) {
+  const { code, message, status, details, retryAfterSec } = error;
+  return {
+    code,
+    message,
+    status,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterSec === undefined ? {} : { retryAfterSec }),
+  };
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Add the headers of every answer to an answer's own; what an answer varies with adds up. */
+function withCommon(common: Headers, own: Headers): Record<string, string> {
+  const vary = common.vary !== undefined && own.vary !== undefined ? { vary: `${common.vary}, ${own.vary}` } : {};
+  return { ...common, ...own, ...vary };
+}
+
+export function splitTarget(target: string): { path: string; query: string } {
+  const at = target.indexOf('?');
+  return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+}

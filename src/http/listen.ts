@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { addressIdentity } from '../limits/budgets.ts';
+import { errorResponse } from '../rest/envelope.ts';
+import type { ErrorCode } from '../shared/errors.ts';
+import { createConnectionCounts } from './connections.ts';
+import { SECURITY_HEADERS } from './headers.ts';
+import { type Connection, createSlowReaders } from './slow-readers.ts';
+
+/** The address is taken or may not be used; the message names the settings. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that the port comes from, for messages. */
+  readonly setting?: string;
+  readonly slowReaderMs?: number;
+  /** How long headers, and a whole request, may take to arrive, ms. */
+  readonly headersTimeout?: number;
+  readonly requestTimeout?: number;
+  readonly onSlowReader?: () => void;
+  /** Most open connections of one address; 0 = no bound. */
+  readonly connectionsPerAddress?: number;
+  readonly onRefusedConnection?: () => void;
+}
+
+export interface Listening {
+  readonly port: number;
+  readonly url: string;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** What requests may take, and how often that is looked at, ms. */
+  readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
+  /** Stop accepting, let running requests finish, cut what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** How long a reader may take nothing of its answer. */
+const SLOW_READER_MS = 15_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** How long a connection beyond the bound may take to ask, and so to be told. */
+const REFUSED_MS = 1_000;
+const REFUSED_RETRY_SEC = 2;
+/** How often Node looks for requests that are late, at most; its own default lets them be late by half a minute. */
+const CHECK_MS = 1_000;
+const CHECKS_PER_LIMIT = 10;
+/** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
+export async function listen(
+  listener: (req: IncomingMessage, res: ServerResponse) => void,
+  options: ListenOptions,
+): Promise<Listening> {
+  const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
+  const { connectionsPerAddress = 0, onRefusedConnection } = options;
+  const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
+  // By connection and not by answer: a set that every answer enters and leaves keeps the dead ones from the collector.
+  const connections = new Map<Socket, Connection>();
+  const slow = createSlowReaders({
+    connections,
+    limitMs: slowReaderMs,
+    ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
+  });
+  const counts = createConnectionCounts(connectionsPerAddress);
+  const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
+  let closing = false;
+  /** End the connection with this answer: kept alive, it would hold the stop up. */
+  const leaveAfter = (res: ServerResponse) => {
+    res.shouldKeepAlive = false;
+    // The connection counts as idle only once this turn is over.
+    res.once('close', () => setImmediate(() => server.closeIdleConnections()));
+  };
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval: checkMs,
+      // It is looked at where it can be answered with the envelope.
+      requireHostHeader: false,
+    },
+    (req, res) => {
+      const connection = connections.get(req.socket);
+      if (connection) connection.answer = res;
+      if (closing) leaveAfter(res);
+      if (connection?.isRefused) tellTooMany(res, connectionsPerAddress);
+      else listener(req, res);
+    },
+  );
+  // Their size is limited. Beyond a number Node would leave the last ones out: those that a proxy has added.
+  server.maxHeadersCount = 0;
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const connection = connections.get(req.socket);
+    if (connection) connection.answer = res;
+    const { headers, body } = refusal(417, 'The only expectation that is met is "100-continue".', 'headers.expect');
+    res.writeHead(417, { ...headers, connection: 'close' }).end(body);
+  });
+  // Tunnels are answered like anything else that is not HTTP for us; without a listener the connection would just end.
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not taken.');
+  });
+  server.on('connection', (socket: Socket) => {
+    const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
+    const entrance = counts.enter(identity);
+    if (entrance !== 'open') onRefusedConnection?.();
+    if (entrance === 'cut') {
+      socket.destroy();
+      return;
+    }
+    const isRefused = entrance === 'refused';
+    if (isRefused) socket.setTimeout(REFUSED_MS);
+    connections.set(socket, { answer: null, takenBytes: 0, waitedMs: 0, isRefused });
+    socket.once('close', () => {
+      connections.delete(socket);
+      counts.leave(identity);
+    });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+    refuseMalformed(error, socket, connections.get(socket as Socket)?.answer ?? null),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(describe(error, host, port, setting)));
+    server.listen({ host, port }, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    port: address.port,
+    url: `http://${shownHost}:${address.port}`,
+    get connections() {
+      return connections.size;
+    },
+    timeouts: { headersMs: server.headersTimeout, requestMs: server.requestTimeout, checkMs },
+    close: (graceMs) => {
+      closing = true;
+      for (const { answer } of connections.values()) if (answer && !answer.closed) leaveAfter(answer);
+      return close(server, graceMs).finally(slow.close);
+    },
+  };
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = { 405: 'method_not_allowed', 503: 'not_ready' };
+
+const MALFORMED: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB. Send less.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request did not arrive in time. Send it again.'],
+};
+const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request.'] as const;
+
+/**
+ * What the parser refuses never reaches a handler: it gets the error envelope here, and the connection ends. An answer that was
+ * begun is never written into: its connection ends behind it, or with it when it is the request that broke.
+ */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: ServerResponse | null): void {
+  // A body that ends with its connection: whoever sent it has left.
+  const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && answer !== null && !answer.closed;
+  if (error.code === 'ECONNRESET' || hasLeft || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, reason, message] = MALFORMED[error.code ?? ''] ?? NO_HTTP;
+  if (answer === null || answer.closed) {
+    writeRaw(socket, status, reason, message);
+    return;
+  }
+  if (answer.req.complete) {
+    // The newest answer is the last one on its connection.
+    answer.once('close', () => socket.destroy());
+  } else if (answer.headersSent) {
+    socket.destroy();
+  } else {
+    const { headers, body } = refusal(status, message, 'request');
+    answer.once('close', () => socket.destroy());
+    answer.writeHead(status, { ...headers, connection: 'close' }).end(body);
+  }
+}
+
+function tellTooMany(res: ServerResponse, most: number): void {
+  const message = `This address has more than ${most} open connections. Use them again, or close some.`;
+  const { headers, body } = refusal(503, message, 'connections');
+  const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
+  res.writeHead(503, { ...headers, ...own }).end(body);
+}
+
+/** Make the envelope for what no handler sees. */
+function refusal(status: number, message: string, field: string) {
+  const correlationId = randomUUID();
+  const { headers, body } = errorResponse(
+    { code: CODES[status] ?? 'bad_request', status, message, details: { field } },
+    correlationId,
+  );
+  const text = String(body);
+  const own = { 'x-correlation-id': correlationId, 'content-length': String(Buffer.byteLength(text)) };
+  return { headers: { ...SECURITY_HEADERS, ...headers, ...own }, body: text };
+}
+
+function writeRaw(socket: Duplex, status: number, reason: string, message: string): void {
+  const { headers, body } = refusal(status, message, 'request');
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number, setting: string): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new ListenError(
+      `Port ${port} on ${host} is taken. Stop the other program or set ${setting} to a free port.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (error.code === 'EACCES') {
+    return new ListenError(`Port ${port} on ${host} may not be used by this user. Set ${setting} to 1024 or more.`, {
+      cause: error,
+    });
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new ListenError(`HOST ${host} is not an address of this machine. Use 127.0.0.1 or 0.0.0.0.`, {
+      cause: error,
+    });
+  }
+  return error;
+}

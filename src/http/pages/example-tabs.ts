@@ -1,0 +1,19 @@
+import type { Config } from '../../config/config.ts';
+import { EXAMPLE_QUERIES } from '../../schema/common/examples.ts';
+import { OPS_EXAMPLE_QUERIES } from '../../schema/ops/ops-examples.ts';
+import { PARTNER_EXAMPLE_QUERIES } from '../../schema/transaction/partner-examples.ts';
+
+/**
+ * Make the tabs that GraphiQL opens with. A keyed example carries a sample key where the world has some, else the place for
+ * a real one.
+ */
+export function exampleTabs(sampleKeys: Config['sampleKeys']) {
+  return [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(({ query, variables, tier }) => {
+    const [key = '<API_KEY>'] = [...sampleKeys].find(([, sample]) => sample.tier === tier) ?? [];
+    return {
+      query,
+      ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }),
+      ...(tier === undefined ? {} : { headers: JSON.stringify({ authorization: `Bearer ${key}` }, null, 2) }),
+    };
+  });
+}

@@ -1,0 +1,38 @@
+import { compress } from '../../rest/encoding.ts';
+import type { AnyRoute, RestRequest, RestResponse } from '../../rest/types.ts';
+import { docsFiles } from './docs.ts';
+import type { exampleTabs } from './example-tabs.ts';
+import { GRAPHIQL_PAGE, graphiqlFiles } from './graphiql.ts';
+import { opsPageFiles } from './ops-page.ts';
+import { createStaticFiles, type StaticFile, type StaticFiles, type StaticFilesDeps } from './static-files.ts';
+
+export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
+  readonly routes: readonly AnyRoute[];
+  /** Tabs that GraphiQL opens with; `null` = it is not served. */
+  readonly tabs: ReturnType<typeof exampleTabs> | null;
+}
+
+export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
+  /** The page of GraphiQL. */
+  page(request: RestRequest): Promise<RestResponse>;
+}
+
+/** Gather everything that is served as it is: the description of the interface with its page, GraphiQL, and the ops page. */
+export function createFiles({ routes, tabs, charge }: FilesDeps): Files {
+  const urlOf = (path: string): Promise<string> => served.urlOf(path);
+  const files: Readonly<Record<string, StaticFile>> = {
+    ...docsFiles(routes, urlOf),
+    ...opsPageFiles(),
+    ...(tabs === null ? {} : graphiqlFiles(tabs, urlOf)),
+  };
+  const served = createStaticFiles({ files, compress, charge });
+  return {
+    paths: served.paths,
+    answer: served.answer,
+    async page(request) {
+      const response = served.answer({ ...request, path: GRAPHIQL_PAGE, query: '' });
+      if (response === undefined) throw new Error('GraphiQL is not served');
+      return response;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type * as Sources from '@graphql-yoga/render-graphiql/graphiql';
+import { HTML_SECURITY_HEADERS } from '../headers.ts';
+import type { exampleTabs } from './example-tabs.ts';
+import type { StaticFile } from './static-files.ts';
+
+const HOUR = 'public, max-age=3600';
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+
+/** Where the page itself is; it is answered by the GraphQL endpoint to those who want HTML. */
+export const GRAPHIQL_PAGE = '/graphiql/page';
+
+const pageOf = (urls: Readonly<Record<'style' | 'app' | 'start' | 'icon', string>>) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>spiral-gateway</title>
+    <link rel="icon" href="${urls.icon}">
+    <link rel="stylesheet" href="${urls.style}">
+  </head>
+  <body id="body" class="no-focus-outline">
+    <noscript>GraphiQL needs JavaScript.</noscript>
+    <div id="root"></div>
+    <script src="${urls.app}"></script>
+    <script src="${urls.start}"></script>
+  </body>
+</html>
+`;
+
+const startOf = (
+  workers: Readonly<Record<string, string>>,
+  options: object,
+) => `const workers = ${JSON.stringify(workers)};
+self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_id, label) => workers[label] };
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});
+`;
+
+/**
+ * GraphiQL as files of its own: the page names its scripts by their hashes, so that a browser asks for the five megabytes
+ * once. The package's own page has all of it inline. It is imported only when somebody opens the page.
+ */
+export function graphiqlFiles(
+  tabs: ReturnType<typeof exampleTabs>,
+  urlOf: (path: string) => Promise<string>,
+): Readonly<Record<string, StaticFile>> {
+  const source = (name: keyof typeof Sources) => async () => (await sources())[name];
+  const icon = async () => Buffer.from((await sources()).favicon.split(',')[1] ?? '', 'base64');
+  // Relative to the page at /graphql, so that it also works behind a proxy that serves it under a prefix.
+  const relative = async (path: string) => (await urlOf(path)).slice(1);
+  const page = async () =>
+    pageOf({
+      style: await relative('/graphiql/style.css'),
+      app: await relative('/graphiql/app.js'),
+      start: await relative('/graphiql/start.js'),
+      icon: await relative('/graphiql/icon.ico'),
+    });
+  const start = async () =>
+    startOf(
+      {
+        editorWorkerService: await relative('/graphiql/editor-worker.js'),
+        json: await relative('/graphiql/json-worker.js'),
+        graphql: await relative('/graphiql/graphql-worker.js'),
+      },
+      { title: 'spiral-gateway', defaultTabs: tabs, credentials: 'omit', endpoint: 'graphql' },
+    );
+  const script = (load: StaticFile['load']): StaticFile => ({ type: SCRIPT_TYPE, load, cacheControl: HOUR });
+  return {
+    [GRAPHIQL_PAGE]: {
+      type: 'text/html; charset=utf-8',
+      load: page,
+      // The same path answers data to others.
+      cacheControl: 'no-cache',
+      headers: HTML_SECURITY_HEADERS.graphiql,
+    },
+    '/graphiql/start.js': script(start),
+    '/graphiql/app.js': script(source('js')),
+    '/graphiql/editor-worker.js': script(source('editorWorkerService')),
+    '/graphiql/json-worker.js': script(source('jsonWorker')),
+    '/graphiql/graphql-worker.js': script(source('graphqlWorker')),
+    '/graphiql/style.css': { type: 'text/css; charset=utf-8', load: source('css'), cacheControl: HOUR },
+    '/graphiql/icon.ico': { type: 'image/x-icon', load: icon, cacheControl: HOUR },
+  };
+}
+
+const sources = (): Promise<typeof Sources> => import('@graphql-yoga/render-graphiql/graphiql');

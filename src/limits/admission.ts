@@ -1,0 +1,95 @@
+import type { Caller } from '../resolvers/common/context.ts';
+import { type AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
+import { type Budgets, RateLimitedError } from './budgets.ts';
+import { DOOR_POINTS } from './limits.ts';
+import type { Standing, Visit } from './request-context.ts';
+
+export type DoorSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
+
+export interface AdmissionDeps {
+  /** Check an `Authorization` header; `null` = not a valid key, whatever the reason. */
+  readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
+  /** Tell when a header would no longer be let in; returns what ends the watch. */
+  readonly watch?: (header: string, onEnd: (why: AppError) => void) => () => void;
+  /** Whether a header can be judged without asking the database for the first time. Absent: none can. */
+  readonly knows?: (header: string) => boolean;
+  readonly budgets: Budgets;
+  /** Told when a key's budget is found used up. */
+  readonly onUsedUp?: (authorization: string, standing: Standing) => void;
+}
+
+export interface Admission {
+  /**
+   * Let a visit in, or not: check its key, charge its budget, and compare its tier with the surface. The fields behind
+   * the surface check the tier again; this only spares refused callers' work.
+   * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
+   */
+  admit(visit: Visit, surface: DoorSurface, points?: number): Promise<void>;
+  /** Call `onEnd` when the key of an admitted visit ends, for what lasts longer than a request. Returns what ends the watch. */
+  follow(visit: Visit, onEnd: (why: AppError) => void): () => void;
+  /** Charge more to an admitted visit, when its cost is known. @returns the points that were counted. @throws as `admit` */
+  charge(visit: Visit, points: number): Promise<number>;
+  /** Give points back that were charged for work that was not done. Never throws. */
+  refund(visit: Visit, points: number): Promise<void>;
+}
+
+type Judged = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
+
+/** Build the check that every request passes first, the same for GraphQL and REST. */
+export function createAdmission({ verify, watch, knows, budgets, onUsedUp }: AdmissionDeps): Admission {
+  const charge: Budgets['charge'] = async (visit, points, whenStoreFails) => {
+    try {
+      return await budgets.charge(visit, points, whenStoreFails);
+    } catch (error) {
+      const { caller, authorization, standing } = visit;
+      const isKey = caller.kind === 'key' && authorization !== undefined;
+      if (isKey && standing !== null && error instanceof RateLimitedError) onUsedUp?.(authorization, standing);
+      throw error;
+    }
+  };
+  const judge = async (visit: Visit, surface: DoorSurface): Promise<Judged> => {
+    if (visit.authorization === undefined) return { caller: { kind: 'anonymous' } };
+    // Guessing is as limited as asking, and is charged before the database is asked.
+    const isGuess = knows === undefined || !knows(visit.authorization);
+    const giveBack = isGuess ? budgets.chargeAhead(visit, DOOR_POINTS) : noop;
+    try {
+      const key = await verify(visit.authorization);
+      if (key === null) return { caller: null, charged: isGuess };
+      giveBack();
+      return { caller: { kind: 'key', keyId: key.keyId, tier: key.tier } };
+    } catch (error) {
+      giveBack();
+      // Public reads need no key: they go on when keys cannot be checked.
+      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return { caller: { kind: 'anonymous' } };
+      throw error;
+    }
+  };
+  return {
+    async admit(visit, surface, points = DOOR_POINTS) {
+      const judged = await judge(visit, surface);
+      const { caller } = judged;
+      const opened = caller !== null && opens(caller, surface);
+      if (caller !== null) visit.caller = caller;
+      // A key that is refused is charged to the address.
+      const isCharged = judged.caller === null && judged.charged;
+      const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
+      if (!isCharged) await charge(visit, opened ? points : DOOR_POINTS, whenStoreFails);
+      if (!opened) {
+        visit.standing = null;
+        throw new UnauthorizedError();
+      }
+    },
+    follow: ({ caller, authorization }, onEnd) =>
+      caller.kind === 'key' && authorization !== undefined ? (watch?.(authorization, onEnd) ?? noop) : noop,
+    charge: (visit, points) => charge(visit, points, 'closed'),
+    refund: (visit, points) => budgets.refund(visit, points),
+  };
+}
+
+const noop = (): void => {};
+
+function opens(caller: Caller, surface: DoorSurface): boolean {
+  if (surface === 'Partner') return caller.kind === 'key';
+  if (surface === 'Ops') return caller.kind === 'key' && caller.tier === 'ops';
+  return true;
+}

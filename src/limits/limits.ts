@@ -1,0 +1,134 @@
+import type { Caller } from '../resolvers/common/context.ts';
+
+/** Who asks, as far as limits are concerned. */
+export type Tier = 'anonymous' | 'partner' | 'ops';
+
+export interface TierLimits {
+  /** Cost points per window and client; 0 = no limits on how often. */
+  readonly points: number;
+  /** Most bytes of a GraphQL request body. */
+  readonly bodyBytes: number;
+  /** Most operations in one GraphQL request. */
+  readonly batch: number;
+  /** Deepest nesting of fields. The introspection query of the usual tools is 15 deep. */
+  readonly depth: number;
+  /** Most aliased fields, `__typename` included, fragments expanded. */
+  readonly aliases: number;
+  /** Most directives, fragments expanded. */
+  readonly directives: number;
+  /** Most fields, fragments expanded. */
+  readonly fields: number;
+  /** Most lexical tokens. */
+  readonly tokens: number;
+  /** Deepest nesting of brackets of all kinds: selections, arguments, lists and objects. */
+  readonly brackets: number;
+  /** Most selections as they are written, before fragments are expanded. */
+  readonly selections: number;
+  /** Most definitions of fragments, and most fragments that are spread. */
+  readonly fragments: number;
+  /** Highest cost of validating: it is not interrupted, and everybody waits for it. */
+  readonly validation: number;
+  /** Most subscriptions kept open at once, per client and process. */
+  readonly streams: number;
+  /** Highest cost of one operation, with list sizes. */
+  readonly cost: number;
+  /** Most calls per window and client of fields that ask an upstream or a chain on demand, by coordinate. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** The same for every other root field that needs a key. */
+  readonly keyedCalls: number;
+}
+
+export type Limits = Readonly<Record<Tier, TierLimits>>;
+
+/** Length of a window of the budgets and of the per-field limits, seconds. */
+export const WINDOW_SEC = 60;
+
+/** Cost of an operation per point of the budget, rounded up: most queries cost one point, the largest about 100. */
+export const COST_PER_POINT = 100;
+
+/** Points of one request to a /v1 path, and of the persisted operation behind it, by surface. */
+export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as const;
+
+/** Public root fields that ask an upstream on demand cost more than those that are answered from memory. */
+export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, ohlcv: 5 };
+
+/** Bytes of an answer that is ready per point: what waits for a slow reader is paid for. */
+export const BYTES_PER_POINT = 2 ** 20;
+
+/** Points that a request costs before anything of it is known: what is refused early is not free. */
+export const DOOR_POINTS = 1;
+
+/**
+ * Most bytes of answers that wait for their readers before new large ones are refused: of the process, and of one address. A
+ * reader takes what a connection buffers at once; only slow ones have anything waiting here.
+ */
+export const UNREAD_LIMITS = { processBytes: 64 * 2 ** 20, addressBytes: 16 * 2 ** 20 } as const;
+
+/** Everything that is limited per tier, in one place. */
+export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
+  return {
+    anonymous: {
+      points: points.anonymous,
+      bodyBytes: 64 * 1024,
+      batch: 5,
+      depth: 16,
+      aliases: 30,
+      directives: 20,
+      fields: 500,
+      tokens: 2_000,
+      brackets: 64,
+      selections: 1_000,
+      fragments: 50,
+      validation: 300,
+      streams: 10,
+      cost: 10_000,
+      calls: { 'Query.priceChart': 30, 'Query.ohlcv': 30 },
+      keyedCalls: 30,
+    },
+    partner: {
+      points: points.partner,
+      bodyBytes: 128 * 1024,
+      batch: 10,
+      depth: 16,
+      aliases: 60,
+      directives: 40,
+      fields: 1_000,
+      tokens: 4_000,
+      brackets: 64,
+      selections: 2_000,
+      fragments: 100,
+      validation: 600,
+      streams: 50,
+      cost: 20_000,
+      calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
+      keyedCalls: 240,
+    },
+    ops: {
+      points: points.ops,
+      bodyBytes: 256 * 1024,
+      batch: 10,
+      depth: 16,
+      aliases: 100,
+      directives: 60,
+      fields: 2_000,
+      tokens: 8_000,
+      brackets: 64,
+      selections: 4_000,
+      fragments: 100,
+      validation: 600,
+      streams: 100,
+      cost: 50_000,
+      calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },
+      keyedCalls: 480,
+    },
+  };
+}
+
+/** Points of a persisted operation: its name is that of its root field. */
+export function pointsOf(operation: string, surface: keyof typeof SURFACE_POINTS): number {
+  return ON_DEMAND_POINTS[`${operation.charAt(0).toLowerCase()}${operation.slice(1)}`] ?? SURFACE_POINTS[surface];
+}
+
+export function tierOf(caller: Caller): Tier {
+  return caller.kind === 'key' ? caller.tier : 'anonymous';
+}

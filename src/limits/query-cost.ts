@@ -1,0 +1,157 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { ERROR_CODES } from '../shared/errors.ts';
+import { needsKey } from './field-scopes.ts';
+import { countIntrospection } from './introspection-cost.ts';
+import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
+
+export interface CostedOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly context: object;
+  /** The highest cost that may be asked for: introspection beyond it is not counted to its end. */
+  readonly limit: number;
+}
+
+export interface OperationCost {
+  readonly cost: number;
+  /**
+   * What of it counts fields, one each, times the sizes of lists that may be shorter than asked: an answer with fewer fields costs
+   * less. Zero behind a key, where fields have prices of their own.
+   */
+  readonly sized: number;
+}
+
+/** Count the fields of an answer. */
+export function countFields(value: unknown): number {
+  let sum = 0;
+  if (Array.isArray(value)) for (const item of value) sum += countFields(item);
+  else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) sum += 1 + countFields(inner);
+  return sum;
+}
+
+/** Nodes of introspection per unit of cost: they are read from memory, and a tenth as dear as fields that are resolved. */
+const NODES_PER_COST = 4;
+/** What `__schema` and `__type` cost at least. */
+const INTROSPECTION_COST = 100;
+
+/**
+ * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
+ * ask an upstream or a chain what the same costs on REST.
+ * @returns `null` when there is none to run or its variables do not fit, which execution refuses by itself.
+ * @throws BadRequestError (in a GraphQLError) or GraphQLError for an argument that does not fit
+ */
+export function costOf({
+  schema,
+  document,
+  operationName,
+  variables,
+  context,
+  limit,
+}: CostedOperation): OperationCost | null {
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return null;
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  // The library costs the first operation of a document: the one that runs has to be it.
+  const one: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
+  const root = schema.getRootType(operation.operation)?.getFields() ?? {};
+  let extra = 0;
+  let keyed = false;
+  const fields = [...rootFields(operation.selectionSet, fragments)];
+  for (const { name } of fields) {
+    const field = root[name.value];
+    if (INTROSPECTION.has(name.value)) extra += INTROSPECTION_COST;
+    else if (field) {
+      keyed ||= needsKey(field);
+      extra += COST_PER_POINT * (ON_DEMAND_POINTS[name.value] ?? (needsKey(field) ? SURFACE_POINTS.Partner : 0));
+    }
+  }
+  const introspected = fields.filter(({ name }) => INTROSPECTION.has(name.value));
+  const valued = introspected.length === 0 ? undefined : valuesOf(schema, operation, variables);
+  if (valued === null) return null;
+  for (const field of introspected) {
+    const left = Math.max(0, limit - extra) * NODES_PER_COST;
+    const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
+    extra += nodes / NODES_PER_COST;
+    // The rest is not worth counting.
+    if (extra > limit) return { cost: Math.ceil(extra), sized: 0 };
+  }
+  try {
+    const { complexity } = complexityFromQuery(one, { schema, variables: { ...variables }, ctx: context });
+    return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity };
+  } catch (error) {
+    if (valuesOf(schema, operation, variables) === null) return null;
+    // An argument does not fit its field. The others would be executed, and nobody knows what they cost.
+    throw asRequestError(error);
+  }
+}
+
+/** The variables as fields see them; `null` = they do not fit. */
+function valuesOf(
+  schema: GraphQLSchema,
+  { variableDefinitions }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | null {
+  const { coerced } = getVariableValues(schema, variableDefinitions ?? [], variables, { maxErrors: 1 });
+  return coerced ?? null;
+}
+
+function asRequestError(error: unknown): unknown {
+  if (error instanceof GraphQLError || !(error instanceof Error)) return error;
+  const http = { spec: true, status: ERROR_CODES.bad_request.status };
+  return new GraphQLError(error.message, { originalError: error, extensions: { http } });
+}
+
+const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type']);
+
+/** The fields of the root, wherever fragments hide them. The document is valid: fragments have no cycles. */
+function* rootFields(
+  set: SelectionSetNode,
+  fragments: readonly FragmentDefinitionNode[],
+): Generator<FieldNode, void, undefined> {
+  for (const node of set.selections) {
+    if (node.kind === Kind.FIELD) yield node;
+    else if (node.kind === Kind.INLINE_FRAGMENT) yield* rootFields(node.selectionSet, fragments);
+    else {
+      const fragment = fragments.find(({ name }) => name.value === node.name.value);
+      if (fragment) yield* rootFields(fragment.selectionSet, fragments);
+    }
+  }
+}
+
+/** Types of the variables that a cost depends on. */
+const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean']);
+
+/**
+ * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, and what a
+ * directive leaves out hangs on a boolean. No cost of the schema reads another argument (`test/limits/query-cost.test.ts`).
+ */
+export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {
+  const names = new Set<string>();
+  // The type that is asked about is a string; no such cost is kept.
+  const asksType = loc?.source.body.includes('__type') ?? true;
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    for (const { variable, type } of definition.variableDefinitions ?? []) {
+      const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+      // The size of a list could decide as well; no such cost is kept.
+      if (named.kind === Kind.LIST_TYPE || asksType || COSTLY_TYPES.has(named.name.value))
+        names.add(variable.name.value);
+    }
+  }
+  return [...names];
+}

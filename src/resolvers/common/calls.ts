@@ -1,0 +1,13 @@
+import type { Address } from '../../shared/ids.ts';
+import { type BuiltCall, type Intent, intentOf } from '../../transactions/index.ts';
+
+/** A call with the way to its words: decoding costs time that most callers do not need. */
+export interface ShownCall {
+  readonly call: BuiltCall;
+  intent(): Intent;
+}
+
+/** Show calls to the one who will sign them. */
+export function shownCalls(calls: readonly BuiltCall[], signer: Address): ShownCall[] {
+  return calls.map((call) => ({ call, intent: () => intentOf(call, signer) }));
+}

@@ -1,0 +1,120 @@
+import type { Catalog } from '../../catalog/types.ts';
+import type { ChainFacts, FreshnessBudgets } from '../../domain/facts.ts';
+import type { ComposedChain } from '../../domain/market/types.ts';
+import type { HistorySource } from '../../loaders/history.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type { OpsServices } from '../ops/ops-services.ts';
+import type { PositionServices } from '../position/position-services.ts';
+import type { ChangesPort } from '../strategy/changes.ts';
+import type { PartnerServices } from '../transaction/partner-services.ts';
+
+/**
+ * Everything that resolvers reach, as narrow ports. The composition root implements them; tests hand in records.
+ * A surface that needs more adds its own interface and joins it to `Services`.
+ */
+export interface ReadServices {
+  readonly catalog: Catalog;
+  readonly budgets: FreshnessBudgets;
+  /**
+   * The composed markets and strategies of a chain: the same object until the next version. Before anything could be
+   * composed its lists are empty and `excluded` says what each market waits for.
+   */
+  composed(chainId: ChainId): ComposedChain;
+  /** The facts that `composed` was made from, or newer ones. */
+  facts(chainId: ChainId): ChainFacts;
+  readonly histories: HistorySource;
+  readonly charts: ChartsPort;
+  readonly ohlcv: CandlesPort;
+  readonly health: HealthPort;
+  /** The latest TVL; `null` until one chain is computed. Chains not yet computed are left out of `chains`. */
+  tvl(): TvlSnapshot | null;
+  readonly changes: ChangesPort;
+}
+
+export type Services = ReadServices & PositionServices & PartnerServices & OpsServices;
+
+/** Points of `[unix ms, value]`, oldest first, as relayed. */
+export type ChartPoint = readonly [number, number];
+
+export interface ChartAnswer {
+  readonly source: string;
+  readonly asOfMs: number;
+  readonly prices: readonly ChartPoint[];
+  readonly marketCaps: readonly ChartPoint[];
+  readonly totalVolumes: readonly ChartPoint[];
+}
+
+export interface ChartsPort {
+  /** `null` = the provider does not know the coin. @throws UpstreamUnavailableError */
+  chart(coinId: string, days: number, currency: string): Promise<ChartAnswer | 'unknown_currency' | null>;
+}
+
+export const CANDLE_TIMEFRAMES = ['minute', 'hour', 'day'] as const;
+export type CandleTimeframe = (typeof CANDLE_TIMEFRAMES)[number];
+
+export interface CandleQuery {
+  readonly chainId: ChainId;
+  readonly token: Address;
+  readonly timeframe: CandleTimeframe;
+  readonly aggregate: number;
+  readonly limit: number;
+}
+
+export interface Candle {
+  /** Unix seconds. */
+  readonly t: number;
+  readonly o: number;
+  readonly h: number;
+  readonly l: number;
+  readonly c: number;
+  readonly v: number;
+}
+
+export interface CandlesAnswer {
+  readonly pool: { readonly address: string; readonly name: string; readonly dex: string };
+  readonly source: string;
+  readonly asOfMs: number;
+  /** The upstream failed and these are the previous candles. */
+  readonly stale: boolean;
+  /** Oldest first. */
+  readonly candles: readonly Candle[];
+}
+
+export interface CandlesPort {
+  /** `null` = no pool holding the token is indexed. @throws UpstreamUnavailableError */
+  candles(query: CandleQuery): Promise<CandlesAnswer | null>;
+}
+
+export interface ChainReadiness {
+  /** Market state and oracle values were measured at least once: reads answer, at last-good if need be. */
+  readonly primed: boolean;
+  /** Primed, none of them too far past its budget, and every other group tried, or given up waiting for. */
+  readonly ready: boolean;
+  /** Names of the groups that readiness waits for; empty when ready. */
+  readonly waitingFor: readonly string[];
+  /** Names of the groups of which nothing, or not everything, was asked since the first start. */
+  readonly missing: readonly string[];
+}
+
+export interface HealthPort {
+  readiness(chainId: ChainId, nowMs: number): ChainReadiness;
+}
+
+export interface TvlTotals {
+  /** USD with 2 places; `tvlUsd + borrowedUsd = grossTvlUsd` on these rounded numbers. */
+  readonly tvlUsd: Decimal;
+  readonly grossTvlUsd: Decimal;
+  readonly borrowedUsd: Decimal;
+  /** Absent: not measured yet. */
+  readonly badDebtUsd?: Decimal;
+  /** The part of the gross sum on oracles far from what they can be compared with; absent: not measured yet. */
+  readonly divergentUsd?: Decimal;
+  readonly positions: number;
+  readonly users: number;
+}
+
+export interface TvlSnapshot {
+  readonly total: TvlTotals;
+  readonly chains: readonly (TvlTotals & { readonly chainId: ChainId; readonly asOfMs: number })[];
+}

@@ -1,0 +1,112 @@
+import type { Chain } from '../../catalog/types.ts';
+import type { ComposedChain } from '../../domain/market/types.ts';
+import { BadRequestError, NotReadyError } from '../../shared/errors.ts';
+import type { ChainId, MarketId } from '../../shared/ids.ts';
+import { momentOf } from '../common/age.ts';
+import type { AppContext } from '../common/context.ts';
+
+/** List the served chains, in catalog order. */
+export function listChains(ctx: AppContext): readonly Chain[] {
+  return ctx.services.catalog.chains;
+}
+
+/** Look a served chain up. @throws BadRequestError naming the served ids. */
+export function requireChain(ctx: AppContext, chainId: ChainId, field = 'chainId'): Chain {
+  const { catalog } = ctx.services;
+  const chain = catalog.chain(chainId);
+  if (chain) return chain;
+  throw new BadRequestError(`${field} ${chainId} is not served. Send one of ${catalog.chainIds.join(', ')}.`, {
+    field,
+    value: String(chainId),
+    limit: { oneOf: catalog.chainIds },
+  });
+}
+
+/** The asked chains without repetition, in catalog order; all when none is named. @throws BadRequestError */
+export function selectChains(
+  ctx: AppContext,
+  chainIds: readonly ChainId[] | null | undefined,
+  field = 'chainIds',
+): readonly Chain[] {
+  if (chainIds == null) return ctx.services.catalog.chains;
+  const asked = new Set(chainIds.map((chainId) => requireChain(ctx, chainId, field).chainId));
+  return ctx.services.catalog.chains.filter((chain) => asked.has(chain.chainId));
+}
+
+/**
+ * Read the composed chain, once market state and oracle values were measured and something could be composed.
+ * @throws NotReadyError before that: an empty list would say that there is nothing.
+ */
+export function readComposed(ctx: AppContext, chainId: ChainId): ComposedChain {
+  // Whether it was ever measured follows from the facts alone, not from the moment.
+  const { primed, waitingFor } = ctx.services.health.readiness(chainId, momentOf(ctx));
+  const composed = ctx.loaders.composed(chainId);
+  if (primed && (composed.markets.length > 0 || composed.excluded.length === 0)) return composed;
+  const reasons = primed
+    ? [...new Set(composed.excluded.flatMap((market) => market.waitingFor.map(({ group }) => group)))]
+    : waitingFor;
+  throw new NotReadyError(
+    `Chain ${chainId} has not been measured yet. Try again in some seconds, or ask only for other chains.`,
+    reasons,
+  );
+}
+
+/** A chain that a list goes without, because nothing of it was measured yet. */
+export interface LeftOutChain {
+  readonly chainId: ChainId;
+  /** Groups of facts that it waits for. */
+  readonly waitingFor: readonly string[];
+}
+
+/** What a list of a chain goes without. */
+export interface MissingFacts {
+  readonly chainId: ChainId;
+  /** Groups of facts of which nothing, or not everything, was asked yet. */
+  readonly groups: readonly string[];
+  /** Strategies that are not in the list, because a fact that they need was never measured. */
+  readonly strategies: readonly {
+    readonly id: string;
+    readonly symbol: string;
+    readonly waitingFor: readonly string[];
+  }[];
+}
+
+/** Tell what lists of composed chains go without, of those that go without something. */
+export function missingOf(ctx: AppContext, composed: readonly ComposedChain[]): readonly MissingFacts[] {
+  const { catalog, health } = ctx.services;
+  return composed.flatMap(({ chainId, excluded }) => {
+    const { missing: groups } = health.readiness(chainId, momentOf(ctx));
+    const strategies = excluded
+      .filter(({ marketId }) => catalog.market(chainId, marketId as MarketId)?.kind !== 'stock')
+      .map(({ marketId, symbol, waitingFor }) => ({
+        id: marketId,
+        symbol,
+        waitingFor: [...new Set(waitingFor.map(({ group }) => group))],
+      }));
+    return groups.length + strategies.length === 0 ? [] : [{ chainId, groups, strategies }];
+  });
+}
+
+/**
+ * Read the composed chains for a list: one that was never measured is left out and told, rather than take the others down.
+ * @throws NotReadyError when it is so of all
+ */
+export function readComposedOf(
+  ctx: AppContext,
+  chains: readonly Chain[],
+): { readonly composed: readonly ComposedChain[]; readonly leftOut: readonly LeftOutChain[] } {
+  const composed: ComposedChain[] = [];
+  const leftOut: LeftOutChain[] = [];
+  let refusal: NotReadyError | undefined;
+  for (const { chainId } of chains) {
+    try {
+      composed.push(readComposed(ctx, chainId));
+    } catch (error) {
+      if (!(error instanceof NotReadyError)) throw error;
+      refusal ??= error;
+      leftOut.push({ chainId, waitingFor: error.details?.waitingFor ?? [] });
+    }
+  }
+  if (composed.length === 0 && refusal !== undefined) throw refusal;
+  return { composed, leftOut };
+}

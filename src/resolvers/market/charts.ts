@@ -1,0 +1,94 @@
+import { BadRequestError, type LimitValue, NotFoundError } from '../../shared/errors.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import { shownValue } from '../../shared/ids.ts';
+import {
+  CANDLE_AGGREGATES,
+  COIN_ID_PATTERN,
+  CURRENCY_PATTERN,
+  MAX_CANDLES,
+  MAX_CHART_DAYS,
+} from '../../shared/vocabulary.ts';
+import type { AppContext } from '../common/context.ts';
+import type { CandlesAnswer, CandleTimeframe, ChartAnswer } from '../common/services.ts';
+import { requireChain } from './chains.ts';
+
+export const DEFAULT_CHART = { days: 7, currency: 'usd' } as const;
+export const DEFAULT_CANDLES = { chainId: 1, timeframe: 'hour', aggregate: 1, limit: 168 } as const;
+
+export interface ChartArgs {
+  readonly coinId: string;
+  readonly days: number;
+  readonly currency: string;
+}
+
+export type PriceChart = ChartArgs & ChartAnswer;
+
+/** Relay a price chart. @throws BadRequestError (also for a coin that the provider does not know), UpstreamUnavailableError */
+export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx: AppContext): Promise<PriceChart> {
+  if (!COIN_ID_PATTERN.test(coinId)) {
+    throw refused('coinId', coinId, 'Send the id of a coin at the provider, e.g. "ethereum".', {
+      pattern: COIN_ID_PATTERN.source,
+    });
+  }
+  if (!Number.isInteger(days) || days < 1 || days > MAX_CHART_DAYS) {
+    throw refused('days', days, `Send 1 to ${MAX_CHART_DAYS}.`, { min: 1, max: MAX_CHART_DAYS });
+  }
+  if (!CURRENCY_PATTERN.test(currency)) {
+    throw refused('currency', currency, 'Send a currency code, e.g. "usd".', { pattern: CURRENCY_PATTERN.source });
+  }
+  const asked = { coinId, days, currency: currency.toLowerCase() };
+  const chart = await ctx.services.charts.chart(asked.coinId, asked.days, asked.currency);
+  if (chart === null) throw refused('coinId', coinId, 'The provider knows no such coin.', { known: false });
+  if (chart === 'unknown_currency') {
+    throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".', {
+      known: false,
+    });
+  }
+  return { ...asked, ...chart };
+}
+
+export interface CandlesArgs {
+  readonly chainId: ChainId;
+  readonly token: Address;
+  readonly timeframe: CandleTimeframe;
+  readonly aggregate: number;
+  readonly limit: number;
+}
+
+export type Candles = CandlesArgs & CandlesAnswer;
+
+/** Relay candles of the deepest pool holding a token. @throws BadRequestError, NotFoundError, UpstreamUnavailableError */
+export async function readCandles(args: CandlesArgs, ctx: AppContext): Promise<Candles> {
+  const { timeframe, aggregate, limit } = args;
+  const chain = requireChain(ctx, args.chainId);
+  const oneOf: readonly number[] = CANDLE_AGGREGATES[timeframe];
+  if (!oneOf.includes(aggregate)) {
+    throw refused('aggregate', aggregate, `With timeframe "${timeframe}" send ${oneOf.join(', ')}.`, {
+      oneOf,
+      timeframe,
+    });
+  }
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_CANDLES) {
+    throw refused('limit', limit, `Send 1 to ${MAX_CANDLES}.`, { min: 1, max: MAX_CANDLES });
+  }
+  const query = { chainId: chain.chainId, token: args.token, timeframe, aggregate, limit };
+  const answer = await ctx.services.ohlcv.candles(query);
+  if (answer) return { ...query, ...answer };
+  throw new NotFoundError(`No pool holding ${args.token} is indexed on chain ${chain.chainId}.`, {
+    resource: 'pool',
+    id: args.token,
+  });
+}
+
+function refused(
+  field: string,
+  value: string | number,
+  instruction: string,
+  limit: Readonly<Record<string, LimitValue>>,
+): BadRequestError {
+  return new BadRequestError(`${field} "${shownValue(value)}" is not served. ${instruction}`, {
+    field,
+    value: shownValue(value),
+    limit,
+  });
+}

@@ -1,0 +1,111 @@
+import type { Catalog, Market } from '../../catalog/types.ts';
+import { marketsById, strategiesByMarket } from '../../domain/market/lookup.ts';
+import type { ComposedChain, ComposedMarket } from '../../domain/market/types.ts';
+import { oncePer } from '../../domain/memo.ts';
+import type { Strategy } from '../../domain/strategy/types.ts';
+import { NotFoundError, NotReadyError } from '../../shared/errors.ts';
+import type { ChainId, MarketId } from '../../shared/ids.ts';
+import type { AppContext } from '../common/context.ts';
+import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
+import {
+  type LeftOutChain,
+  type MissingFacts,
+  missingOf,
+  readComposed,
+  readComposedOf,
+  requireChain,
+  selectChains,
+} from './chains.ts';
+import { oldestStamp } from './tokens.ts';
+
+export interface MarketsArgs extends PageArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+  readonly visible?: boolean | null | undefined;
+}
+
+/** A page of a list that was composed from one or more chains. */
+export interface ComposedPage<T> extends Page<T> {
+  /** When the oldest of the chains' facts was published, ms; `null` when no chain was asked. */
+  readonly asOfMs: number | null;
+  /** Asked chains that it goes without. */
+  readonly leftOut: readonly LeftOutChain[];
+  /** What the composed ones go without. */
+  readonly missing: readonly MissingFacts[];
+}
+
+/** List composed markets in catalog order, chain by chain. @throws BadRequestError, NotReadyError when no asked chain is measured */
+export function listMarkets(args: MarketsArgs, ctx: AppContext): ComposedPage<ComposedMarket> {
+  const { composed, leftOut } = readComposedOf(ctx, selectChains(ctx, args.chainIds));
+  const markets = composed.flatMap((chain) => chain.markets);
+  const wanted = args.visible == null ? markets : markets.filter((market) => isVisible(market, ctx) === args.visible);
+  return {
+    ...pageByRank(wanted, catalogRank(ctx), args, ctx.maxPageSize),
+    asOfMs: oldestOf(composed),
+    leftOut,
+    missing: missingOf(ctx, composed),
+  };
+}
+
+/** Find a composed market. @throws BadRequestError, NotFoundError, NotReadyError when its facts are not measured yet. */
+export function findMarket(
+  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  ctx: AppContext,
+): ComposedMarket {
+  const { chainId } = findCatalogMarket(args, ctx);
+  const composed = readComposed(ctx, chainId);
+  const found = marketsById(composed).get(args.id);
+  if (found) return found;
+  throw notComposed(composed, args.id);
+}
+
+/** Find a market of the catalog on the named chain, or on whichever lists it. @throws BadRequestError, NotFoundError */
+export function findCatalogMarket(
+  args: { id: MarketId; chainId?: ChainId | null | undefined },
+  ctx: AppContext,
+): Market {
+  const { catalog } = ctx.services;
+  const chains = args.chainId == null ? catalog.chains : [requireChain(ctx, args.chainId)];
+  for (const chain of chains) {
+    const market = catalog.market(chain.chainId, args.id);
+    if (market) return market;
+  }
+  throw new NotFoundError(`No market ${args.id} is listed. See the markets query.`, {
+    resource: 'market',
+    id: args.id,
+  });
+}
+
+/** The strategies that stand on a market: its own loop, or the equity vault of a stock market. */
+export function strategiesOf(market: ComposedMarket, ctx: AppContext): readonly Strategy[] {
+  const { chainId, id } = market.market;
+  return strategiesByMarket(ctx.loaders.composed(chainId)).get(id) ?? [];
+}
+
+/** Whether any strategy on the market is listed. */
+export function isVisible(market: ComposedMarket, ctx: AppContext): boolean {
+  return strategiesOf(market, ctx).some((strategy) => strategy.visibility.visible);
+}
+
+/** The error for something of the catalog that could not be composed yet, naming what it waits for. */
+export function notComposed(composed: ComposedChain, ...ids: readonly string[]): NotReadyError {
+  const excluded = composed.excluded.find((entry) => ids.includes(entry.marketId));
+  return new NotReadyError(
+    `${ids[0]} has not been measured yet. Try again in some seconds; "freshness" says what it waits for.`,
+    (excluded?.waitingFor ?? []).map(({ group, reason }) => `${group}: ${reason}`),
+  );
+}
+
+/** When the oldest of the chains' facts was published, ms. */
+export function oldestOf(composed: readonly ComposedChain[]): number | null {
+  return oldestStamp(composed.map(({ asOfMs }) => ({ asOfMs, staleAfterSec: 0 })))?.asOfMs ?? null;
+}
+
+function catalogRank(ctx: AppContext): (market: ComposedMarket) => number {
+  const ranks = ranksOf(ctx.services.catalog);
+  return ({ market }) => ranks.get(`${market.chainId}:${market.id}`) ?? ranks.size;
+}
+
+const ranksOf: (catalog: Catalog) => ReadonlyMap<string, number> = oncePer(({ chains }) => {
+  const listed = chains.flatMap((chain) => chain.markets);
+  return new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
+});

@@ -1,0 +1,37 @@
+import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
+import type { ItemFilter } from '../../domain/portfolio/query.ts';
+import type { PortfolioDocument } from '../../domain/portfolio/render.ts';
+import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
+import type { Portfolio } from '../../domain/portfolio/types.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type { VenueCounts } from '../../transactions/index.ts';
+
+/** A report as it is served: the newest good one, and whether making a newer one failed. */
+export interface ServedReport {
+  readonly report: PortfolioReport;
+  /** The latest recompute failed; this is the last good report. `null` = it did not. */
+  readonly failure: { readonly provider: string; readonly reason: string; readonly sinceMs: number } | null;
+}
+
+/** Every wallet's portfolio, joined with the register. */
+export interface OpsPort {
+  /**
+   * The report of a chain, kept for its budget. One recompute at a time; while it fails the last good report is served.
+   * @throws AppError what the recompute failed with, while there is no good report yet
+   */
+  report(chainId: ChainId): Promise<ServedReport>;
+  /** One wallet, read now. @throws ChainReadError, UpstreamUnavailableError */
+  live(chainId: ChainId, wallet: Address): Promise<Portfolio>;
+  /** Sum everything that matches, in slices between other work. */
+  aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
+  /** Render every wallet of a report for the v1 contract, once, in slices between other work. */
+  documents(report: PortfolioReport): Promise<readonly PortfolioDocument[]>;
+  /** Totals over time, oldest first. @throws UpstreamUnavailableError */
+  history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
+}
+
+export interface OpsServices {
+  readonly ops: OpsPort;
+  /** What swap venues did for this process since it started. */
+  readonly swapVenues: { counts(): readonly VenueCounts[] };
+}

@@ -1,0 +1,87 @@
+import { strategiesById } from '../../domain/market/lookup.ts';
+import type { Position, PositionStatus } from '../../domain/position/types.ts';
+import { type ComposedWallet, composeWallet } from '../../domain/position/wallet.ts';
+import type { Strategy } from '../../domain/strategy/types.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { ProxyOwner } from '../../transactions/index.ts';
+import type { AppContext } from '../common/context.ts';
+import { readComposed, requireChain } from '../market/chains.ts';
+
+/** Wallets of one list: they cost a constant number of RPC requests, but each takes its place in the answer. */
+export const MAX_WALLETS = 200;
+
+export interface WalletsArgs {
+  readonly addresses: readonly Address[];
+  readonly chainId: ChainId;
+}
+
+/**
+ * Read one wallet, live from the chain.
+ * @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError
+ */
+export async function readWallet(
+  args: { readonly address: Address; readonly chainId: ChainId },
+  ctx: AppContext,
+): Promise<ComposedWallet> {
+  const chain = requireChain(ctx, args.chainId);
+  const composed = readComposed(ctx, chain.chainId);
+  const { holdings, tags } = await ctx.loaders.wallet.load({ chainId: chain.chainId, wallet: args.address });
+  return composeWallet(chain, composed, holdings, tags);
+}
+
+/**
+ * Tell whose position an address holds, where it is no wallet but the contract of a position. Such a contract has nothing
+ * of its own, so only an empty wallet is asked.
+ * @throws ChainReadError
+ */
+export async function proxyOwnerOf(
+  { chainId, wallet, positions, equityPositions }: ComposedWallet,
+  ctx: AppContext,
+): Promise<ProxyOwner | null> {
+  if (positions.length > 0 || equityPositions.length > 0) return null;
+  return ctx.services.leverage.proxyOwner(chainId, wallet);
+}
+
+/** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */
+export function readWallets({ addresses, chainId }: WalletsArgs, ctx: AppContext): Promise<ComposedWallet>[] {
+  if (addresses.length === 0 || addresses.length > MAX_WALLETS) {
+    throw new BadRequestError(`addresses has ${addresses.length} entries. Send 1 to ${MAX_WALLETS} at a time.`, {
+      field: 'addresses',
+      value: String(addresses.length),
+      limit: { min: 1, max: MAX_WALLETS },
+    });
+  }
+  requireChain(ctx, chainId);
+  return addresses.map((address) => readWallet({ address, chainId }, ctx));
+}
+
+/** List the plain positions of wallets, wallet by wallet, newest first. @throws whatever one of them cannot be read for */
+export async function listPositions(
+  args: WalletsArgs & { readonly status?: readonly PositionStatus[] | null | undefined },
+  ctx: AppContext,
+): Promise<readonly Position[]> {
+  const wallets = await Promise.all(readWallets({ ...args, addresses: [...new Set(args.addresses)] }, ctx));
+  return wallets.flatMap(({ positions }) => withStatus(positions, args.status));
+}
+
+/** Keep the positions with one of the statuses; all when none is named. */
+export function withStatus(
+  positions: readonly Position[],
+  status: readonly PositionStatus[] | null | undefined,
+): Position[] {
+  return positions.filter((position) => status == null || status.includes(position.status));
+}
+
+/** Tell how many wallets are asked for: the multiplier of the cost. Never throws. */
+export function askedWallets({ addresses }: { readonly addresses: readonly unknown[] }): number {
+  return Math.min(MAX_WALLETS, Math.max(1, addresses.length));
+}
+
+/** Find the strategy of a position; `null` while it is not composed. */
+export function strategyOf(
+  { chainId, strategyId }: { readonly chainId: ChainId; readonly strategyId: StrategyId },
+  ctx: AppContext,
+): Strategy | null {
+  return strategiesById(ctx.loaders.composed(chainId)).get(strategyId) ?? null;
+}

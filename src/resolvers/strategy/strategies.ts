@@ -1,0 +1,117 @@
+import { strategiesById } from '../../domain/market/lookup.ts';
+import type { ComposedChain } from '../../domain/market/types.ts';
+import type { SortDirection, StrategyOrder } from '../../domain/strategy/keys.ts';
+import {
+  indexStrategies,
+  queryStrategies,
+  type StrategyFilter,
+  type StrategyIndex,
+} from '../../domain/strategy/query.ts';
+import type { EquityTerms, Strategy } from '../../domain/strategy/types.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import { NotFoundError } from '../../shared/errors.ts';
+import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import type { AppContext } from '../common/context.ts';
+import { type PageArgs, pageSize, toPage } from '../common/page.ts';
+import { missingOf, readComposed, readComposedOf, requireChain, selectChains } from '../market/chains.ts';
+import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
+
+type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+/** The filter as it is asked: exact decimals and dates instead of the numbers that the query compares. */
+export type StrategyFilterInput = Loose<
+  Omit<StrategyFilter, 'minLeverageApyPct' | 'minLiquidityUsd' | 'minLeverage' | 'maturityBefore' | 'maturityAfter'> & {
+    minLeverageApyPct: Decimal;
+    minLiquidityUsd: Decimal;
+    minLeverage: Decimal;
+    maturityBefore: Date;
+    maturityAfter: Date;
+  }
+>;
+
+export interface StrategiesArgs extends PageArgs {
+  readonly filter?: StrategyFilterInput | null | undefined;
+  readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
+}
+
+export const DEFAULT_ORDER = { field: 'leverageApy', direction: 'desc' } as const;
+
+/** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no asked chain is measured yet */
+export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
+  const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
+  const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
+  const { composed, leftOut } = readComposedOf(ctx, chains);
+  const page = queryStrategies(indexOf(composed), {
+    filter: toFilter(args.filter ?? {}),
+    order,
+    direction,
+    first: pageSize(args.first, ctx.maxPageSize),
+    ...(args.after == null ? {} : { after: args.after }),
+  });
+  const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
+  return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut, missing: missingOf(ctx, composed) };
+}
+
+/** Find a strategy, listed or not. @throws BadRequestError, NotFoundError, NotReadyError when it is not measured yet */
+export function findStrategy(
+  args: { id: StrategyId; chainId?: ChainId | null | undefined },
+  ctx: AppContext,
+): Strategy {
+  const { catalog } = ctx.services;
+  const chains = args.chainId == null ? catalog.chains : [requireChain(ctx, args.chainId)];
+  const marketId = args.id.replace(EQUITY_PREFIX, '') as MarketId;
+  const chain = chains.find(({ chainId }) =>
+    args.id.startsWith(EQUITY_PREFIX)
+      ? catalog.vault(chainId, args.id)
+      : catalog.market(chainId, marketId)?.kind === 'loop',
+  );
+  if (!chain) {
+    throw new NotFoundError(`No strategy ${args.id} is known. Send an id from the strategies list.`, {
+      resource: 'strategy',
+      id: args.id,
+    });
+  }
+  const composed = readComposed(ctx, chain.chainId);
+  const found = strategiesById(composed).get(args.id);
+  if (found) return found;
+  throw notComposed(composed, args.id, marketId);
+}
+
+/** Find the strategy of a vault's yield leg; `null` while it cannot be composed. */
+export function yieldStrategyOf(terms: EquityTerms & { readonly chainId: ChainId }, ctx: AppContext): Strategy | null {
+  return strategiesById(ctx.loaders.composed(terms.chainId)).get(terms.yieldStrategyId) ?? null;
+}
+
+/** Read a filter as it is asked into what the query compares. */
+export function toFilter(input: StrategyFilterInput): StrategyFilter {
+  const { minLeverageApyPct, minLiquidityUsd, minLeverage, maturityBefore, maturityAfter, listedOnly } = input;
+  const filter: Record<string, unknown> = {};
+  for (const name in input) {
+    const value = input[name as keyof StrategyFilterInput];
+    if (value != null) filter[name] = value;
+  }
+  if (minLeverageApyPct != null) filter.minLeverageApyPct = minLeverageApyPct.toNumber();
+  if (minLiquidityUsd != null) filter.minLiquidityUsd = minLiquidityUsd.toNumber();
+  if (minLeverage != null) filter.minLeverage = minLeverage.toNumber();
+  if (maturityBefore != null) filter.maturityBefore = maturityBefore.getTime() / 1000;
+  if (maturityAfter != null) filter.maturityAfter = maturityAfter.getTime() / 1000;
+  filter.listedOnly = listedOnly ?? true;
+  return filter;
+}
+
+/*
+ * Composed chains are immutable and outlive many requests: their index is made once and found by identity, under the last
+ * chain and the number of chains.
+ */
+const indexes = new WeakMap<ComposedChain, Map<number, { parts: readonly ComposedChain[]; index: StrategyIndex }>>();
+
+function indexOf(parts: readonly ComposedChain[]): StrategyIndex {
+  const last = parts.at(-1);
+  if (!last) return indexStrategies([]);
+  const known = indexes.get(last) ?? new Map();
+  const entry = known.get(parts.length);
+  if (entry?.parts.every((part: ComposedChain, i: number) => part === parts[i])) return entry.index;
+  const index = indexStrategies(parts.flatMap(({ strategies }) => strategies));
+  indexes.set(last, known.set(parts.length, { parts, index }));
+  return index;
+}

@@ -1,0 +1,209 @@
+import type { Chain } from '../../catalog/types.ts';
+import type { ChainFacts } from '../../domain/facts.ts';
+import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { fingerprint, MOMENTS } from '../../domain/strategy/fingerprint.ts';
+import { indexStrategies, queryStrategies, type StrategyIndex } from '../../domain/strategy/query.ts';
+import type { Strategy } from '../../domain/strategy/types.ts';
+import { createLoaders } from '../../loaders/index.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import type { AppContext } from '../common/context.ts';
+import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
+import { requireChain, selectChains } from '../market/chains.ts';
+import { readWallet } from '../position/positions.ts';
+import type { ChangeEvent, ChangeFeed } from './changes.ts';
+import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
+
+export interface StrategyChange {
+  readonly chain: Chain;
+  readonly version: number;
+  readonly publishedMs: number;
+  /** Whether `changed` is everything that matches, because the reader's version is not known here. */
+  readonly complete: boolean;
+  readonly changed: readonly Strategy[];
+  readonly removed: readonly StrategyId[];
+}
+
+export interface StrategyChangedArgs {
+  readonly filter?: StrategyFilterInput | null | undefined;
+  /** The versions that the reader has seen last. */
+  readonly since?: readonly { readonly chainId: ChainId; readonly version: number }[] | null | undefined;
+}
+
+/**
+ * Follow the strategies that match a filter: first what differs from the reader's version (everything, when it is not
+ * known here), then every later difference. @throws BadRequestError, AppError rate_limited
+ */
+export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
+  const { changes, health } = ctx.services;
+  const chainIds = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
+  const filter = toFilter(args.filter ?? {});
+  const matching = (strategies: readonly Strategy[]): Map<StrategyId, Strategy> => {
+    const { field: order, direction } = DEFAULT_ORDER;
+    const found = queryStrategies(indexOf(strategies), { filter, order, direction, first: strategies.length });
+    return new Map(found.items.map(({ strategy }) => [strategy.id, strategy]));
+  };
+  const shown = new Map<ChainId, Map<StrategyId, Strategy>>();
+  for (const { chainId, version } of args.since ?? []) {
+    requireChain(ctx, chainId, 'since.chainId');
+    const known = changes.recall(chainId, version);
+    if (known) shown.set(chainId, matching(known));
+  }
+  return follow(changes.open('strategyChanged', chainIds, readerOf(ctx)), ctx, (event) =>
+    event.chainIds.flatMap((chainId) => {
+      if (!health.readiness(chainId, event.nowMs).primed) return [];
+      const composed = ctx.loaders.composed(chainId);
+      changes.remember(composed);
+      const before = shown.get(chainId);
+      const now = matching(composed.strategies);
+      shown.set(chainId, now);
+      const changed = [...now.values()].filter((strategy) => {
+        const known = before?.get(strategy.id);
+        return known === undefined || fingerprint(known) !== fingerprint(strategy);
+      });
+      const removed = [...(before?.keys() ?? [])].filter((id) => !now.has(id));
+      if (before !== undefined && changed.length === 0 && removed.length === 0) return [];
+      const { version, asOfMs: publishedMs } = composed;
+      return [
+        { chain: requireChain(ctx, chainId), version, publishedMs, complete: before === undefined, changed, removed },
+      ];
+    }),
+  );
+}
+
+export interface FreshnessChangedArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/**
+ * Follow the freshness of chains: first as it is, then whenever a group changes its state or what it is failing on, by a
+ * refresh or by time alone. Mere ageing is not told. @throws BadRequestError, AppError rate_limited
+ */
+export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): AsyncIterableIterator<ChainFreshness> {
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  const told = new Map<ChainId, string>();
+  const options = { ...readerOf(ctx), ticking: true };
+  return follow(ctx.services.changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
+    event.chainIds.flatMap((chainId) => {
+      const state = stateOf(chainId, ctx);
+      if (told.get(chainId) === state) return [];
+      told.set(chainId, state);
+      return readFreshness({ chainIds: [chainId] }, ctx);
+    }),
+  );
+}
+
+export interface PositionChangedArgs {
+  readonly address: Address;
+  readonly chainIds?: readonly ChainId[] | null | undefined;
+}
+
+/**
+ * Follow what a wallet holds: first as it is, chain by chain, then whenever it reads differently after a refresh of market
+ * state. While it cannot be read nothing is told; the next refresh asks again. @throws BadRequestError, AppError rate_limited
+ */
+export function watchPositions(args: PositionChangedArgs, ctx: AppContext): AsyncIterableIterator<ComposedWallet> {
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
+  const told = new Map<ChainId, string>();
+  const options = { ...readerOf(ctx), groups: ['lendingState'] } as const;
+  return follow(ctx.services.changes.open('positionChanged', chainIds, options), ctx, async (event) => {
+    const wallets = await Promise.allSettled(
+      event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
+    );
+    return wallets.flatMap((read) => {
+      if (read.status === 'rejected') {
+        if (read.reason instanceof AppError && read.reason.retryable) return [];
+        throw read.reason;
+      }
+      const holding = holdingOf(read.value);
+      const { chainId } = read.value;
+      if (told.get(chainId) === holding) return [];
+      told.set(chainId, holding);
+      return [read.value];
+    });
+  });
+}
+
+/** What is shown of a wallet, without when it was read. */
+function holdingOf({ positions, equityPositions }: ComposedWallet): string {
+  return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
+    MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,
+  );
+}
+
+/** Made once per version, however many readers follow it. */
+const indexes = new WeakMap<readonly Strategy[], StrategyIndex>();
+
+function indexOf(strategies: readonly Strategy[]): StrategyIndex {
+  const index = indexes.get(strategies) ?? indexStrategies(strategies);
+  indexes.set(strategies, index);
+  return index;
+}
+
+/** Made once per second and version, however many readers ask: time alone changes it as well. */
+const states = new WeakMap<ChainFacts, { readonly second: number; readonly state: string }>();
+
+/** What is told of the freshness of a chain, as one text. */
+function stateOf(chainId: ChainId, ctx: AppContext): string {
+  const facts = ctx.loaders.facts(chainId);
+  const second = Math.floor(ctx.nowMs / 1_000);
+  const known = states.get(facts);
+  if (known?.second === second) return known.state;
+  const state = JSON.stringify(
+    readFreshness({ chainIds: [chainId] }, ctx).map(({ ready, groups }) => [
+      ready,
+      ...groups.map(({ group, source, status, items, failing }) => [
+        group,
+        source,
+        status,
+        items,
+        ...failing.map(({ key, failure }) => `${key} ${failure.reason}`),
+      ]),
+    ]),
+  );
+  states.set(facts, { second, state });
+  return state;
+}
+
+function readerOf({ caller }: AppContext): { keyId?: string } {
+  return caller.kind === 'key' ? { keyId: caller.keyId } : {};
+}
+
+/**
+ * Turn a feed into what a subscription yields. The context is renewed for every event: its moment and its loaders belong to
+ * one answer. A failure ends the feed.
+ */
+function follow<T>(
+  feed: ChangeFeed,
+  ctx: AppContext,
+  produce: (event: ChangeEvent) => readonly T[] | Promise<readonly T[]>,
+): AsyncIterableIterator<T> {
+  let ready: readonly T[] = [];
+  return {
+    async next() {
+      try {
+        for (;;) {
+          const [value, ...rest] = ready;
+          if (value !== undefined) {
+            ready = rest;
+            return { done: false, value };
+          }
+          const event = await feed.next();
+          if (event.done) return { done: true, value: undefined };
+          Object.assign(ctx, { nowMs: event.value.nowMs, loaders: createLoaders(ctx.services) });
+          ready = await produce(event.value);
+        }
+      } catch (error) {
+        feed.return();
+        throw error;
+      }
+    },
+    async return() {
+      feed.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,300 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import { type Decimal, formatPct, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
+import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import {
+  type BeforeAfter,
+  type BreakEven,
+  borrowApyChange,
+  breakEvenOf,
+  type Cost,
+  type CostBasis,
+  contractFees,
+  costBasis,
+  countsIncentive,
+  equityOf as equityAt,
+  feeNotes,
+  type Issue,
+  incentiveNote,
+  judgedSwaps,
+  type Liquidation,
+  liquidationOf,
+  ltvPctOf,
+  type ManageAction,
+  type OpenTerms,
+  type Plan,
+  type PlannedSwap,
+  type PositionPreview,
+  type PreparedOpen,
+  pricedCosts,
+  reallocationFees,
+  slippageNote,
+  swapNote,
+  totalUsd,
+} from '../../transactions/index.ts';
+import type { AppContext } from '../common/context.ts';
+
+type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+export type LeverageArgs = {
+  readonly strategyId: StrategyId;
+  readonly payToken: Address;
+  readonly amount: Decimal;
+} & Loose<{
+  leverage: Decimal;
+  desiredLtv: Decimal;
+  slippage: Decimal;
+  maxSwapLossPct: Decimal;
+  minAmountOut: Decimal;
+  chainId: ChainId;
+}>;
+
+export type OpenArgs = LeverageArgs & { readonly userAddress: Address };
+
+export type ManageArgs = { readonly userAddress: Address; readonly id: number; readonly action: ManageAction } & Loose<{
+  amount: Decimal;
+  payToken: Address;
+  full: boolean;
+  leverage: Decimal;
+  desiredLtv: Decimal;
+  slippage: Decimal;
+  maxSwapLossPct: Decimal;
+  minAmountOut: Decimal;
+  allowUnsimulated: boolean;
+  chainId: ChainId;
+}>;
+
+/** A previewed position with what its derived fields are made of. */
+export interface ShownPosition {
+  readonly chain: Chain;
+  readonly market: Market;
+  readonly preview: PositionPreview;
+  readonly live: PreparedOpen['live'];
+  /** What the action adds to the debt (negative = repays) and what it moves into the market, loan base units. */
+  readonly debtChange: bigint;
+  readonly moved: bigint;
+  /** What the action pays out of the position at least, loan base units; absent where it pays nothing out. */
+  readonly leastPaidOut?: bigint | undefined;
+  /** What it costs at once. */
+  readonly basis: CostBasis;
+}
+
+export interface ShownPreview {
+  readonly terms: OpenTerms;
+  readonly position: ShownPosition;
+  readonly note: string;
+  readonly issues: readonly Issue[];
+}
+
+/** Preview an open without a wallet. @throws the refusals of the builders */
+export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Promise<ShownPreview> {
+  const prepared = await ctx.services.leverage.preview(openInput(input, ctx));
+  const { terms, slippage, issues } = prepared;
+  const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
+  const note = [
+    'A preview on current prices; building takes fresh quotes.',
+    ...swaps.map(swapNote),
+    ...slippageNote(slippage),
+    ...feeNotes(prepared),
+    ...incentiveNote(countsIncentive(terms.preview)),
+    ...issues.map(({ message }) => message),
+  ].join(' ');
+  return { terms, position: positionOfOpen(prepared), note, issues };
+}
+
+/** Build an open. @throws the refusals of the builders */
+export function openPosition({ userAddress, ...input }: OpenArgs, ctx: AppContext): Promise<Plan> {
+  return ctx.services.leverage.open(openInput(input, ctx), userAddress);
+}
+
+/** Build a manage or close transaction. @throws the refusals of the builders */
+export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan> {
+  const { userAddress: user, id, action } = input;
+  return ctx.services.leverage.manage({
+    chainId: chainIdOf(input.chainId, ctx),
+    user,
+    id,
+    action,
+    amount: input.amount ?? undefined,
+    payToken: input.payToken ?? undefined,
+    full: input.full ?? undefined,
+    leverage: input.leverage ?? undefined,
+    desiredLtvPct: input.desiredLtv ?? undefined,
+    slippage: input.slippage ?? undefined,
+    maxSwapLossPct: input.maxSwapLossPct ?? undefined,
+    minAmountOut: input.minAmountOut ?? undefined,
+    allowUnsimulated: input.allowUnsimulated ?? undefined,
+  });
+}
+
+/** The position that a plan leads to; `null` when none is left. */
+export function positionOfPlan(plan: Plan): ShownPosition | null {
+  const { chain, market, preview, live, debtChange = 0n, moved = 0n, leastPaidOut } = plan;
+  if (!preview) return null;
+  return { chain, market, preview, live, debtChange, moved, leastPaidOut, basis: basisOfPlan(plan) };
+}
+
+/** What a plan costs at once, a close included. */
+export function basisOfPlan({ chain, market, path, swaps, live, before, pays, terms, fees = [] }: Plan): CostBasis {
+  const { price } = live;
+  if (terms) return basisOfOpen({ chain, market, terms, live });
+  const judged = judgedSwaps(path, swaps, market, price);
+  const [entry] = judged;
+  // What is paid in, where something is: of the whole position a small payment could lose everything.
+  const isCollateral = pays?.token.address === market.collateral.address;
+  const paid = entry
+    ? valueInLoan(entry.swap.reference ?? entry.swap.expectedOut, entry.outPrice)
+    : valueInLoan(pays?.amount ?? 0n, isCollateral ? price : undefined);
+  const equity = pays ? paid : before ? equityAt(before, price) : 0n;
+  return costBasis({ swaps: judged, loan: market.loan, equity, fees });
+}
+
+/** What an open costs at once, measured by what is paid in. */
+function basisOfOpen({
+  chain,
+  market,
+  terms,
+  live: { price },
+}: Pick<ShownPosition, 'chain' | 'market' | 'live'> & { readonly terms: OpenTerms }): CostBasis {
+  const { path, entrySwap, leverageSwap, amountIn, reallocations, depositFee } = terms;
+  const swaps: readonly PlannedSwap[] = [...(entrySwap ? [entrySwap] : []), leverageSwap];
+  const paid = entrySwap ? (entrySwap.reference ?? entrySwap.expectedOut) : amountIn;
+  return costBasis({
+    swaps: judgedSwaps(path, swaps, market, price),
+    loan: market.loan,
+    equity: valueInLoan(paid, price),
+    fees: [...contractFees('DEPOSIT_FEE', depositFee, market, price), ...reallocationFees(reallocations, chain.native)],
+  });
+}
+
+function valueInLoan(units: bigint, price: bigint | undefined): bigint {
+  return price === undefined ? units : equityAt({ collateral: units, debt: 0n }, price);
+}
+
+export interface WorstCase {
+  /** What the wallet has of it: what is left in the position and what the action pays out, whole loan tokens. */
+  readonly equity: Decimal;
+  /** What of it is paid out, whole loan tokens; `null` = the action pays nothing out. */
+  readonly paidOut: Decimal | null;
+  /** Percent; `null` = no position is left. */
+  readonly ltvPct: Decimal | null;
+}
+
+/** What the wallet has of a plan when every swap gives its minimum only and it is sent a minute later. */
+export function worstCaseOfPlan(plan: Plan): WorstCase | null {
+  const { market, leastPaidOut } = plan;
+  const position = positionOfPlan(plan);
+  if (position) return worstCaseOf(position);
+  if (leastPaidOut === undefined) return null;
+  const paidOut = fromUnits(leastPaidOut, market.loan.decimals);
+  return { equity: paidOut, paidOut, ltvPct: null };
+}
+
+/** The same of a position that is left. */
+export function worstCaseOf({ market, preview, live, leastPaidOut }: ShownPosition): WorstCase {
+  const { worst, worstLtvPct: ltvPct } = preview;
+  const { decimals } = market.loan;
+  const equity = fromUnits(equityAt(worst, live.price) + (leastPaidOut ?? 0n), decimals);
+  return { equity, paidOut: leastPaidOut === undefined ? null : fromUnits(leastPaidOut, decimals), ltvPct };
+}
+
+/** Whole loan tokens. */
+export function loanAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+  return formatUnitsPlain(units, market.loan.decimals);
+}
+
+/** Whole collateral tokens. */
+export function collateralAmount({ market }: Pick<ShownPosition, 'market'>, units: bigint): string {
+  return formatUnitsPlain(units, market.collateral.decimals);
+}
+
+/** Tell the market's borrow APY before and after an action, a close included. */
+export function borrowApyOf({
+  live,
+  debtChange = 0n,
+  moved = 0n,
+}: Pick<Plan, 'live' | 'debtChange' | 'moved'>): BeforeAfter {
+  return borrowApyChange(live, debtChange, moved);
+}
+
+export function liquidationOfPosition({ market, preview, live }: ShownPosition): Liquidation | null {
+  return liquidationOf(market, preview.after, live.price) ?? null;
+}
+
+/** Where a managed position could be liquidated as it stands. */
+export function liquidationBeforeOf({ market, live, before }: Plan): Liquidation | null {
+  return before ? (liquidationOf(market, before, live.price) ?? null) : null;
+}
+
+/** Its LTV as it stands, percent with 2 places. */
+export function ltvBeforeOf({ live, before }: Plan): string | null {
+  const ltv = before && ltvPctOf(before, live.price);
+  return ltv ? formatPct(ltv) : null;
+}
+
+/** What the action costs at once, by kind; empty where nothing is swapped and no fee is due. */
+export function costsOf(
+  { chain, market, basis }: Pick<ShownPosition, 'chain' | 'market' | 'basis'>,
+  ctx: AppContext,
+): Cost[] {
+  const usdOf = (token: Address) => ctx.services.leverage.usdOf(chain.chainId, token);
+  return [...pricedCosts(basis, usdOf, market.loan.address)];
+}
+
+export interface ShownExit {
+  /** Whole loan tokens; `null` = no venue could be asked or none has a route. */
+  readonly lostLoan: Decimal | null;
+  readonly lostUsd: Decimal | null;
+  readonly source: 'AggregatorOne' | 'AggregatorTwo' | 'YieldMarket' | null;
+  /** Stable code of what stands against it. */
+  readonly reason: string | null;
+  readonly breakEven: BreakEven;
+}
+
+const UNKNOWN: BreakEven = { state: 'UNKNOWN' };
+
+/** Quote selling everything again at once, and how long the yield takes to earn both ways. */
+export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
+  const { chain, market, preview, live } = position;
+  const exit = await ctx.services.leverage.exitCost(chain, market, preview.after.collateral, live.price);
+  if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEven: UNKNOWN };
+  const loanUsd = ctx.services.leverage.usdOf(chain.chainId, market.loan.address);
+  const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
+  const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
+  const entryUsd = totalUsd(costsOf(position, ctx));
+  const apy = preview.expectedLeverageApyPct;
+  const equityUsd = loanUsd && equityOf(position).times(loanUsd);
+  const costUsd = entryUsd && lostUsd ? entryUsd.plus(lostUsd) : undefined;
+  return { lostLoan, lostUsd, source: exit.source, reason: null, breakEven: breakEvenOf(costUsd, equityUsd, apy) };
+}
+
+/** Collateral less debt, whole loan tokens. */
+export function equityOf({ market, preview, live }: ShownPosition): Decimal {
+  return fromUnits(equityAt(preview.after, live.price), market.loan.decimals);
+}
+
+function positionOfOpen({ request, terms, live, moved }: PreparedOpen): ShownPosition {
+  const { chain, market } = request;
+  const basis = basisOfOpen({ chain, market, terms, live });
+  return { chain, market, preview: terms.preview, live, debtChange: terms.amountFlashLoan, moved, basis };
+}
+
+function openInput(input: LeverageArgs, ctx: AppContext) {
+  const { strategyId, payToken, amount, leverage, desiredLtv, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
+  return {
+    chainId: chainIdOf(chainId, ctx),
+    strategyId,
+    payToken,
+    amount,
+    leverage: leverage ?? undefined,
+    desiredLtvPct: desiredLtv ?? undefined,
+    slippage: slippage ?? undefined,
+    maxSwapLossPct: maxSwapLossPct ?? undefined,
+    minAmountOut: minAmountOut ?? undefined,
+  };
+}
+
+/** The first chain of the catalog is the default of the contract. */
+function chainIdOf(chainId: ChainId | null | undefined, ctx: AppContext): ChainId {
+  const [first] = ctx.services.catalog.chainIds;
+  return chainId ?? first ?? 1;
+}

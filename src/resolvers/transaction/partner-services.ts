@@ -1,0 +1,40 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import type {
+  BuiltDeposit,
+  BuiltExit,
+  DepositInput,
+  ExitInput,
+  PreviewedDeposit,
+} from '../../transactions/equity/index.ts';
+import type { ExitCost, ManageInput, OpenInput, Plan, PreparedOpen, ProxyOwner } from '../../transactions/index.ts';
+
+/** What the keyed partner surface reaches beside the public reads. */
+export interface PartnerServices {
+  readonly leverage: LeveragePort;
+  readonly equity: EquityPort;
+}
+
+/**
+ * Previews and unsigned transactions of leveraged positions. Expected failures are thrown as the error classes of
+ * `transactions/errors.ts`, which GraphQL answers as data.
+ */
+export interface LeveragePort {
+  preview(input: OpenInput): Promise<PreparedOpen>;
+  open(input: OpenInput, user: Address): Promise<Plan>;
+  manage(input: ManageInput): Promise<Plan>;
+  /** What selling this collateral would lose now, at the oracle's price scaled by 1e36. */
+  exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
+  /** Whose position an address holds; `null` = it is no position's contract. @throws ChainReadError */
+  proxyOwner(chainId: ChainId, address: Address): Promise<ProxyOwner | null>;
+  /** USD per whole token where it is believed. */
+  usdOf(chainId: ChainId, token: Address): Decimal | undefined;
+}
+
+/** Previews and batches of equity vaults. Expected failures are thrown, as those of `LeveragePort`. */
+export interface EquityPort {
+  preview(input: DepositInput): Promise<PreviewedDeposit>;
+  deposit(input: DepositInput, user: Address): Promise<BuiltDeposit>;
+  exit(input: ExitInput, user: Address): Promise<BuiltExit>;
+}

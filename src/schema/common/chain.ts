@@ -1,0 +1,77 @@
+import type { Chain, ChainContracts } from '../../catalog/types.ts';
+import { listChains, requireChain } from '../../resolvers/market/chains.ts';
+import { builder } from '../builder.ts';
+import { TokenRef } from './token.ts';
+
+const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
+  description: 'The contracts of one chain that the product reads and addresses.',
+  fields: (t) => ({
+    morphoBlue: t.expose('morphoBlue', { type: 'Address', description: 'The lending protocol: Morpho Blue.' }),
+    adaptiveCurveIrm: t.expose('adaptiveCurveIrm', {
+      type: 'Address',
+      description: 'The interest-rate model of its markets.',
+    }),
+    multicall3: t.expose('multicall3', { type: 'Address', description: 'The contract that batches reads.' }),
+    flashLeverage: t.expose('flashLeverage', {
+      type: 'Address',
+      description: 'Opens and manages leveraged positions.',
+    }),
+    flashLeverageRouter: t.expose('flashLeverageRouter', {
+      type: 'Address',
+      description: 'The same with a swap or a reallocation of liquidity before.',
+    }),
+    publicAllocator: t.expose('publicAllocator', {
+      type: 'Address',
+      nullable: true,
+      description:
+        'Moves vault liquidity between markets; `null` where the protocol has none and reallocation is unavailable.',
+    }),
+    equityRouter: t.expose('equityRouter', {
+      type: 'Address',
+      nullable: true,
+      description: 'Entry and exit of equity vaults; `null` where they are not offered.',
+    }),
+  }),
+});
+
+export const ChainRef = builder.objectRef<Chain>('Chain');
+
+ChainRef.implement({
+  description: 'One served EVM chain.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'EVM chain id.' }),
+    name: t.exposeString('name', { description: 'Name as people know it.' }),
+    contracts: t.expose('contracts', { type: ContractsRef, description: 'Contract addresses.' }),
+    stable: t.expose('stable', { type: TokenRef, description: 'The stablecoin in which exits are quoted.' }),
+    native: t.expose('native', { type: TokenRef, description: 'The native token, at the zero address.' }),
+    tokens: t.expose('tokens', {
+      type: [TokenRef],
+      complexity: { field: 1, multiplier: 50 },
+      description: 'All curated tokens, in catalog order.',
+    }),
+    version: t.int({
+      description: 'Version of the facts that answers are made from; grows by one with every refresh.',
+      resolve: (chain, _args, ctx) => ctx.loaders.facts(chain.chainId).version,
+    }),
+    ready: t.boolean({
+      description: 'Whether market state and oracle values are measured and not far past their budgets.',
+      resolve: (chain, _args, ctx) => ctx.services.health.readiness(chain.chainId, ctx.nowMs).ready,
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  chains: t.field({
+    type: [ChainRef],
+    complexity: { field: 1, multiplier: 2 },
+    description: 'All served chains.',
+    resolve: (_root, _args, ctx) => listChains(ctx),
+  }),
+  chain: t.field({
+    type: ChainRef,
+    nullable: true,
+    description: 'One served chain; an id that is not served is refused with the list of those that are.',
+    args: { chainId: t.arg({ type: 'ChainId', required: true, description: 'EVM chain id.' }) },
+    resolve: (_root, { chainId }, ctx) => requireChain(ctx, chainId),
+  }),
+}));

@@ -1,0 +1,142 @@
+import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Decimal } from '../../shared/decimal.ts';
+import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
+import {
+  type Address,
+  type ChainId,
+  type Hex,
+  type MarketId,
+  parseAddress,
+  parseMarketId,
+  parseStrategyId,
+  type StrategyId,
+  shownValue,
+} from '../../shared/ids.ts';
+import { builder } from '../builder.ts';
+
+const DECIMAL_PATTERN = /^-?\d{1,60}(\.\d{1,60})?$/;
+const INTEGER_PATTERN = /^-?\d{1,78}$/;
+const HEX_PATTERN = /^0x([0-9a-fA-F]{2})*$/;
+/** More than any transaction carries; keeps a client from sending megabytes as one value. */
+const MAX_HEX_CHARS = 262_144;
+const MAX_CHAIN_ID = 2 ** 31 - 1;
+
+/** Refuse a value. The scalar's name stands for the field until the place in the document is known. */
+function refuse(
+  scalar: string,
+  value: unknown,
+  expectation: string,
+  limit: Readonly<Record<string, LimitValue>>,
+): never {
+  throw new BadRequestError(`"${shownValue(value)}" is not a valid ${scalar}. Send ${expectation}.`, {
+    field: scalar,
+    value: shownValue(value),
+    limit,
+  });
+}
+
+function text(scalar: string, value: unknown, expectation: string): string {
+  return typeof value === 'string' ? value : refuse(scalar, value, expectation, { type: 'string' });
+}
+
+/** Numbers keep the digits they were written with: a literal never passes through a JavaScript number. */
+function writtenDigits<T>(parse: (value: unknown) => T): (node: ValueNode) => T {
+  return (node) =>
+    parse(node.kind === Kind.INT || node.kind === Kind.FLOAT ? node.value : (valueFromASTUntyped(node) as unknown));
+}
+
+function parseDecimal(value: unknown): Decimal {
+  const digits = typeof value === 'number' && Number.isFinite(value) ? new Decimal(String(value)).toFixed() : value;
+  if (typeof digits === 'string' && DECIMAL_PATTERN.test(digits)) return new Decimal(digits);
+  return refuse('Decimal', value, 'a plain decimal such as "12.5", without exponent', {
+    pattern: DECIMAL_PATTERN.source,
+  });
+}
+
+function parseBigInteger(value: unknown): bigint {
+  const digits = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof digits === 'string' && INTEGER_PATTERN.test(digits)) return BigInt(digits);
+  return refuse('BigInteger', value, 'a whole number of base units as a string such as "1000000"', {
+    pattern: INTEGER_PATTERN.source,
+  });
+}
+
+function parseChainId(value: unknown): ChainId {
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_CHAIN_ID) return value;
+  return refuse('ChainId', value, 'the whole number of a served chain (see `chains`)', { min: 1, max: MAX_CHAIN_ID });
+}
+
+function parseHex(value: unknown): Hex {
+  if (typeof value === 'string' && value.length <= MAX_HEX_CHARS && HEX_PATTERN.test(value)) {
+    return value.toLowerCase() as Hex;
+  }
+  return refuse('HexData', value, '0x followed by an even number of hex characters', {
+    pattern: HEX_PATTERN.source,
+    maxLength: MAX_HEX_CHARS,
+  });
+}
+
+function parseDateTime(value: unknown): Date {
+  try {
+    return GraphQLDateTime.parseValue(value) as Date;
+  } catch {
+    return refuse('DateTime', value, 'an RFC 3339 date-time such as "2026-01-31T12:00:00Z"', {
+      format: 'RFC 3339 date-time',
+    });
+  }
+}
+
+builder.scalarType('Decimal', {
+  description:
+    'An exact decimal as a string, never in exponent form, e.g. `"-3.25"`. Unit and places stand at the field.',
+  serialize: (value) => (typeof value === 'string' ? value : new Decimal(value).toFixed()),
+  parseValue: parseDecimal,
+  parseLiteral: writtenDigits(parseDecimal),
+});
+
+builder.scalarType('BigInteger', {
+  description:
+    'A whole number of any size as a string, e.g. token base units, WAD (1e18) or 1e36-scaled on-chain values.',
+  serialize: (value) => value.toString(),
+  parseValue: parseBigInteger,
+  parseLiteral: writtenDigits(parseBigInteger),
+});
+
+builder.scalarType('ChainId', {
+  description: 'EVM chain id as a number. Served are the ids that `chains` lists; any other is refused with that list.',
+  serialize: (value) => value,
+  parseValue: parseChainId,
+});
+
+builder.scalarType('Address', {
+  description: '`0x` + 40 hex characters. Any case is accepted; always answered with the EIP-55 checksum.',
+  serialize: (value) => value,
+  parseValue: (value): Address => parseAddress(text('Address', value, '0x followed by 40 hex characters'), 'Address'),
+});
+
+builder.scalarType('MarketId', {
+  description: 'Morpho Blue market id: `0x` + 64 hex characters. Any case is accepted; always answered in lower case.',
+  serialize: (value) => value,
+  parseValue: (value): MarketId =>
+    parseMarketId(text('MarketId', value, '0x followed by 64 hex characters'), 'MarketId'),
+});
+
+builder.scalarType('StrategyId', {
+  description: 'Id of a strategy: a market id, or `equity-` + the id of the stock market of an equity vault.',
+  serialize: (value) => value,
+  parseValue: (value): StrategyId =>
+    parseStrategyId(text('StrategyId', value, 'an id from the strategies list'), 'StrategyId'),
+});
+
+builder.scalarType('HexData', {
+  description: 'Bytes as `0x` + an even number of hex characters, e.g. calldata.',
+  serialize: (value) => value,
+  parseValue: parseHex,
+});
+
+builder.scalarType('DateTime', {
+  description: 'RFC 3339 date-time in UTC, e.g. `2026-01-31T12:00:00.000Z`.',
+  serialize: (value) => new Date(value).toISOString(),
+  parseValue: parseDateTime,
+});

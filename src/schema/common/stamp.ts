@@ -1,0 +1,95 @@
+import type { Gap, Stamp } from '../../domain/freshness/types.ts';
+import type { PriceAgeState } from '../../domain/market/price-age.ts';
+import type { ReadAt } from '../../domain/position/types.ts';
+import { ageOf, isStaleIn, staleForSecIn } from '../../resolvers/common/age.ts';
+import { builder } from '../builder.ts';
+
+export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
+  description:
+    'When a value was measured and how long it counts as fresh. A failing source never changes `asOf`: the age grows.',
+  fields: (t) => ({
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'When the value was measured; of on-chain values the time of the block.',
+      resolve: (stamp) => stamp.asOfMs,
+    }),
+    staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
+    ageSec: t.int({
+      description: 'Whole seconds since `asOf`.',
+      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).ageSec,
+    }),
+    stale: t.boolean({
+      description: 'Whether the age is past the budget.',
+      resolve: (stamp, _args, ctx) => isStaleIn(stamp, ctx),
+    }),
+    staleForSec: t.int({
+      nullable: true,
+      description: 'Whole seconds past the budget; `null` while the value is fresh.',
+      resolve: (stamp, _args, ctx) => staleForSecIn(stamp, ctx),
+    }),
+  }),
+});
+
+export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
+  description: 'The block at which something was read from the chain.',
+  fields: (t) => ({
+    blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
+    blockTime: t.field({
+      type: 'DateTime',
+      description: 'Time of the block.',
+      resolve: ({ blockTimeMs }) => blockTimeMs,
+    }),
+  }),
+});
+
+export const ORACLE_PRICE_AS_OF = "When the feeds behind the oracle's price were updated, the oldest of them";
+
+const PRICE_AGE_DESCRIPTIONS: Record<PriceAgeState, string> = {
+  KNOWN: 'Every feed behind the price told a date that can be believed.',
+  NOT_APPLICABLE: 'No feed is behind it: it is computed on chain, and as old as the block.',
+  UNKNOWN: 'The oracle does not name its feeds, or one of them tells no date that can be believed.',
+};
+
+export const OraclePriceAgeRef = builder.enumType('OraclePriceAge', {
+  description: "Whether it is known how old an oracle's price is.",
+  values: Object.fromEntries(
+    Object.entries(PRICE_AGE_DESCRIPTIONS).map(([state, description]) => [state, { value: state, description }]),
+  ) as { [S in PriceAgeState]: { value: S; description: string } },
+});
+
+export const PREVIEW_READ_AT =
+  'Block at which the prices and the debt behind it were read; `null` = the node did not tell which.';
+export const PREVIEW_PRICE_AS_OF = `${ORACLE_PRICE_AS_OF}; \`null\` = see \`oraclePriceAge\`.`;
+export const PREVIEW_PRICE_AGE = 'Whether `oraclePriceAsOf` is known.';
+
+export const GapReasonRef = builder.enumType('GapReason', {
+  description:
+    'Why a field carries no measured value. `NOT_APPLICABLE` and `NONE` are knowledge; the others mean: unknown, not zero.',
+  values: {
+    NOT_APPLICABLE: {
+      description: 'The field has no meaning for this object, e.g. the maturity of a token without one.',
+    },
+    NONE: { description: 'Measured: there is none, e.g. no running incentive.' },
+    NOT_MEASURED: { description: 'Nothing measures it yet, or its source is not configured.' },
+    SOURCE_FAILED: { description: 'Its source was asked and failed, and there is no last good value.' },
+    IMPLAUSIBLE: { description: 'A value was received and not believed.' },
+    TOO_SHORT: { description: 'The history is shorter than the window.' },
+  } as const,
+});
+
+export const GapRef = builder.objectRef<Gap>('Gap').implement({
+  description: 'One field that is `null`, or that carries the conservative value that its description names, and why.',
+  fields: (t) => ({
+    field: t.exposeString('field', {
+      description: 'Dotted path of the field inside the object, e.g. `collateral.priceUsd`.',
+    }),
+    reason: t.expose('reason', { type: GapReasonRef, description: 'The kind of absence.' }),
+    message: t.exposeString('message', { description: 'One plain sentence for people.' }),
+    since: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the failing began or the absence was established; `null` when no attempt was made.',
+      resolve: (gap) => gap.sinceMs ?? null,
+    }),
+  }),
+});

@@ -1,0 +1,177 @@
+import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
+import { strategyOf } from '../../resolvers/position/positions.ts';
+import { builder } from '../builder.ts';
+import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from '../common/stamp.ts';
+import { WarningRef } from '../common/warning.ts';
+import { StrategyRef } from '../strategy/strategy.ts';
+import { ExitTierRef } from '../strategy/strategy-parts.ts';
+
+const STATUS_DESCRIPTIONS: Record<(typeof POSITION_STATUSES)[number], string> = {
+  open: 'It holds collateral.',
+  closed: 'Its owner closed it.',
+  liquidated: 'It was liquidated: the contract still calls it open, and it holds nothing.',
+};
+
+export const PositionStatusRef = builder.enumType('PositionStatus', {
+  description: 'Life of a position. Lower case as in the v1 contract.',
+  values: Object.fromEntries(
+    POSITION_STATUSES.map((status) => [status, { value: status, description: STATUS_DESCRIPTIONS[status] }]),
+  ) as { [S in (typeof POSITION_STATUSES)[number]]: { value: S; description: string } },
+});
+
+const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity').implement({
+  description: 'What closing the position would meet: the measured exit sizes of its collateral against its own size.',
+  fields: (t) => ({
+    tier: t.expose('tier', {
+      type: ExitTierRef,
+      nullable: true,
+      description: 'Grade of the collateral; `null` = not measured.',
+    }),
+    cleanExitSizeUsd: t.expose('cleanExitSizeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Largest measured size that sells under 1.5 % loss, whole USD; `null` = none does, or see `gaps`.',
+    }),
+    unwindSizeUsd: t.expose('unwindSizeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'What closing would sell: all collateral, USD with 2 places; `null` = see `gaps`.',
+    }),
+    exceedsCleanExitSize: t.exposeBoolean('exceedsCleanExitSize', {
+      nullable: true,
+      description: 'Whether closing at once would sell more than that size; `null` = see `gaps`.',
+    }),
+    noSwapRoute: t.exposeBoolean('noSwapRoute', { description: 'Whether the collateral has no swap route at all.' }),
+  }),
+});
+
+const PositionFreshnessRef = builder.objectRef<NonNullable<Position['freshness']>>('PositionFreshness').implement({
+  description: 'Age of the market values that a position is valued with. What it holds is read live.',
+  fields: (t) => ({
+    borrow: t.expose('borrow', { type: StampRef, description: 'Borrow rate and interest.' }),
+    oracle: t.expose('oracle', { type: StampRef, description: 'Oracle value.' }),
+    collateralApy: t.expose('collateralApy', { type: StampRef, description: 'APY of the collateral.' }),
+  }),
+});
+
+export const PositionRef = builder.objectRef<Position>('Position').implement({
+  description:
+    'One leveraged position of a wallet. Amounts are whole tokens. A field that is `null` has its reason in `gaps`: a ratio of a position that holds nothing does not exist; what is not known is never 0.',
+  fields: (t) => ({
+    id: t.exposeInt('id', { description: 'Index in the array of the wallet on chain: what the manage builder takes.' }),
+    positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{id}`.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain it lives on.' }),
+    wallet: t.expose('wallet', { type: 'Address', description: 'Its owner.' }),
+    proxy: t.expose('proxy', { type: 'Address', description: 'Contract that holds its collateral and owes its debt.' }),
+    strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy, which is its market.' }),
+    strategy: t.field({
+      type: StrategyRef,
+      nullable: true,
+      description: 'That strategy; `null` while it is not measured or not in the catalog.',
+      resolve: (position, _args, ctx) => strategyOf(position, ctx),
+    }),
+    status: t.expose('status', { type: PositionStatusRef, description: 'Open, closed or liquidated.' }),
+    open: t.exposeBoolean('open', { description: 'Whether it holds collateral.' }),
+    liquidated: t.exposeBoolean('liquidated', { description: 'Whether it was liquidated.' }),
+    collateralSymbol: t.exposeString('collateralSymbol', { nullable: true, description: 'Collateral token.' }),
+    loanSymbol: t.exposeString('loanSymbol', { nullable: true, description: 'Loan token.' }),
+    amountLeveragedCollateral: t.expose('amountLeveragedCollateral', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'All its collateral.',
+    }),
+    netCollateral: t.expose('netCollateral', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Collateral less the debt at the oracle price, in collateral tokens; negative under water.',
+    }),
+    amountLoan: t.expose('amountLoan', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Debt in loan tokens, with interest up to the block of the reading.',
+    }),
+    ltvPct: t.expose('ltvPct', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Debt over collateral value, percent with 2 places.',
+    }),
+    liquidationLtvPct: t.expose('liquidationLtvPct', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'LTV at which it can be liquidated, percent.',
+    }),
+    ltvHeadroomPct: t.expose('ltvHeadroomPct', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Points of LTV left before liquidation.',
+    }),
+    currentLeverage: t.expose('currentLeverage', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Leverage of its LTV, 1 place.',
+    }),
+    collateralUsd: t.expose('collateralUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Collateral by the oracle and the price of the loan token, USD with 2 places.',
+    }),
+    debtUsd: t.expose('debtUsd', { type: 'Decimal', nullable: true, description: 'Debt, USD with 2 places.' }),
+    netValueUsd: t.expose('netValueUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Collateral less debt, USD with 2 places.',
+    }),
+    currentLeverageApyPct: t.expose('currentLeverageApyPct', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'APY at its current leverage and the rates of today, incentives (APRs) included as they are, signed percent with 2 places.',
+    }),
+    amountDepositedInLoanToken: t.expose('amountDepositedInLoanToken', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Basis: all that was put in, in loan tokens.',
+    }),
+    amountReturnedInLoanToken: t.expose('amountReturnedInLoanToken', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'All that was taken out, in loan tokens.',
+    }),
+    liquidationPrice: t.expose('liquidationPrice', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Loan tokens per collateral token at which it can be liquidated.',
+    }),
+    exitLiquidity: t.expose('exitLiquidity', {
+      type: PositionExitRef,
+      nullable: true,
+      description: 'What closing would meet; `null` on positions that ended.',
+    }),
+    freshness: t.expose('freshness', {
+      type: PositionFreshnessRef,
+      nullable: true,
+      description: 'Age of the market values; `null` where none was used.',
+    }),
+    readAt: t.expose('readAt', {
+      type: ReadAtRef,
+      description:
+        'Block at which it was read: what it holds, its debt, and the price that values it unless `freshness` names an older one.',
+    }),
+    oraclePriceAsOf: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `${ORACLE_PRICE_AS_OF}; \`null\` = it needs none, or this is not known: see \`gaps\`.`,
+      resolve: ({ oraclePriceAsOfMs }) => oraclePriceAsOfMs ?? null,
+    }),
+    warnings: t.expose('warnings', {
+      type: [WarningRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'What to know of the values that it is valued with; empty when there is nothing.',
+    }),
+    gaps: t.expose('gaps', {
+      type: [GapRef],
+      complexity: { field: 1, multiplier: 5 },
+      description: 'Every field that is `null`, and why.',
+    }),
+  }),
+});

@@ -1,0 +1,91 @@
+import {
+  type StrategyChange,
+  watchFreshness,
+  watchPositions,
+  watchStrategies,
+} from '../../resolvers/strategy/subscriptions.ts';
+import { builder } from '../builder.ts';
+import { ChainRef } from '../common/chain.ts';
+import { ChainFreshnessRef } from '../common/freshness.ts';
+import { WalletRef } from '../position/wallet.ts';
+import { StrategyRef } from './strategy.ts';
+import { StrategyFilterRef } from './strategy-inputs.ts';
+
+/** How many entries one event is reckoned with: a quiet refresh changes a handful, a price move most. */
+const EXPECTED_CHANGES = 20;
+
+builder.subscriptionType({
+  description:
+    'Changes over server-sent events: `POST /graphql` with `Accept: text/event-stream`. A comment every 12 seconds keeps the connection open. Nothing is queued for a slow reader: it gets the newest state when it reads again, and is cut off when it stops reading.',
+});
+
+const ChainVersionRef = builder.inputType('ChainVersion', {
+  description: 'A version of a chain that the reader has seen.',
+  fields: (t) => ({
+    chainId: t.field({ type: 'ChainId', required: true, description: 'The chain.' }),
+    version: t.int({ required: true, description: '`version` of the last event of this chain.' }),
+  }),
+});
+
+const StrategyChangeRef = builder.objectRef<StrategyChange>('StrategyChange').implement({
+  description: 'What differs from the previous event of a chain.',
+  fields: (t) => ({
+    chain: t.expose('chain', { type: ChainRef, description: 'The chain.' }),
+    version: t.exposeInt('version', {
+      description: 'Version of the facts; send it as `since` after a lost connection.',
+    }),
+    publishedAt: t.field({
+      type: 'DateTime',
+      description: 'When this version was published.',
+      resolve: ({ publishedMs }) => publishedMs,
+    }),
+    complete: t.exposeBoolean('complete', {
+      description:
+        'Whether `changed` is everything that matches: so in the first event, unless `since` is a version known here.',
+    }),
+    changed: t.expose('changed', {
+      type: [StrategyRef],
+      complexity: { field: 1, multiplier: EXPECTED_CHANGES },
+      description: 'Strategies that match the filter and read differently now; ages alone do not count.',
+    }),
+    removed: t.expose('removed', {
+      type: ['StrategyId'],
+      description: 'Strategies that matched before and do not any more.',
+    }),
+  }),
+});
+
+builder.subscriptionFields((t) => ({
+  strategyChanged: t.field({
+    type: StrategyChangeRef,
+    description: 'Strategies as they change, chain by chain. A chain that is not measured yet is told of once it is.',
+    args: {
+      filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
+      since: t.arg({
+        type: [ChainVersionRef],
+        description: 'Versions seen last, one per chain: only what differs from them is sent.',
+      }),
+    },
+    subscribe: (_root, args, ctx) => watchStrategies(args, ctx),
+    resolve: (change) => change,
+  }),
+  freshnessChanged: t.field({
+    type: ChainFreshnessRef,
+    description: 'The freshness of each chain, at first and whenever a group changes its state or what it fails on.',
+    args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
+    subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
+    resolve: (freshness) => freshness,
+  }),
+  positionChanged: t.field({
+    type: WalletRef,
+    authScopes: { partner: true },
+    description:
+      'What a wallet holds, chain by chain, at first and whenever it reads differently after a refresh of market state. Needs a key. While it cannot be read, nothing is told.',
+    args: {
+      address: t.arg({ type: 'Address', required: true, description: 'The wallet.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; all when left out.' }),
+    },
+    subscribe: (_root, args, ctx) => watchPositions(args, ctx),
+    resolve: (wallet) => wallet,
+  }),
+}));

@@ -1,0 +1,110 @@
+import type { ExampleQuery } from '../common/examples.ts';
+
+const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
+const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const SPY_VAULT = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55';
+/** Wallets of the local world: one that holds nothing, one with positions. Anywhere else send your own. */
+const NEWCOMER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const HOLDER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+
+/** What partners ask, beside the public examples: they need a key in GraphiQL's headers. */
+export const PARTNER_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
+  {
+    title: 'Partner: preview an open',
+    query: `# Needs a key: see Headers. What five times sUSDe with USDT would be, what it costs, and what leaving again would.
+query PreviewOpen($input: LeveragePreviewInput!) {
+  leveragePreview(input: $input) {
+    __typename
+    ... on LeveragePreview {
+      path
+      amountFlashLoan
+      minTokenOut
+      note
+      position {
+        leverage
+        effectiveLtv
+        worstCaseLtv
+        expectedLeverageApy
+        borrowApyPct { before after }
+        liquidation { price dropPct }
+        costs { kind symbol amount usd }
+        exitNow { lossUsd breakEvenState breakEvenDays reason }
+      }
+    }
+    ... on Refusal { code message retryable }
+    ... on LimitExceededRefusal { field value limits { name value } }
+  }
+}`,
+    variables: { input: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', leverage: '5' } },
+    tier: 'partner',
+  },
+  {
+    title: 'Partner: build an open',
+    query: `# Needs a key. Unsigned calls, tried out on the newest state, each with what it says; nothing is signed or sent.
+query BuildOpen($input: OpenLeverageInput!) {
+  openLeverage(input: $input) {
+    __typename
+    ... on TransactionPlan {
+      path
+      expiresAt
+      instructions
+      issues { kind message required available }
+      approvals { to data intent { method spender arguments { name value } } }
+      tx { to data value intent { method minimumOut recipient arguments { name value } } }
+      sendCalls { version chainId from atomicRequired calls { to data value } }
+    }
+    ... on Refusal { code message retryable }
+  }
+}`,
+    variables: {
+      input: { strategyId: SUSDE_PYUSD, payToken: SUSDE, amount: '500', desiredLtv: '80', userAddress: NEWCOMER },
+    },
+    tier: 'partner',
+  },
+  {
+    title: 'Partner: a wallet',
+    query: `# Needs a key. What a wallet holds on a chain, with the strategy of each position.
+query WalletHoldings($address: Address!) {
+  wallet(address: $address, chainId: 1) {
+    asOf
+    positions {
+      id
+      status
+      collateralSymbol
+      loanSymbol
+      ltvPct
+      ltvHeadroomPct
+      currentLeverage
+      netValueUsd
+      liquidationPrice
+    }
+    equityPositions { strategyId netValueUsd yieldLoopMatch }
+  }
+}`,
+    variables: { address: HOLDER },
+    tier: 'partner',
+  },
+  {
+    title: 'Partner: preview a vault',
+    query: `# Needs a key. A deposit into a stock-plus-yield vault: both legs, the net APY, and the same once its borrowing has moved the rates.
+query PreviewVault($input: EquityPreviewInput!) {
+  equityPreview(input: $input) {
+    __typename
+    ... on EquityPreview {
+      note
+      preview {
+        stock { symbol minReceived ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg }
+        yieldLeg { collateralSymbol leverage leverageApyPct leverageApyBeforePct }
+        netApyPct
+        netApyBeforePct
+        fees { estimatedFeeUsd }
+      }
+    }
+    ... on Refusal { code message retryable }
+  }
+}`,
+    variables: { input: { strategyId: SPY_VAULT, amount: '5000' } },
+    tier: 'partner',
+  },
+];

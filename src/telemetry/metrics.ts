@@ -1,0 +1,291 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { GraphQLError } from 'graphql';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Exchange } from '../http/handler.ts';
+import { RateLimitedError } from '../limits/budgets.ts';
+import { appErrorBehind } from '../schema/common/input-errors.ts';
+import type { Fill } from '../shared/cached.ts';
+import { AppError } from '../shared/errors.ts';
+import { createBatchedCounter } from './batched-counter.ts';
+import { createBatchedHistogram } from './batched-histogram.ts';
+import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
+
+export type MetricsDeps = FactsMetricsDeps;
+
+/**
+ * What the parts tell. Every label is bounded by configuration or by code: route templates, provider names, warmer names,
+ * chain ids, error codes; never a URL, an id, an address, a key or an operation name that a client chose.
+ */
+export interface Metrics {
+  request(exchange: Pick<Exchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
+  upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
+  rpcCall(call: {
+    readonly chainId: number;
+    readonly node: number;
+    readonly outcome: string;
+    readonly ms: number;
+  }): void;
+  /** A build was tried out in a way, or by none. */
+  simulation(chainId: number, way: string): void;
+  /** A reading was given a node. */
+  nodeChosen(chainId: number, node: number): void;
+  warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
+  query(query: { readonly durationMs: number; readonly failed: boolean }): void;
+  cacheLookup(cache: string, hit: boolean): void;
+  /** Tell from now on what a cache holds. */
+  cacheFill(cache: string, fill: Fill): void;
+  /** Counts of addresses were exchanged with other processes, or not. */
+  exchange(ok: boolean): void;
+  /** Recorded rates were served from memory. */
+  rememberedHistory(): void;
+  /** How the check of a key ended. */
+  keyCheck(outcome: string): void;
+  /** An error on its way to a caller; counted when a limit refused. */
+  refused(error: unknown): void;
+  /** `outcome`: `ok` or the error code. */
+  build(verb: string, outcome: string): void;
+  swapQuote(event: { readonly chainId: number; readonly venue: string; readonly outcome: string }): void;
+  subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
+  slowReader(): void;
+  /** A connection beyond the bound of its address was refused. */
+  connectionRefused(): void;
+  /** Tell what is open and what waits, whenever metrics are read. */
+  watchEdge(edge: { readonly connections: () => number; readonly unreadBytes: () => number }): void;
+  publish(chainId: number, group: string): void;
+  /** The text that Prometheus reads. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  /** Names of everything that is measured here, the runtime's own included. */
+  names(): readonly string[];
+  close(): void;
+}
+
+/** From a cached read (under a millisecond) to the longest that a caller may wait. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const CALL_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const QUERY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+const EVENT_LOOP_RESOLUTION_MS = 10;
+const NANOSECONDS = 1e9;
+
+/** Create the metrics of one process in a registry of their own. */
+export function createMetrics(deps: MetricsDeps): Metrics {
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register });
+  registerFactsMetrics(register, deps);
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+    new Histogram<L>({ name, help, labelNames, buckets, registers });
+
+  const requests = createBatchedCounter({
+    name: 'spiral_http_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const requestSeconds = createBatchedHistogram({
+    name: 'spiral_http_request_duration_seconds',
+    help: 'From the first byte of a request to the end of its answer.',
+    labelName: 'route',
+    buckets: REQUEST_BUCKETS,
+    register,
+  });
+  const calls = counter(
+    'spiral_upstream_calls_total',
+    'Attempts at providers, retries included, by what came of them.',
+    ['provider', 'outcome'],
+  );
+  const callSeconds = histogram(
+    'spiral_upstream_call_duration_seconds',
+    'Duration of attempts at providers.',
+    ['provider'],
+    CALL_BUCKETS,
+  );
+  const rpcs = counter('spiral_rpc_requests_total', 'HTTP requests to chain nodes, batches counted once.', [
+    'chain_id',
+    'node',
+    'outcome',
+  ]);
+  const rpcSeconds = histogram(
+    'spiral_rpc_request_duration_seconds',
+    'Duration of requests to chain nodes until their headers.',
+    ['chain_id', 'node'],
+    CALL_BUCKETS,
+  );
+  const simulations = counter(
+    'spiral_simulations_total',
+    'Builds that were tried out, by the way it was done; none = no node could.',
+    ['chain_id', 'way'],
+  );
+  const chosen = counter('spiral_node_readings_total', 'Readings that a chain node was chosen for.', [
+    'chain_id',
+    'node',
+  ]);
+  const runs = counter('spiral_warmer_runs_total', 'Runs of warmers in this process.', ['warmer', 'outcome']);
+  const runSeconds = histogram(
+    'spiral_warmer_run_duration_seconds',
+    'Duration of warmer runs.',
+    ['warmer'],
+    RUN_BUCKETS,
+  );
+  const queries = counter('spiral_database_queries_total', 'SQL statements.', ['outcome']);
+  const querySeconds = histogram(
+    'spiral_database_query_duration_seconds',
+    'Duration of SQL statements.',
+    [],
+    QUERY_BUCKETS,
+  );
+  const lookups = createBatchedCounter({
+    name: 'spiral_cache_lookups_total',
+    help: 'Look-ups in caches.',
+    labelNames: ['cache', 'result'],
+    registers,
+  });
+  const fills = new Map<string, Fill>();
+  const fillGauge = (name: string, help: string, read: (fill: Fill) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['cache'] as const,
+      registers,
+      collect() {
+        for (const [cache, fill] of fills) this.set({ cache }, read(fill));
+      },
+    });
+  fillGauge('spiral_cache_bytes', 'Memory that kept answers take.', ({ bytes }) => bytes);
+  fillGauge('spiral_cache_limit_bytes', 'Memory that kept answers may take.', ({ maxBytes }) => maxBytes);
+  const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
+  const exchanges = counter(
+    'spiral_limiter_exchanges_total',
+    'Exchanges of the counts of addresses with other processes.',
+    ['outcome'],
+  );
+  const remembered = counter(
+    'spiral_histories_from_memory_total',
+    'Reads of recorded rates that were served as they were read before.',
+    [],
+  );
+  const keyChecks = counter('spiral_key_checks_total', 'Checks of keys, by what came of them.', ['outcome']);
+  const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
+    'verb',
+    'outcome',
+  ]);
+  const quotes = counter(
+    'spiral_swap_quotes_total',
+    'Questions to swap venues by what came of them (quoted, no_route, or the reason of a refusal), and quotes that were chosen or failed in simulation.',
+    ['chain_id', 'venue', 'outcome'],
+  );
+  const publishes = counter('spiral_snapshot_changes_total', 'Versions that changed a group, own and followed ones.', [
+    'chain_id',
+    'group',
+  ]);
+  const open = new Gauge({
+    name: 'spiral_subscriptions_open',
+    help: 'Open subscriptions.',
+    labelNames: ['field'] as const,
+    registers,
+  });
+  const cuts = counter('spiral_slow_readers_cut_total', 'Answers ended because their reader took nothing.', []);
+
+  const refusedConnections = counter(
+    'spiral_connections_refused_total',
+    'Connections refused because their address had too many.',
+    [],
+  );
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
+  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
+  delay.enable();
+  new Gauge({
+    name: 'spiral_event_loop_delay_seconds',
+    help: 'How late the event loop was since the previous scrape.',
+    labelNames: ['quantile'] as const,
+    registers,
+    collect() {
+      // Every sample includes the sampling interval itself.
+      const late = (nanoseconds: number) =>
+        Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / NANOSECONDS - EVENT_LOOP_RESOLUTION_MS / 1_000) : 0;
+      this.set({ quantile: '0.5' }, late(delay.percentile(50)));
+      this.set({ quantile: '0.99' }, late(delay.percentile(99)));
+      this.set({ quantile: '1' }, late(delay.count === 0 ? 0 : delay.max));
+      delay.reset();
+    },
+  });
+
+  return {
+    request: ({ route, method, status, durationMs }) => {
+      requests.inc(route, method, String(status));
+      requestSeconds.observe(route, durationMs);
+    },
+    upstreamCall: ({ provider, outcome, ms }) => {
+      calls.inc({ provider, outcome });
+      callSeconds.observe({ provider }, ms / 1_000);
+    },
+    rpcCall: ({ chainId, node, outcome, ms }) => {
+      const labels = { chain_id: String(chainId), node: String(node) };
+      rpcs.inc({ ...labels, outcome });
+      rpcSeconds.observe(labels, ms / 1_000);
+    },
+    simulation: (chainId, way) => simulations.inc({ chain_id: String(chainId), way }),
+    nodeChosen: (chainId, node) => chosen.inc({ chain_id: String(chainId), node: String(node) }),
+    warmerRun: ({ name, ok, ms }) => {
+      runs.inc({ warmer: name, outcome: ok ? 'ok' : 'failed' });
+      runSeconds.observe({ warmer: name }, ms / 1_000);
+    },
+    query: ({ durationMs, failed }) => {
+      queries.inc({ outcome: failed ? 'failed' : 'ok' });
+      querySeconds.observe(durationMs / 1_000);
+    },
+    cacheLookup: (cache, hit) => lookups.inc(cache, hit ? 'hit' : 'miss'),
+    cacheFill: (cache, fill) => {
+      fills.set(cache, fill);
+    },
+    refused: (error) => {
+      const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
+      if (limiter !== null) refusals.inc({ limiter });
+    },
+    exchange: (ok) => exchanges.inc({ outcome: ok ? 'ok' : 'failed' }),
+    rememberedHistory: () => remembered.inc(),
+    keyCheck: (outcome) => keyChecks.inc({ outcome }),
+    build: (verb, outcome) => builds.inc({ verb, outcome }),
+    swapQuote: ({ chainId, venue, outcome }) => quotes.inc({ chain_id: String(chainId), venue, outcome }),
+    subscription: ({ field, change }) => {
+      if (change === 'opened') open.inc({ field });
+      else open.dec({ field });
+    },
+    slowReader: () => cuts.inc(),
+    connectionRefused: () => refusedConnections.inc(),
+    watchEdge({ connections, unreadBytes }) {
+      gauge('spiral_connections_open', 'Open connections of callers.', connections);
+      gauge('spiral_unread_bytes', 'Bytes of answers that wait for their readers.', unreadBytes);
+    },
+    publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
+    render: () => register.metrics(),
+    contentType: register.contentType,
+    names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),
+    close: () => {
+      delay.disable();
+      register.clear();
+    },
+  };
+}
+
+/** Which limit an error stands for; `null` = it is no refusal of a limit. */
+function limiterOf(error: unknown): string | null {
+  if (error instanceof RateLimitedError)
+    return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();
+  if (!(error instanceof AppError)) return null;
+  if (error.code === 'rate_limited') return 'subscriptions';
+  if (error.code === 'query_too_complex') return 'query';
+  return error.code === 'payload_too_large' ? 'body' : null;
+}

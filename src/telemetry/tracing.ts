@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Attributes,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { correlationIdOf } from '../shared/request-info.ts';
+
+/** Spans from a request through its resolvers to the calls that they cause. Nothing in them names a caller, an id or a URL. */
+export interface Tracing {
+  /** Begin a span per request; the correlation id is fixed here, so that span, log and answer agree. */
+  node(listener: NodeListener, routeOf: (path: string) => string): NodeListener;
+  /** Put a span around every root field of a schema. Changes the schema. */
+  schema(schema: GraphQLSchema): GraphQLSchema;
+  /** Put a span around every call through a fetch. `peerOf` names who is called. */
+  fetch(inner: typeof fetch, peerOf: (url: string) => Attributes): typeof fetch;
+  stop(): Promise<void>;
+}
+
+type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
+
+export interface TracingOptions {
+  /** Base URL of an OTLP/HTTP collector; traces go to `/v1/traces` below it. */
+  readonly endpoint: string;
+  readonly sampleRatio: number;
+  readonly role: string;
+  /** Instead of the exporter. */
+  readonly processor?: SpanProcessor;
+}
+
+const SERVICE = 'spiral-gateway';
+/** Within what the connections of a stopping process may take. */
+const STOP_MS = 800;
+
+/** Start the SDK and export to the collector. The SDK is loaded only here: unconfigured, it costs nothing. */
+export async function startTracing(options: TracingOptions): Promise<Tracing> {
+  const sdk = await import('@opentelemetry/sdk-trace-node');
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const exporting = async (): Promise<SpanProcessor> => {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+    return new sdk.BatchSpanProcessor(
+      new OTLPTraceExporter({ url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces` }),
+    );
+  };
+  const provider = new sdk.NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': SERVICE, 'service.instance.role': options.role }),
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(options.sampleRatio) }),
+    spanProcessors: [options.processor ?? (await exporting())],
+  });
+  provider.register();
+  const tracer = provider.getTracer(SERVICE);
+  return {
+    node: (listener, routeOf) => traceNode(tracer, listener, routeOf),
+    schema: (schema) => traceRootFields(tracer, schema),
+    fetch: (inner, peerOf) => traceFetch(tracer, inner, peerOf),
+    async stop() {
+      // A collector that is away must not hold the stop up.
+      const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      trace.disable();
+      context.disable();
+      propagation.disable();
+    },
+  };
+}
+
+function traceNode(tracer: Tracer, listener: NodeListener, routeOf: (path: string) => string): NodeListener {
+  return (req, res) => {
+    const route = routeOf((req.url ?? '/').split('?', 1)[0] ?? '/');
+    const correlationId = correlationIdOf(req.headers['x-correlation-id']);
+    req.headers['x-correlation-id'] = correlationId;
+    const parent = propagation.extract(context.active(), req.headers);
+    const span = tracer.startSpan(
+      `${req.method} ${route}`,
+      {
+        kind: SpanKind.SERVER,
+        attributes: {
+          'http.request.method': req.method ?? '',
+          'http.route': route,
+          'spiral.correlation_id': correlationId,
+        },
+      },
+      parent,
+    );
+    res.once('close', () => {
+      span.setAttribute('http.response.status_code', res.statusCode);
+      if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    context.with(trace.setSpan(parent, span), () => listener(req, res));
+  };
+}
+
+function traceRootFields(tracer: Tracer, schema: GraphQLSchema): GraphQLSchema {
+  for (const type of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of Object.values(type?.getFields() ?? {})) {
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = (source, args, ctx, info) =>
+        within(tracer, `resolve ${type?.name}.${field.name}`, SpanKind.INTERNAL, {}, () =>
+          resolve(source, args, ctx, info),
+        );
+    }
+  }
+  return schema;
+}
+
+function traceFetch(tracer: Tracer, inner: typeof fetch, peerOf: (url: string) => Attributes): typeof fetch {
+  return (input, init) => {
+    const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
+    const method = init?.method ?? 'GET';
+    const attributes: Attributes = { 'http.request.method': method, ...peerOf(url) };
+    return within(
+      tracer,
+      `${method} ${attributes['peer.service'] ?? 'other'}`,
+      SpanKind.CLIENT,
+      attributes,
+      async (span) => {
+        const response = await inner(input, init);
+        span.setAttribute('http.response.status_code', response.status);
+        if (response.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        return response;
+      },
+    );
+  };
+}
+
+/** Run inside a span. Only the kind of an error is kept: texts may quote what came from outside. */
+function within<T>(tracer: Tracer, name: string, kind: SpanKind, attributes: Attributes, run: (span: Span) => T): T {
+  return tracer.startActiveSpan(name, { kind, attributes }, (span) => {
+    const failed = (error: unknown): void => {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
+      span.end();
+    };
+    let result: T;
+    try {
+      result = run(span);
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+    if (!(result instanceof Promise)) {
+      span.end();
+      return result;
+    }
+    result.then(() => span.end(), failed);
+    return result;
+  });
+}

@@ -1,0 +1,63 @@
+import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { LimitExceededError } from '../errors.ts';
+import { baseUnits } from '../input.ts';
+import { shownAmount } from '../messages.ts';
+import type { PlannedSwap } from '../types.ts';
+import { withMinimum } from './planned.ts';
+
+const FIELD = 'minAmountOut';
+
+/**
+ * Let a swap give at least what the caller asks for, whole tokens of its output. Where nothing prices the pair that is the
+ * only bound of what a venue may take, and it must be there.
+ * @throws BadRequestError when nothing else bounds the swap; LimitExceededError above what the venue offers
+ */
+export function withFloor(swap: PlannedSwap, minAmountOut: Decimal | undefined): PlannedSwap {
+  const { tokenIn, tokenOut, quote } = swap;
+  if (minAmountOut === undefined) {
+    if (swap.reference !== undefined) return swap;
+    const offered = formatUnitsPlain(quote.amountOut, tokenOut.decimals);
+    throw new BadRequestError(
+      `${FIELD} is missing. No price of ${tokenIn.symbol} in ${tokenOut.symbol} is known here that a quote could be held against, so only you can say what is enough: send the least ${tokenOut.symbol} that this swap may give. ${quote.source} offers ${offered} now, which nothing confirms.`,
+      { field: FIELD, limit: { required: true, offered, symbol: tokenOut.symbol } },
+    );
+  }
+  return raise(swap, baseUnits(minAmountOut, tokenOut, FIELD));
+}
+
+/**
+ * Let several sales into one token give at least so much together, whole tokens: each its share of what is expected of all.
+ * @throws LimitExceededError above what the venues offer
+ */
+export function withSharedFloor(
+  swaps: readonly PlannedSwap[],
+  minAmountOut: Decimal | undefined,
+): readonly PlannedSwap[] {
+  const [first] = swaps;
+  if (minAmountOut === undefined || !first) return swaps;
+  const floor = baseUnits(minAmountOut, first.tokenOut, FIELD);
+  const offered = swaps.reduce((sum, { quote }) => sum + quote.amountOut, 0n);
+  if (floor > offered) throw tooMuch(floor, offered, first);
+  return swaps.map((swap) => raise(swap, (floor * swap.quote.amountOut + offered - 1n) / offered));
+}
+
+/** Say that a minimum means nothing where nothing is swapped. */
+export function nothingSwapped(symbol: string): BadRequestError {
+  return new BadRequestError(`${FIELD} has no meaning here: paid with ${symbol}, nothing is swapped. Leave it out.`, {
+    field: FIELD,
+  });
+}
+
+function raise(swap: PlannedSwap, floor: bigint): PlannedSwap {
+  if (floor > swap.quote.amountOut) throw tooMuch(floor, swap.quote.amountOut, swap);
+  return withMinimum(swap, floor);
+}
+
+function tooMuch(floor: bigint, offered: bigint, { tokenOut }: PlannedSwap): LimitExceededError {
+  const most = formatUnitsPlain(offered, tokenOut.decimals);
+  return new LimitExceededError(
+    `${FIELD} ${shownAmount(floor, tokenOut)} is above what the venues offer now: ${most}. Send at most that, or try again later.`,
+    { field: FIELD, value: formatUnitsPlain(floor, tokenOut.decimals), limit: { maxAmountOut: most } },
+  );
+}

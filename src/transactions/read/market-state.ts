@@ -1,0 +1,120 @@
+import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { erc20Abi } from '../../abi/erc20.ts';
+import { irmAbi } from '../../abi/irm.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { oracleAbi } from '../../abi/oracle.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
+import { ChainReadError } from '../../chain/rpc/errors.ts';
+import type { OracleFeed } from '../../domain/facts.ts';
+import { priceAsOfMs } from '../../domain/market/price-age.ts';
+import type { ReadAt } from '../../domain/position/types.ts';
+import type { MarketParams } from '../types.ts';
+import { datedFeeds, type FeedDates, planFeedDates } from './price-feeds.ts';
+import { type Read, readOf, required, type SeenBlock } from './reads.ts';
+
+/** The five parameters of a market as contracts take them. */
+export function paramsOf(market: Market): MarketParams {
+  const { loan, collateral, oracle, irm, lltv } = market;
+  return { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+}
+
+type MarketRow = readonly [bigint, bigint, bigint, bigint, bigint, bigint];
+export type MarketAnswers = readonly [
+  MarketRow | undefined,
+  bigint | undefined,
+  bigint | undefined,
+  bigint | undefined,
+  FeedDates | undefined,
+];
+
+/**
+ * Plan what a market is now: its totals, its rate at target, its oracle's price, what the protocol holds of the loan token and
+ * when the feeds behind the oracle were updated.
+ */
+export function planMarket(chain: Chain, market: Market, feeds?: readonly OracleFeed[]) {
+  const { morphoBlue } = chain.contracts;
+  return [
+    readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]) as Read<MarketRow>,
+    readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
+    readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
+    readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]) as Read<bigint>,
+    planFeedDates(chain, feeds),
+  ] as const;
+}
+
+export interface LiveMarket {
+  /** The protocol SDK's market, accrued to now: to the clock's time, or the block's where that is ahead. */
+  readonly sdk: SdkMarket;
+  /** Loan base units per collateral base unit, scaled by 1e36. */
+  readonly price: bigint;
+  /** What can be borrowed at once, loan base units. */
+  readonly liquidity: bigint;
+  /** What the protocol holds of the loan token over all its markets, loan base units: flash loans are taken out of it. */
+  readonly idle: bigint;
+  /** The feeds behind the oracle with their dates at the block; empty = it needs none; absent = it does not name them. */
+  readonly feeds?: readonly OracleFeed[];
+  /** The block of all of it; without a number where the node did not tell it. */
+  readonly readAt: Pick<ReadAt, 'blockTimeMs'> & Partial<ReadAt>;
+}
+
+/** What is shown of the prices and debts that something rests on. */
+export interface PricedAt {
+  /** The block at which they were read; absent where the node did not tell its number. */
+  readonly readAt?: ReadAt;
+  /** When the oracle's price was made, ms; `null` = it needs no feed, absent = not known. */
+  readonly oraclePriceAsOfMs?: number | null;
+}
+
+/** Tell at which block a market was read, and how old its oracle's price is. */
+export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMarket): PricedAt {
+  const oraclePriceAsOfMs = priceAsOfMs(feeds);
+  return {
+    ...(blockNumber === undefined ? {} : { readAt: { blockNumber, blockTimeMs } }),
+    ...(oraclePriceAsOfMs === undefined ? {} : { oraclePriceAsOfMs }),
+  };
+}
+
+/** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
+export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
+  const { timestamp, number } = block;
+  const [row, rateAtTarget, price, idle, dates] = answers;
+  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
+  if (required(price) === 0n || lastUpdate === 0n) throw new ChainReadError('implausible');
+  const stored = new SdkMarket({
+    params: paramsOf(market),
+    totalSupplyAssets,
+    totalSupplyShares,
+    totalBorrowAssets,
+    totalBorrowShares,
+    lastUpdate,
+    fee,
+    price: required(price),
+    rateAtTarget: required(rateAtTarget),
+  });
+  const sdk = stored.accrueInterest([lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))].reduce(latest));
+  const feeds = datedFeeds(dates, timestamp);
+  return {
+    sdk,
+    price: required(price),
+    liquidity: sdk.liquidity,
+    idle: required(idle),
+    ...(feeds ? { feeds } : {}),
+    readAt: { blockTimeMs: Number(timestamp) * 1_000, ...(number === undefined ? {} : { blockNumber: number }) },
+  };
+}
+
+/** Debt behind borrow shares `aheadSec` seconds from now, rounded up as the protocol does. */
+export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): bigint {
+  if (borrowShares === 0n) return 0n;
+  return live.sdk.accrueInterest(live.sdk.lastUpdate + aheadSec).toBorrowAssets(borrowShares, 'Up');
+}
+
+/** What a debt grows by from one state of its market to a later one, loan base units; 0 where that is not later. */
+export function interestOf(debt: bigint, from: LiveMarket, to: LiveMarket): bigint {
+  const grown = to.sdk.toBorrowAssets(from.sdk.toBorrowShares(debt, 'Down'), 'Up');
+  return grown > debt ? grown - debt : 0n;
+}
+
+function latest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,56 @@
+import { parseEventLogs } from 'viem';
+import { erc20Abi } from '../../abi/erc20.ts';
+import type { Chain } from '../../catalog/types.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import { lossPct } from '../quote/loss.ts';
+import type { PlannedSwap } from '../types.ts';
+import type { SimulatedLog } from './steps.ts';
+
+/** Where the output of a swap arrives. */
+export interface SwapPlace {
+  readonly swap: PlannedSwap;
+  /** The contract that calls the venue and is paid by it. */
+  readonly executor: Address;
+  /** Which of the simulated calls runs it, from 0. */
+  readonly callIndex: number;
+}
+
+/** A swap as the simulation executed it. */
+export interface Fill {
+  readonly swap: PlannedSwap;
+  /** Output that reached the contract that swapped, base units of `tokenOut`. */
+  readonly received: bigint;
+}
+
+/**
+ * Measure what each swap gave: everything of its output token that came to its executor from outside. Tokens that the
+ * wallet, the protocol and the product's own contracts pass on to each other are no output of a venue.
+ */
+export function fillsOf(
+  chain: Chain,
+  user: Address,
+  places: readonly SwapPlace[],
+  logs: readonly (readonly SimulatedLog[])[],
+): readonly Fill[] {
+  const inside = new Set<Address>([user, ...Object.values(chain.contracts)]);
+  return places.map(({ swap, executor, callIndex }) => {
+    const transfers = parseEventLogs({
+      abi: erc20Abi,
+      eventName: 'Transfer',
+      logs: (logs[callIndex] ?? []).filter(({ address }) => address === swap.tokenOut.address) as never[],
+    });
+    const received = transfers.reduce(
+      (sum, { args: { from, to, value } }) => (to === executor && !inside.has(from) ? sum + value : sum),
+      0n,
+    );
+    return { swap, received };
+  });
+}
+
+/** The swap as it was filled: what is told of it is what was seen, not what was quoted. */
+export function filledSwap({ swap, received }: Fill): PlannedSwap {
+  const { reference } = swap;
+  const lost = reference === undefined ? {} : { lossPct: Decimal.max(0, lossPct(reference, received)) };
+  return { ...swap, expectedOut: received, ...lost };
+}

@@ -1,0 +1,98 @@
+import { isAddressEqual, parseEventLogs } from 'viem';
+import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { Address } from '../../shared/ids.ts';
+import { type Read, readOf, required } from '../read/reads.ts';
+import { type Fill, fillsOf, type SwapPlace } from './fills.ts';
+import type { SimulatedLog } from './steps.ts';
+
+/** What calls are watched for. */
+export interface Watched {
+  readonly chain: Chain;
+  readonly user: Address;
+  /** In the order in which the swaps run. */
+  readonly places: readonly SwapPlace[];
+  /** The market on which the last call opens a position; absent where none is opened. */
+  readonly opens?: Market | undefined;
+  /** Positions whose debt a call repays. */
+  readonly repays: readonly { readonly market: Market; readonly proxy: Address; readonly callIndex: number }[];
+}
+
+/** What calls have moved. */
+export interface Movements {
+  /** In the order of the places. */
+  readonly fills: readonly Fill[];
+  /** The position that was opened. */
+  readonly opened?: OpenedPosition | undefined;
+  /** Of each debt in `repays`, loan base units. */
+  readonly repaid: readonly bigint[];
+}
+
+export interface OpenedPosition {
+  /** Index among the wallet's positions. */
+  readonly id: number;
+  readonly collateral: bigint;
+  readonly borrowShares: bigint;
+}
+
+/** A wallet's positions, as far as they say where each is held and what was put in. */
+export type PositionArray = readonly { readonly userProxy: Address; readonly amountDepositedInLoanToken: bigint }[];
+
+/** Plan to read the wallet's positions, of which the last one is new. */
+export function planPositions({ chain, user }: Watched): Read<unknown> {
+  return readOf(chain.contracts.flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [user]);
+}
+
+/** Tell movements by the events of the calls. */
+export function movementsByLogs(
+  watched: Watched,
+  logs: readonly (readonly SimulatedLog[])[],
+  positions: PositionArray | undefined,
+): Movements {
+  const { chain, user, places, opens, repays } = watched;
+  const all = logs.flat();
+  return {
+    fills: fillsOf(chain, user, places, logs),
+    ...(opens ? { opened: openedPosition(chain, opens, positions, all) } : {}),
+    repaid: repays.map(({ market, proxy }) => repaidIn(chain, market, proxy, all)),
+  };
+}
+
+/** The wallet's last position. Its contract did not exist before, so the protocol's events are all that it holds. */
+function openedPosition(
+  chain: Chain,
+  market: Market,
+  positions: PositionArray | undefined,
+  logs: readonly SimulatedLog[],
+): OpenedPosition {
+  const id = required(positions).length - 1;
+  const proxy = required(positions?.at(-1)?.userProxy);
+  const events = parseEventLogs({
+    abi: morphoBlueAbi,
+    logs: logs.filter(({ address }) => address === chain.contracts.morphoBlue) as never[],
+  });
+  let [collateral, borrowShares] = [0n, 0n];
+  for (const { eventName, args } of events) {
+    if (args.id.toLowerCase() !== market.id || args.onBehalf !== proxy) continue;
+    if (eventName === 'SupplyCollateral') collateral += args.assets;
+    else if (eventName === 'WithdrawCollateral') collateral -= args.assets;
+    else if (eventName === 'Borrow') borrowShares += args.shares;
+    else borrowShares -= args.shares;
+  }
+  return { id, collateral, borrowShares };
+}
+
+/** What of a position's debt was repaid in these logs, loan base units. */
+function repaidIn(chain: Chain, market: Market, proxy: Address, logs: readonly SimulatedLog[]): bigint {
+  const events = parseEventLogs({
+    abi: morphoBlueAbi,
+    eventName: 'Repay',
+    logs: logs.filter(({ address }) => address === chain.contracts.morphoBlue) as never[],
+  });
+  return events.reduce(
+    (sum, { args: { id, onBehalf, assets } }) =>
+      id.toLowerCase() === market.id && isAddressEqual(onBehalf, proxy) ? sum + assets : sum,
+    0n,
+  );
+}

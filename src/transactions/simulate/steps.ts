@@ -1,0 +1,64 @@
+import type { Address, Hex } from '../../shared/ids.ts';
+import type { Read } from '../read/reads.ts';
+import type { BuiltCall } from '../types.ts';
+
+/** A read in the middle of a simulation. */
+export interface Observation {
+  /** How many of the calls have run by then: 0 = before the first. */
+  readonly afterCalls: number;
+  readonly read: Read<unknown>;
+  /** A word of an earlier read's answer that is appended to the data: counted from the answer's end, from 1. */
+  readonly tail?: { readonly of: Read<unknown>; readonly word: number };
+}
+
+/** An event as the node tells it. */
+export interface SimulatedLog {
+  readonly address: Address;
+  readonly topics: [] | [Hex, ...Hex[]];
+  readonly data: Hex;
+}
+
+/** One entry of a simulation: a call of the wallet, or a read. */
+export interface Step {
+  readonly to: Address;
+  readonly data: Hex;
+  /** Wei. */
+  readonly value: bigint;
+  readonly observation?: Observation;
+}
+
+export interface StepResult {
+  readonly ok: boolean;
+  /** What it returned, or reverted with. */
+  readonly data: Hex;
+  readonly gasUsed: bigint;
+  /** Absent where the way of simulating tells no events. */
+  readonly logs?: readonly SimulatedLog[];
+}
+
+/** What steps came to; what follows a call that reverted is not there. */
+export interface StepsRun {
+  readonly results: readonly StepResult[];
+  /** Of the block that they ran in, unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** State that is lent for the time of a simulation, as nodes take it. */
+export type Overrides = Readonly<
+  Record<Address, { readonly balance?: Hex; readonly code?: Hex; readonly stateDiff?: Readonly<Record<Hex, Hex>> }>
+>;
+
+/** Put the reads between the calls that they follow. */
+export function interleave(calls: readonly BuiltCall[], observations: readonly Observation[]): readonly Step[] {
+  const readsAfter = (count: number): Step[] =>
+    observations.flatMap((observation) => {
+      const { to, data } = observation.read;
+      return observation.afterCalls === count ? [{ to, data, value: 0n, observation }] : [];
+    });
+  return [...readsAfter(0), ...calls.flatMap(({ to, data, value }, i) => [{ to, data, value }, ...readsAfter(i + 1)])];
+}
+
+/** Bytes of a node, if that is what they are. */
+export function hexOf(value: unknown): Hex | undefined {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) ? (value as Hex) : undefined;
+}

@@ -1,0 +1,298 @@
+import { AccrualPosition, Market as SdkMarket } from '@morpho-org/blue-sdk';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Market } from '../../../src/catalog/types.ts';
+import type { CampaignSide, ChainFacts } from '../../../src/domain/facts.ts';
+import { sumPnl, toPnl } from '../../../src/domain/portfolio/pnl.ts';
+import type { Pnl, PortfolioLoop, PortfolioVault } from '../../../src/domain/portfolio/types.ts';
+import { Decimal } from '../../../src/shared/decimal.ts';
+import { packHistory } from '../../../src/shared/rate-history.ts';
+import { completeFacts, DAY, NOW_MS, withItem } from '../world.ts';
+import { portfolioOf, rowOf } from './portfolio-world.ts';
+import { BLOCK, composedMarket, composedOf, held, robinhood, WALLET } from './position-world.ts';
+
+const [vault] = robinhood.equityVaults;
+if (!vault) throw new Error('a vault expected');
+const market = vault.yieldMarket;
+const HOUR = 3_600_000;
+const PRICE = '0.9998';
+const units = (whole: string) => BigInt(new Decimal(whole).shiftedBy(market.loan.decimals).toFixed(0));
+
+/** APR steps of the debt side, on whole hours so that hours can be summed up one by one. */
+const STEPS = [
+  { atMs: NOW_MS - 25 * DAY, aprPct: new Decimal('1.5') },
+  { atMs: NOW_MS - 12 * DAY, aprPct: new Decimal('3') },
+  { atMs: NOW_MS - 5 * DAY, aprPct: new Decimal('0') },
+  { atMs: NOW_MS - 2 * DAY, aprPct: new Decimal('0.8') },
+];
+const paid = (side: CampaignSide) => ({
+  campaigns: [
+    {
+      id: '1',
+      side,
+      symbol: 'X',
+      startsAtMs: NOW_MS - 25 * DAY,
+      endsAtMs: NOW_MS + DAY,
+      steps: packHistory(STEPS.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct }))),
+    },
+  ],
+});
+const facts = withItem(completeFacts(robinhood), 'incentiveHistory', market.id, { value: paid('borrow') });
+
+/** What one unit of debt has earned, summed up hour by hour. */
+function hourByHour(fromMs: number, toMs: number): Decimal {
+  let sum = new Decimal(0);
+  for (let atMs = fromMs; atMs < toMs; atMs += HOUR) {
+    const apr = STEPS.findLast((step) => step.atMs <= atMs)?.aprPct ?? new Decimal(0);
+    const part = Math.min(HOUR, toMs - atMs);
+    sum = sum.plus(apr.times(part).div(100 * 365 * DAY));
+  }
+  return sum;
+}
+
+function sdkValue(of: Market, holding: { collateral: bigint; borrowShares: bigint }, known: ChainFacts = facts) {
+  const composed = composedMarket(composedOf(robinhood, known), of.id);
+  const { value: state } = composed.facts.lendingState;
+  const params = {
+    loanToken: of.loan.address,
+    collateralToken: of.collateral.address,
+    oracle: of.oracle,
+    irm: of.irm,
+    lltv: of.lltv,
+  };
+  const accrued = new SdkMarket({
+    ...state,
+    params,
+    price: composed.facts.oracle.value.price,
+    totalBorrowAssets: composed.totalBorrowAssets,
+    totalSupplyAssets: composed.totalSupplyAssets,
+    lastUpdate: state.blockTimestamp,
+  });
+  const position = new AccrualPosition({ ...holding, user: WALLET, supplyShares: 0n }, accrued);
+  const usd = (assets: bigint) => new Decimal(assets.toString()).shiftedBy(-of.loan.decimals).times(PRICE);
+  return { debt: usd(position.borrowAssets), collateral: usd(position.collateralValue ?? 0n) };
+}
+
+/** Compare with numbers computed elsewhere; quotients are rounded to 18 places here. */
+function expectPnl(pnl: Pnl, expected: { deposited: Decimal; returned: Decimal; net: Decimal; incentives: Decimal }) {
+  const { deposited, returned, net, incentives } = expected;
+  expect(pnl.gaps).toEqual([]);
+  expect(pnl.depositedUsd).toBe(deposited.toFixed());
+  expect(pnl.returnedUsd).toBe(returned.toFixed());
+  expect(pnl.netValueUsd).toBe(net.toFixed());
+  expect(pnl.baseResultUsd).toBe(net.plus(returned).minus(deposited).toFixed());
+  expect(new Decimal(pnl.incentivesUsd ?? Number.NaN).minus(incentives).abs().lt('1e-15')).toBe(true);
+  expect(pnl.totalUsd).toBe(new Decimal(pnl.baseResultUsd ?? '').plus(pnl.incentivesUsd ?? '').toFixed());
+  const rate = net.plus(returned).minus(deposited).plus(incentives).times(100).div(deposited);
+  expect(new Decimal(pnl.returnOnEquityPct ?? Number.NaN).minus(rate).abs().lt('1e-13')).toBe(true);
+}
+
+const holding = { collateral: units('500'), borrowShares: units('400') * 10n ** 6n };
+const open = held(market.id, { ...holding, depositedAssets: units('120'), returnedAssets: units('3') });
+const onlyItem = (seen: Parameters<typeof portfolioOf>[0]) => {
+  const { positions, closed } = portfolioOf(seen);
+  const [item] = [...positions, ...closed];
+  if (item?.kind !== 'loop') throw new Error('a loop expected');
+  return item as PortfolioLoop;
+};
+
+describe('P&L of a loop', () => {
+  test('default: an open one, as the SDK and an hour-by-hour sum have it', () => {
+    const row = rowOf(market.id);
+    const { pnl } = onlyItem({ chain: robinhood, facts, positions: [open], rows: [row] });
+    const value = sdkValue(market, holding);
+    const earned = hourByHour(row.createdAtMs, Number(BLOCK.timestamp) * 1_000);
+    expect(earned.gt(0)).toBe(true);
+    expectPnl(pnl, {
+      deposited: new Decimal(120).times(PRICE),
+      returned: new Decimal(3).times(PRICE),
+      net: value.collateral.minus(value.debt),
+      incentives: value.debt.times(earned),
+    });
+  });
+
+  test.each([
+    ['closed', { open: false }, '117.5'],
+    ['liquidated', { open: true }, '0'],
+  ] as const)(
+    'behavior: a %s one has nothing left, and earned on what its LTV amounted to until it ended',
+    (status, flag, back) => {
+      const closedAtMs = NOW_MS - 3 * DAY;
+      const row = rowOf(market.id, { isOpen: false, closedAtMs });
+      const ended = held(market.id, { ...flag, depositedAssets: units('120'), returnedAssets: units(back) });
+      const item = onlyItem({ chain: robinhood, facts, positions: [ended], rows: [row] });
+      expect(item.position.status).toBe(status);
+      const deposited = new Decimal(120).times(PRICE);
+      expectPnl(item.pnl, {
+        deposited,
+        returned: new Decimal(back).times(PRICE),
+        net: new Decimal(0),
+        incentives: deposited.times(4).times(hourByHour(row.createdAtMs, closedAtMs)), // 80 % LTV: four parts of debt
+      });
+    },
+  );
+
+  test('behavior: collateral-side incentives accrue on the collateral', () => {
+    const paying = withItem(facts, 'incentiveHistory', market.id, { value: paid('collateral') });
+    const row = rowOf(market.id);
+    const { pnl } = onlyItem({ chain: robinhood, facts: paying, positions: [open], rows: [row] });
+    const { collateral } = sdkValue(market, holding, paying);
+    const earned = collateral.times(hourByHour(row.createdAtMs, Number(BLOCK.timestamp) * 1_000));
+    expect(new Decimal(pnl.incentivesUsd ?? '').minus(earned).abs().lt('1e-15')).toBe(true);
+  });
+
+  test('behavior: a campaign whose records begin late leaves a gap, and no number is made up for it', () => {
+    const [known] = paid('borrow').campaigns;
+    const late = { campaigns: [{ ...known, startsAtMs: NOW_MS - 40 * DAY }] } as ReturnType<typeof paid>;
+    const lacking = withItem(facts, 'incentiveHistory', market.id, { value: late });
+    const row = rowOf(market.id, { createdAtMs: NOW_MS - 30 * DAY });
+    const { pnl } = onlyItem({ chain: robinhood, facts: lacking, positions: [open], rows: [row] });
+    expect(pnl).not.toHaveProperty('incentivesUsd');
+    expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
+  });
+
+  test('behavior: a row opened or closed in a future has no life to earn in, and no time of it is shown as later than now', () => {
+    const ahead = NOW_MS + 40 * DAY;
+    const times = { createdAtMs: ahead, updatedAtMs: ahead };
+    const opened = onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id, times)] });
+    expect(opened.row).toMatchObject({ openedAtMs: null, createdAtMs: NOW_MS, updatedAtMs: NOW_MS });
+    expect(opened.pnl).not.toHaveProperty('incentivesUsd');
+    expect(opened.pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'IMPLAUSIBLE' });
+    const over = held(market.id, { open: false, depositedAssets: units('120'), returnedAssets: units('117') });
+    const row = rowOf(market.id, { isOpen: false, closedAtMs: ahead });
+    const closed = onlyItem({ chain: robinhood, facts, positions: [over], rows: [row] });
+    expect(closed.row?.closedAtMs).toBeNull();
+    expect(closed.pnl).not.toHaveProperty('incentivesUsd');
+    const soon = rowOf(market.id, { isOpen: false, closedAtMs: NOW_MS + 60_000 });
+    const justClosed = onlyItem({ chain: robinhood, facts, positions: [over], rows: [soon] });
+    expect(justClosed.row?.closedAtMs).toBe(NOW_MS);
+    expect(justClosed.pnl).toHaveProperty('incentivesUsd');
+  });
+
+  test('behavior: who owes more than the collateral has lost what was put in and nothing beyond, and the bad debt is told', () => {
+    const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
+    const drowned = held(market.id, { ...under, depositedAssets: units('120') });
+    const { pnl } = onlyItem({ chain: robinhood, facts, positions: [drowned], rows: [rowOf(market.id)] });
+    const { debt, collateral } = sdkValue(market, under);
+    expect(debt.gt(collateral)).toBe(true);
+    expect(pnl).toMatchObject({ netValueUsd: '0', badDebtUsd: debt.minus(collateral).toFixed() });
+    expect(pnl.baseResultUsd).toBe(new Decimal(pnl.depositedUsd ?? '').negated().toFixed());
+    expect(Number(pnl.returnOnEquityPct)).toBeGreaterThanOrEqual(-100);
+    expect(onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id)] }).pnl.badDebtUsd).toBe('0');
+  });
+
+  test('behavior: what is not known is absent with a gap, never zero', () => {
+    const fieldsOf = (pnl: Pnl) => pnl.gaps.map(({ field, reason }) => `${field} ${reason}`);
+    const unregistered = onlyItem({ chain: robinhood, facts, positions: [open] }).pnl;
+    expect(unregistered).toHaveProperty('baseResultUsd');
+    expect(unregistered).not.toHaveProperty('totalUsd');
+    expect(fieldsOf(unregistered)).toEqual([
+      'pnl.incentivesUsd NOT_MEASURED',
+      'pnl.totalUsd NOT_MEASURED',
+      'pnl.returnOnEquityPct NOT_MEASURED',
+    ]);
+    const endless = rowOf(market.id, { isOpen: true });
+    const ended = held(market.id, { open: false, depositedAssets: units('120') });
+    expect(onlyItem({ chain: robinhood, facts, positions: [ended], rows: [endless] }).pnl).not.toHaveProperty(
+      'incentivesUsd',
+    );
+    const priceless = withItem(facts, 'price', market.loan.address, {});
+    const unpriced = onlyItem({ chain: robinhood, facts: priceless, positions: [open], rows: [rowOf(market.id)] }).pnl;
+    expect(Object.keys(unpriced)).toEqual(['gaps']);
+    const unmeasured = withItem(withItem(facts, 'incentives', market.id, {}), 'incentiveHistory', market.id, {});
+    expect(
+      onlyItem({ chain: robinhood, facts: unmeasured, positions: [open], rows: [rowOf(market.id)] }).pnl,
+    ).not.toHaveProperty('incentivesUsd');
+  });
+
+  test('behavior: a market that never paid anything needs no row to say so', () => {
+    const { pnl } = onlyItem({ chain: robinhood, positions: [open] });
+    expect(pnl).toMatchObject({ incentivesUsd: '0', gaps: [] });
+    expect(pnl.totalUsd).toBe(pnl.baseResultUsd);
+  });
+});
+
+describe('P&L of a vault', () => {
+  const stock = {
+    marketId: vault.stockMarket.id,
+    collateral: 20n * 10n ** BigInt(vault.stock.decimals),
+    borrowShares: 10n * 10n ** 12n,
+  };
+  const tagged = { equityVaultId: vault.id, addedUsd: new Decimal('5'), removedUsd: new Decimal('1.5') };
+
+  test('default: an open one is worth both legs, and what was put in is what is registered', () => {
+    const row = rowOf(market.id, tagged);
+    const { equityPositions, positions } = portfolioOf({
+      chain: robinhood,
+      facts,
+      positions: [open],
+      stocks: [stock],
+      rows: [row],
+    });
+    expect(positions).toEqual([]);
+    const [found] = equityPositions;
+    expect(found).toMatchObject({ status: 'open', vaultId: vault.id, equity: { yieldLoopMatch: 'tagged' } });
+    const [leg, loop] = [sdkValue(vault.stockMarket, stock), sdkValue(market, holding)];
+    expectPnl((found as PortfolioVault).pnl, {
+      deposited: new Decimal(105),
+      returned: new Decimal('1.5'),
+      net: leg.collateral.minus(leg.debt).plus(loop.collateral).minus(loop.debt),
+      incentives: loop.debt.times(hourByHour(row.createdAtMs, Number(BLOCK.timestamp) * 1_000)),
+    });
+  });
+
+  test('behavior: a closed one stands as the vault', () => {
+    const closedAtMs = NOW_MS - 3 * DAY;
+    const row = rowOf(market.id, { ...tagged, isOpen: false, closedAtMs, returnedUsd: new Decimal('108') });
+    const ended = held(market.id, { open: false, depositedAssets: units('40') });
+    const { closed, header } = portfolioOf({ chain: robinhood, facts, positions: [ended], rows: [row] });
+    expect(header).toEqual({ totalDepositedUsd: '0', openCount: 0 });
+    expect(closed).toMatchObject([
+      { kind: 'vault', status: 'closed', vaultId: vault.id, equity: null, loops: [{ drift: null }] },
+    ]);
+    expectPnl((closed[0] as PortfolioVault).pnl, {
+      deposited: new Decimal(105),
+      returned: new Decimal('109.5'),
+      net: new Decimal(0),
+      incentives: new Decimal(40).times(PRICE).times(4).times(hourByHour(row.createdAtMs, closedAtMs)),
+    });
+  });
+
+  test('behavior: without a row nobody knows what was put in', () => {
+    const loop = held(market.id, { ...holding, depositedAssets: sdkDebt() });
+    const { equityPositions, header } = portfolioOf({ chain: robinhood, facts, positions: [loop], stocks: [stock] });
+    expect(equityPositions[0]?.pnl).toHaveProperty('netValueUsd');
+    expect(equityPositions[0]?.pnl).not.toHaveProperty('depositedUsd');
+    expect(header).toEqual({ openCount: 1 });
+  });
+
+  function sdkDebt(): bigint {
+    const { debt } = sdkValue((vault as NonNullable<typeof vault>).stockMarket, stock);
+    return BigInt(debt.div(PRICE).shiftedBy(market.loan.decimals).toFixed(0));
+  }
+});
+
+describe('sumPnl', () => {
+  const amount = fc
+    .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
+    .map((n) => new Decimal(n.toString()).shiftedBy(-18));
+  const parts = fc.record({ depositedUsd: amount, returnedUsd: amount, netValueUsd: amount, incentivesUsd: amount });
+
+  test('default: parts sum to the total, position by position and over all, without exponents', () => {
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 6 }), (all) => {
+        const pnls = all.map(toPnl);
+        const sum = sumPnl(pnls);
+        for (const pnl of [...pnls, sum]) {
+          const value = (name: keyof Omit<Pnl, 'gaps'>) => new Decimal(pnl[name] ?? Number.NaN);
+          const base = value('netValueUsd').plus(value('returnedUsd')).minus(value('depositedUsd'));
+          expect(base.eq(value('baseResultUsd'))).toBe(true);
+          expect(base.plus(value('incentivesUsd')).eq(value('totalUsd'))).toBe(true);
+          expect(JSON.stringify(pnl)).not.toMatch(/\de[+-]?\d/);
+        }
+        const total = pnls.reduce((one, pnl) => one.plus(pnl.totalUsd ?? Number.NaN), new Decimal(0));
+        expect(sum.totalUsd).toBe(total.toFixed());
+      }),
+    );
+  });
+});

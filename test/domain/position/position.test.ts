@@ -1,0 +1,257 @@
+import { AccrualPosition, Market as SdkMarket } from '@morpho-org/blue-sdk';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { composePosition, statusOf } from '../../../src/domain/position/compose.ts';
+import type { Position } from '../../../src/domain/position/types.ts';
+import { Decimal } from '../../../src/shared/decimal.ts';
+import { completeFacts, FEED, marketOf, NOW_MS, withItem } from '../world.ts';
+import { BLOCK, composedMarket, composedOf, ethereum, held, holdings, PROXY } from './position-world.ts';
+
+const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
+const facts = completeFacts(ethereum);
+const composed = composedMarket(composedOf(ethereum, facts), market.id);
+const owner = holdings(1, []);
+/** 1,000 sUSDe at 1.07 PYUSD against about 770 PYUSD. */
+const open = held(market.id, {
+  id: 3,
+  collateral: 1_000n * 10n ** 18n,
+  borrowShares: 724n * 10n ** 12n,
+  depositedAssets: 321_500_000n,
+});
+const show = (over: Partial<typeof open> = {}): Position =>
+  composePosition({ ...open, ...over }, owner, { market, composed });
+
+/** The protocol's own position, with the market accrued to `timestamp`. */
+function sdkPosition(timestamp: bigint, price = composed.facts.oracle.value.price, shares = open.borrowShares) {
+  const { value: state } = composed.facts.lendingState;
+  const params = {
+    loanToken: market.loan.address,
+    collateralToken: market.collateral.address,
+    oracle: market.oracle,
+    irm: market.irm,
+    lltv: market.lltv,
+  };
+  // The rate that was read stands for the model: the totals then grow as the chain's would.
+  const sdk = new SdkMarket({ ...state, params, price });
+  const elapsed = timestamp - state.lastUpdate;
+  const taylor = (x: bigint) => x + (x * x) / (2n * 10n ** 18n) + (x * x * x) / (6n * 10n ** 36n);
+  const interest = (state.totalBorrowAssets * taylor(state.borrowRate * elapsed)) / 10n ** 18n;
+  const accrued = new SdkMarket({
+    ...sdk,
+    params: sdk.params,
+    price,
+    totalBorrowAssets: sdk.totalBorrowAssets + interest,
+    totalSupplyAssets: sdk.totalSupplyAssets + interest,
+    lastUpdate: timestamp,
+  });
+  return new AccrualPosition(
+    { user: PROXY, collateral: open.collateral, borrowShares: shares, supplyShares: 0n },
+    accrued,
+  );
+}
+
+describe('composePosition', () => {
+  test('default', () => {
+    const { freshness, gaps, readAt, oraclePriceAsOfMs, ...shown } = show();
+    expect(readAt).toEqual({ blockNumber: BLOCK.number, blockTimeMs: Number(BLOCK.timestamp) * 1_000 });
+    expect(oraclePriceAsOfMs).toBe(Number(FEED.updatedAt) * 1_000);
+    expect(gaps).toEqual([]);
+    expect(freshness?.borrow).toEqual(composed.stamps.borrow);
+    expect(shown).toMatchInlineSnapshot(`
+      {
+        "amountDepositedInLoanToken": "321.5",
+        "amountLeveragedCollateral": "1000",
+        "amountLoan": "769.256636",
+        "amountReturnedInLoanToken": "0",
+        "chainId": 1,
+        "collateralSymbol": "sUSDe",
+        "collateralUsd": "1069.79",
+        "currentLeverage": "3.6",
+        "currentLeverageApyPct": "12.03",
+        "debtUsd": "769.10",
+        "exitLiquidity": {
+          "cleanExitSizeUsd": "1000000",
+          "exceedsCleanExitSize": false,
+          "noSwapRoute": false,
+          "tier": "good",
+          "unwindSizeUsd": "1069.79",
+        },
+        "id": 3,
+        "liquidated": false,
+        "liquidationLtvPct": "91.50",
+        "liquidationPrice": "0.840717634973",
+        "loanSymbol": "PYUSD",
+        "ltvHeadroomPct": "19.61",
+        "ltvPct": "71.89",
+        "marketId": "0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5",
+        "netCollateral": "281.068564485981308411",
+        "netValueUsd": "300.68",
+        "open": true,
+        "positionId": "1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-3",
+        "proxy": "0x00000000000000000000000000000000000000B2",
+        "status": "open",
+        "strategyId": "0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5",
+        "wallet": "0x00000000000000000000000000000000000000A1",
+        "warnings": [],
+      }
+    `);
+  });
+
+  test("behavior: debt, LTV and liquidation price are the SDK's, with interest up to the block of the reading", () => {
+    for (const seconds of [0n, 30n, 3_600n, 86_400n]) {
+      const timestamp = BLOCK.timestamp + seconds;
+      const sdk = sdkPosition(timestamp);
+      const shown = composePosition(open, { ...owner, block: { number: 101n, timestamp } }, { market, composed });
+      expect(shown.amountLoan).toBe(new Decimal(sdk.borrowAssets.toString()).shiftedBy(-6).toFixed());
+      expect(shown.ltvPct).toBe(new Decimal((sdk.ltv ?? 0n).toString()).shiftedBy(-16).toFixed(2));
+      const price = new Decimal((sdk.liquidationPrice ?? 0n).toString()).shiftedBy(18 - 6 - 36);
+      expect(shown.liquidationPrice).toBe(price.precision(12).toFixed());
+    }
+  });
+
+  test('behavior: a reading older than the market state takes no interest back', () => {
+    const earlier = { ...owner, block: { number: 90n, timestamp: BLOCK.timestamp - 600n } };
+    expect(composePosition(open, earlier, { market, composed }).amountLoan).toBe(show().amountLoan);
+  });
+
+  test.each([
+    ['closed', { open: false, collateral: 0n, borrowShares: 0n }],
+    ['liquidated', { open: true, collateral: 0n, borrowShares: 0n }],
+  ] as const)('behavior: a %s position holds nothing; its ratios cannot apply', (status, over) => {
+    const shown = show(over);
+    expect(shown).toMatchObject({
+      status,
+      open: false,
+      liquidated: status === 'liquidated',
+      amountLeveragedCollateral: '0',
+      netCollateral: '0',
+      amountLoan: '0',
+      netValueUsd: '0.00',
+      ltvPct: null,
+      currentLeverage: null,
+      currentLeverageApyPct: null,
+      liquidationPrice: null,
+      exitLiquidity: null,
+      amountDepositedInLoanToken: '321.5',
+    });
+    expect(new Set(shown.gaps.map(({ reason }) => reason))).toEqual(new Set(['NOT_APPLICABLE']));
+  });
+
+  test('behavior: without debt there is no liquidation price, and leverage is 1', () => {
+    const shown = show({ borrowShares: 0n });
+    expect(shown).toMatchObject({
+      ltvPct: '0.00',
+      ltvHeadroomPct: '91.50',
+      currentLeverage: '1.0',
+      liquidationPrice: null,
+    });
+    expect(shown.currentLeverageApyPct).toBe(composed.effectiveCollateralApyPct.toFixed(2));
+    expect(shown.gaps).toEqual([expect.objectContaining({ field: 'liquidationPrice', reason: 'NONE' })]);
+  });
+
+  test('behavior: under water there is no leverage, and the net value is negative', () => {
+    const shown = show({ borrowShares: open.borrowShares * 2n });
+    expect(shown).toMatchObject({ status: 'open', currentLeverage: null, currentLeverageApyPct: null });
+    expect(
+      [shown.netValueUsd, shown.netCollateral, shown.ltvHeadroomPct].every((value) => value?.startsWith('-')),
+    ).toBe(true);
+  });
+
+  test('behavior: an unknown loan price costs the USD fields, with its reason', () => {
+    const failure = { reason: 'timeout', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
+    const unpriced = withItem(facts, 'price', market.loan.address, { failure });
+    const shown = composePosition(open, owner, {
+      market,
+      composed: composedMarket(composedOf(ethereum, unpriced), market.id),
+    });
+    expect(shown).not.toHaveProperty('netValueUsd');
+    expect(shown).toMatchObject({ ltvPct: show().ltvPct, amountLoan: show().amountLoan });
+    expect(shown.exitLiquidity).toEqual({ tier: 'good', cleanExitSizeUsd: '1000000', noSwapRoute: false });
+    expect(shown.gaps).toContainEqual(
+      expect.objectContaining({ field: 'netValueUsd', reason: 'SOURCE_FAILED', sinceMs: failure.sinceMs }),
+    );
+  });
+
+  test('behavior: an unmeasured exit has no tier and no verdict, each with its reason', () => {
+    const unswept = withItem(facts, 'exitLiquidity', market.collateral.address, {});
+    const shown = composePosition(open, owner, {
+      market,
+      composed: composedMarket(composedOf(ethereum, unswept), market.id),
+    });
+    expect(shown.exitLiquidity).toEqual({ unwindSizeUsd: show().exitLiquidity?.unwindSizeUsd, noSwapRoute: true });
+    expect(shown.gaps.map(({ field, reason }) => `${field} ${reason}`)).toEqual([
+      'exitLiquidity.tier NOT_MEASURED',
+      'exitLiquidity.cleanExitSizeUsd NOT_MEASURED',
+      'exitLiquidity.exceedsCleanExitSize NOT_MEASURED',
+      'exitLiquidity.noSwapRoute NOT_MEASURED',
+    ]);
+  });
+
+  test('behavior: a position larger than the clean size exceeds it; without a clean size any does', () => {
+    const large = show({ collateral: open.collateral * 1_000n });
+    expect(large.exitLiquidity).toMatchObject({ cleanExitSizeUsd: '1000000', exceedsCleanExitSize: true });
+    const lossy = { '100000': new Decimal(3), '500000': new Decimal(4), '1000000': null, '5000000': null };
+    const thin = withItem(facts, 'exitLiquidity', market.collateral.address, { value: { slippagePct: lossy } });
+    const shown = composePosition(open, owner, {
+      market,
+      composed: composedMarket(composedOf(ethereum, thin), market.id),
+    });
+    expect(shown.exitLiquidity).toMatchObject({ tier: 'thin', cleanExitSizeUsd: null, exceedsCleanExitSize: true });
+    expect(shown.gaps).toContainEqual(
+      expect.objectContaining({ field: 'exitLiquidity.cleanExitSizeUsd', reason: 'NONE' }),
+    );
+  });
+
+  test('behavior: an unknown market costs its fields, never the position', () => {
+    const foreign = composePosition(open, owner, {});
+    expect(foreign).toMatchObject({ id: 3, status: 'open', positionId: `1-${market.id}-3`, exitLiquidity: null });
+    const waiting = composePosition(open, owner, { market });
+    expect(waiting).toMatchObject({ collateralSymbol: 'sUSDe', amountLeveragedCollateral: '1000' });
+    for (const shown of [foreign, waiting]) {
+      expect(shown).not.toHaveProperty('amountLoan');
+      expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'amountLoan', reason: 'NOT_MEASURED' }));
+    }
+  });
+
+  test('behavior: what is shown adds up, and no number is in exponent form', () => {
+    const amounts = fc.record({
+      // From ten loan base units on: dust that the oracle rounds to nothing has no LTV.
+      collateral: fc.bigInt({ min: 10n ** 13n, max: 10n ** 30n }),
+      borrowShares: fc.bigInt({ min: 0n, max: 10n ** 24n }),
+    });
+    fc.assert(
+      fc.property(amounts, (over) => {
+        const shown = show(over);
+        for (const value of Object.values(shown)) {
+          if (typeof value === 'string') expect(value).not.toMatch(/^-?\d+(\.\d+)?e/i);
+        }
+        const of = (text: string | null | undefined) => new Decimal(text ?? 'NaN');
+        expect(of(shown.ltvPct).plus(of(shown.ltvHeadroomPct)).toFixed(2)).toBe(shown.liquidationLtvPct);
+        const net = of(shown.collateralUsd).minus(of(shown.debtUsd));
+        expect(net.minus(of(shown.netValueUsd)).abs().lte('0.01')).toBe(true);
+        expect(of(shown.netCollateral).lte(of(shown.amountLeveragedCollateral))).toBe(true);
+        const underWater = of(shown.netCollateral).isNegative();
+        if (of(shown.ltvPct).lt('99.99')) expect(underWater).toBe(false);
+        if (of(shown.ltvPct).gt('100.01')) expect(underWater).toBe(true);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+describe('composePosition at the edge of value', () => {
+  test('behavior: collateral that the oracle calls worthless has no LTV', () => {
+    const shown = show({ collateral: 1n, borrowShares: 0n });
+    expect(shown).toMatchObject({ status: 'open', ltvPct: null, ltvHeadroomPct: null, currentLeverage: null });
+    expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'ltvPct', reason: 'NOT_APPLICABLE' }));
+  });
+});
+
+describe('statusOf', () => {
+  test('default', () => {
+    expect(statusOf({ open: true, collateral: 1n })).toBe('open');
+    expect(statusOf({ open: true, collateral: 0n })).toBe('liquidated');
+    expect(statusOf({ open: false, collateral: 0n })).toBe('closed');
+    expect(statusOf({ open: false, collateral: 1n })).toBe('closed');
+  });
+});

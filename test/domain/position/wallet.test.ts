@@ -1,0 +1,211 @@
+import { AccrualPosition, Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { describe, expect, test } from 'vitest';
+import type { LoopTags } from '../../../src/domain/equity/loops.ts';
+import type { HeldPosition } from '../../../src/domain/position/types.ts';
+import { attributionOf, composeWallet } from '../../../src/domain/position/wallet.ts';
+import { Decimal } from '../../../src/shared/decimal.ts';
+import { completeFacts, withItem } from '../world.ts';
+import { composedMarket, composedOf, held, holdings, robinhood, WALLET } from './position-world.ts';
+
+const [vault, rival] = robinhood.equityVaults;
+if (!vault || !rival) throw new Error('two vaults expected');
+const facts = completeFacts(robinhood);
+const composed = composedOf(robinhood, facts);
+const stock = composedMarket(composed, vault.stockMarket.id);
+const usdg = 10n ** 6n;
+const shares = 10n ** 12n;
+
+/** 20 stocks at 1.07 USDG, some 10.6 USDG owed: an LTV of about 50 %. */
+const stockLeg = {
+  marketId: vault.stockMarket.id,
+  collateral: 20n * 10n ** BigInt(vault.stock.decimals),
+  borrowShares: 10n * shares,
+};
+const debt = sdkPosition().borrowAssets;
+const loop = (id: number, basis: bigint, over: Partial<HeldPosition> = {}): HeldPosition =>
+  held(vault.yieldMarket.id, {
+    id,
+    depositedAssets: basis,
+    collateral: 90n * usdg,
+    borrowShares: 80n * shares,
+    ...over,
+  });
+const other = robinhood.markets.find(({ id }) => id !== vault.yieldMarket.id);
+if (!other) throw new Error('another market expected');
+const plain = held(other.id, { id: 7, collateral: 10n ** 20n, depositedAssets: debt });
+
+function sdkPosition() {
+  const { value: state } = stock.facts.lendingState;
+  const { stockMarket } = vault as NonNullable<typeof vault>;
+  const params = {
+    loanToken: stockMarket.loan.address,
+    collateralToken: stockMarket.collateral.address,
+    oracle: stockMarket.oracle,
+    irm: stockMarket.irm,
+    lltv: stockMarket.lltv,
+  };
+  const accrued = new SdkMarket({
+    ...state,
+    params,
+    price: stock.facts.oracle.value.price,
+    totalBorrowAssets: stock.totalBorrowAssets,
+    totalSupplyAssets: stock.totalSupplyAssets,
+    lastUpdate: state.blockTimestamp,
+  });
+  return new AccrualPosition({ ...stockLeg, user: WALLET, supplyShares: 0n }, accrued);
+}
+
+const compose = (positions: readonly HeldPosition[], tags: LoopTags = new Map(), stocks = [stockLeg]) =>
+  composeWallet(robinhood, composed, holdings(4663, positions, stocks), tags);
+
+describe('composeWallet', () => {
+  test('default: a loop that explains the debt stands in its vault; the others are positions, newest first', () => {
+    const { positions, equityPositions } = compose([loop(0, debt), plain, loop(9, debt * 3n)]);
+    expect(positions.map(({ id }) => id)).toEqual([9, 7]);
+    expect(equityPositions).toHaveLength(1);
+    const [found] = equityPositions;
+    expect(found).toMatchObject({
+      strategyId: vault.id,
+      curator: vault.curator,
+      yieldLoopMatch: 'basis',
+      yieldLoops: [{ id: 0, status: 'open' }],
+      gaps: [],
+    });
+    expect(found).not.toHaveProperty('ambiguousYieldLoopIds');
+  });
+
+  test('behavior: the stock leg is valued as by the SDK', () => {
+    const sdk = sdkPosition();
+    const [found] = compose([loop(0, debt)]).equityPositions;
+    const priceUsd = new Decimal('1.07').times('0.9998');
+    const ltv = new Decimal((sdk.ltv ?? 0n).toString()).shiftedBy(-16);
+    expect(found?.stock).toEqual({
+      symbol: vault.stock.displaySymbol,
+      collateral: '20',
+      collateralUsd: priceUsd.times(20).toFixed(2),
+      priceUsd: priceUsd.toFixed(),
+      debtUsdg: new Decimal(sdk.borrowAssets.toString()).shiftedBy(-6).toFixed(),
+      ltvPct: ltv.toFixed(2),
+      liquidationLtvPct: '62.50',
+      ltvHeadroomPct: new Decimal('62.50').minus(ltv.toFixed(2)).toFixed(2),
+      liquidationPriceUsd: expect.any(String),
+      priceDropToLiquidationPct: expect.any(String),
+      borrowApyPct: stock.borrowApyPct.toFixed(2),
+    });
+    const liquidation = new Decimal((sdk.liquidationPrice ?? 0n).toString())
+      .shiftedBy(vault.stock.decimals - 6 - 36)
+      .times('0.9998');
+    const shown = new Decimal(found?.stock.liquidationPriceUsd ?? 'NaN');
+    expect(shown.minus(liquidation).abs().lt('0.000001')).toBe(true);
+    const drop = new Decimal(1).minus(shown.div(priceUsd)).times(100);
+    expect(found?.stock.priceDropToLiquidationPct).toBe(drop.toFixed(2));
+  });
+
+  test('behavior: net value and net APY are those of both legs', () => {
+    const [found] = compose([loop(0, debt)]).equityPositions;
+    const stockNet = new Decimal(found?.stock.collateralUsd ?? 'NaN').minus(
+      new Decimal(found?.stock.debtUsdg ?? 'NaN').times('0.9998'),
+    );
+    const net = stockNet.plus(found?.yieldLoops[0]?.netValueUsd ?? 'NaN');
+    expect(
+      net
+        .minus(found?.netValueUsd ?? 'NaN')
+        .abs()
+        .lte('0.01'),
+    ).toBe(true);
+    const leg = new Decimal(found?.yieldLoops[0]?.currentLeverageApyPct ?? 'NaN');
+    const apy = new Decimal(found?.stock.ltvPct ?? 'NaN').times(leg.minus(stock.borrowApyPct)).div(100);
+    expect(
+      apy
+        .minus(found?.currentNetApyPct ?? 'NaN')
+        .abs()
+        .lte('0.01'),
+    ).toBe(true);
+  });
+
+  test('behavior: a registration decides where the basis could not', () => {
+    const loops = [loop(0, debt), loop(1, debt)];
+    const ambiguous = compose(loops);
+    expect(ambiguous.positions.map(({ id }) => id)).toEqual([1, 0]);
+    expect(ambiguous.equityPositions[0]).toMatchObject({
+      yieldLoopMatch: 'ambiguous',
+      ambiguousYieldLoopIds: [0, 1],
+      yieldLoops: [],
+    });
+    expect(ambiguous.equityPositions[0]).not.toHaveProperty('netValueUsd');
+    expect(ambiguous.equityPositions[0]?.gaps.map(({ field }) => field)).toEqual(['netValueUsd', 'currentNetApyPct']);
+
+    const tagged = compose(loops, new Map([[1, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]));
+    expect(tagged.positions.map(({ id }) => id)).toEqual([0]);
+    expect(tagged.equityPositions[0]).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
+  });
+
+  test('behavior: without a loop the vault is its stock leg; nothing is hidden', () => {
+    const { positions, equityPositions } = compose([plain]);
+    expect(positions.map(({ id }) => id)).toEqual([7]);
+    const [found] = equityPositions;
+    expect(found).toMatchObject({ yieldLoopMatch: 'none', yieldLoops: [] });
+    expect(found?.currentNetApyPct?.startsWith('-')).toBe(true);
+  });
+
+  test('behavior: two vaults that one loop could explain are both ambiguous', () => {
+    const twin = { ...stockLeg, marketId: rival.stockMarket.id };
+    const { equityPositions, positions } = compose([loop(0, debt)], new Map(), [stockLeg, twin]);
+    expect(
+      equityPositions.map(({ yieldLoopMatch, ambiguousYieldLoopIds }) => [yieldLoopMatch, ambiguousYieldLoopIds]),
+    ).toEqual([
+      ['ambiguous', [0]],
+      ['ambiguous', [0]],
+    ]);
+    expect(positions.map(({ id }) => id)).toEqual([0]);
+  });
+
+  test('behavior: a vault whose stock is gone is none, and its tagged loops are positions again', () => {
+    const tags = new Map([[0, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]);
+    const { positions, equityPositions } = compose([loop(0, debt)], tags, []);
+    expect(equityPositions).toEqual([]);
+    expect(positions.map(({ id }) => id)).toEqual([0]);
+  });
+
+  test('behavior: a vault without debt cannot be liquidated, and costs nothing', () => {
+    const [found] = compose([loop(0, debt)], new Map(), [{ ...stockLeg, borrowShares: 0n }]).equityPositions;
+    expect(found?.stock).toMatchObject({ debtUsdg: '0', ltvPct: '0.00', liquidationPriceUsd: null });
+    expect(found).toMatchObject({ yieldLoopMatch: 'none', currentNetApyPct: '0.00' });
+  });
+
+  test('behavior: while the stock market is not measured, its loops cannot be told and its values are gaps', () => {
+    const blind = withItem(facts, 'lendingState', vault.stockMarket.id, {});
+    const { equityPositions, positions } = composeWallet(
+      robinhood,
+      composedOf(robinhood, blind),
+      holdings(4663, [loop(0, debt)], [stockLeg]),
+      new Map(),
+    );
+    expect(positions.map(({ id }) => id)).toEqual([0]);
+    expect(equityPositions[0]).toMatchObject({ yieldLoopMatch: 'ambiguous', stock: { collateral: '20' } });
+    expect(equityPositions[0]?.stock).not.toHaveProperty('ltvPct');
+    expect(equityPositions[0]?.gaps).toContainEqual(
+      expect.objectContaining({ field: 'stock.ltvPct', reason: 'NOT_MEASURED' }),
+    );
+  });
+});
+
+describe('attributionOf', () => {
+  const of = (positions: readonly HeldPosition[], id: number, tags: LoopTags = new Map()) =>
+    attributionOf(robinhood, composed, holdings(4663, positions, [stockLeg]), tags, id);
+
+  test('default', () => {
+    expect(of([loop(0, debt), plain], 0)).toEqual({ vaultId: vault.id, match: 'basis', loopIds: [0] });
+    expect(of([loop(0, debt), plain], 7)).toBeNull();
+  });
+
+  test('behavior: a candidate is told as ambiguous, with all candidates', () => {
+    expect(of([loop(0, debt), loop(1, debt)], 1)).toEqual({ vaultId: vault.id, match: 'ambiguous', loopIds: [0, 1] });
+  });
+
+  test('behavior: tagged', () => {
+    const tags = new Map([[1, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]);
+    expect(of([loop(0, debt), loop(1, debt)], 1, tags)).toMatchObject({ match: 'tagged', loopIds: [1] });
+    expect(of([loop(0, debt), loop(1, debt)], 0, tags)).toBeNull();
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest';
+import { mainVenue } from '../../../devnet/chain/swaps.ts';
+import { OWNER } from '../../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { seedRegistrations } from '../../../devnet/seed-database.ts';
+import type { EquityVault } from '../../../src/catalog/types.ts';
+import { createDatabase } from '../../../src/database/client.ts';
+import { Decimal } from '../../../src/shared/decimal.ts';
+import { silentLogger } from '../../../src/shared/logger.ts';
+import { refusal } from '../../contracts/world.ts';
+import { CHAIN_ID } from '../../support/equity.ts';
+import { account, user, useVaults } from '../../support/vaults.ts';
+import { expectEnvelope } from '../known.ts';
+
+const vaults = useVaults();
+const { build, deposit, positionIn } = vaults;
+
+describe('exit', () => {
+  const owner = (name: string) => seededWallet(name).account.address;
+  const openIds = async (name: string) =>
+    (await vaults.verbs.loops(owner(name))).flatMap(({ open }, id) => (open ? [id] : []));
+
+  test('behavior: tells what it costs and what it pays out at least, on both surfaces', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    const body = { strategyId: vault.id, userAddress: owner('shareholder') };
+    const { meta, calls } = await build('exit', body);
+    expect(meta.costs.map(({ kind }: { kind: string }) => kind)).toEqual(['EXIT_SWAP', 'STOCK_SWAP']);
+    expect(Number(meta.totalSwapCostPctOfEquity)).toBeGreaterThan(0);
+    const shown = await vaults.verbs.ask(
+      'query($input: ExitEquityInput!) { exitEquity(input: $input) { ... on EquityExit { worstCase { equity ltv } costs { kind } } } }',
+      body,
+    );
+    expect(shown.costs).toHaveLength(2);
+    expect(shown.worstCase.ltv).toBeNull();
+    const { equity } = meta.worstCase;
+    expect(meta.worstCase).toEqual({ equity: expect.stringMatching(/^\d+(\.\d+)?$/), paidOut: equity });
+    const before = await vaults.verbs.balance(vault.depositToken.address, body.userAddress);
+    await vaults.verbs.sendAtomically(body.userAddress, calls);
+    const gained = (await vaults.verbs.balance(vault.depositToken.address, body.userAddress)) - before;
+    const least = new Decimal(meta.worstCase.equity).shiftedBy(vault.depositToken.decimals);
+    expect(least.lte(gained.toString())).toBe(true);
+    expect(least.gt(new Decimal(gained.toString()).times('0.9'))).toBe(true);
+  });
+
+  test('behavior: a basis match closes its loop', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: owner('shareholder') });
+    expect(exit).toMatchObject({ __typename: 'EquityExit', closes: [0], position: { yieldLoopMatch: 'basis' } });
+    await vaults.verbs.sendAtomically(owner('shareholder'), exit.calls);
+    expect(await openIds('shareholder')).toEqual([]);
+    expect(await vaults.verbs.stockLeg(vault, owner('shareholder'))).toEqual({ borrowShares: 0n, collateral: 0n });
+  });
+
+  test('behavior: stacked deposits match together; the plain loop beside them stays', async () => {
+    const vault = vaults.verbs.vault('NVDA');
+    const body = { strategyId: vault.id, userAddress: owner('stacker') };
+    const exit = await build('exit', body);
+    expect(exit.meta.position).toMatchObject({ yieldLoopMatch: 'basis' });
+    expect(exit.calls).toHaveLength(5);
+    await vaults.verbs.sendAtomically(owner('stacker'), exit.calls);
+    expect(await openIds('stacker')).toEqual([2]);
+  });
+
+  test('behavior: a list closes what it names and leaves the other loop open', async () => {
+    const vault = vaults.verbs.vault('NVDA');
+    const body = { strategyId: vault.id, userAddress: owner('stacker'), yieldPositionIds: [1] };
+    const exit = await build('exit', body);
+    expect(exit.calls).toHaveLength(4);
+    await vaults.verbs.sendAtomically(owner('stacker'), exit.calls);
+    expect(await openIds('stacker')).toEqual([0, 2]);
+  });
+
+  test('error: an ambiguous match is refused with its candidates, and closes the named one alone', async () => {
+    const vault = vaults.verbs.vault('TSLA');
+    const body = { strategyId: vault.id, userAddress: owner('ambiguous') };
+    const position = await positionIn(vault, owner('ambiguous'));
+    expect(position).toMatchObject({ yieldLoopMatch: 'ambiguous', ambiguousYieldLoopIds: [0, 1], yieldLoops: [] });
+    const refused = await vaults.verbs.post('/v1/partner/equity/exit/build', body);
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'body.yieldPositionIds', vaultId: vault.id, candidates: [0, 1] },
+    });
+    expect(await vaults.verbs.exit(body)).toMatchObject({
+      __typename: 'AmbiguousYieldLoopsRefusal',
+      retryable: false,
+      candidates: [0, 1],
+    });
+    const exit = await build('exit', { ...body, yieldPositionIds: [0] });
+    await vaults.verbs.sendAtomically(owner('ambiguous'), exit.calls);
+    expect(await openIds('ambiguous')).toEqual([1]);
+  });
+
+  test('behavior: a registered loop decides', async () => {
+    const vault = vaults.verbs.vault('TSLA');
+    const wallet = owner('ambiguous');
+    await register(wallet, vault, 1);
+    const position = await positionIn(vault, wallet);
+    expect(position).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
+    const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
+    expect(exit).toMatchObject({ closes: [1], position: { yieldLoopMatch: 'tagged' } });
+    const refused = await vaults.verbs.post('/v1/partner/equity/exit/build', {
+      strategyId: vault.id,
+      userAddress: wallet,
+      yieldPositionIds: [0],
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.details).toMatchObject({ limit: { candidates: [1] } });
+    await unregister(wallet);
+  });
+
+  test('error: managing a loop of a vault alone is refused with the way out', async () => {
+    const answer = await vaults.verbs.post('/v1/partner/manage/build', {
+      userAddress: owner('shareholder'),
+      id: 0,
+      action: 'close',
+      chainId: CHAIN_ID,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details).toEqual({
+      reason: 'equity_vault',
+      pointer: '/v1/partner/equity/exit/build',
+    });
+  });
+});
+
+/** What the venue of the chain takes, basis points: the one number of it that moves no oracle. */
+async function setVenueFee(feeBps: bigint): Promise<void> {
+  const { local } = vaults.verbs;
+  await local.call(OWNER, mainVenue(local.chain), 'SwapVenue', 'setFee', [feeBps]);
+}
+
+/** The most that a loop's sale may lose against the oracle is 1 %: the contracts hold it, whatever minimum was signed. */
+describe('the oracle cap on the sale of a loop', () => {
+  const WITHIN = 90n;
+  /** Less than a percent below the first quote, more than a percent below the oracle. */
+  const BEYOND = 102n;
+  /** Below what the exits accept, which is 1 % under their quote. */
+  const BELOW_MINIMUM = 150n;
+
+  test('error: LimitExceeded for a venue that pays too little, named with the loop and the limit', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    await deposit(vault, '5000');
+    const body = { strategyId: vault.id, userAddress: user };
+    await setVenueFee(BEYOND);
+    const refused = expectEnvelope(await vaults.verbs.post('/v1/partner/equity/exit/build', body), 400, 'bad_request');
+    expect(refused.details).toEqual({
+      field: 'body.yieldPositionIds',
+      value: '0',
+      limit: { maxPriceImpactPct: '1', maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/) },
+    });
+    expect(await vaults.verbs.exit(body)).toMatchObject({
+      __typename: 'LimitExceededRefusal',
+      field: 'yieldPositionIds',
+      limits: [
+        { name: 'maxPriceImpactPct', value: '1' },
+        { name: 'maxSwapLossPct', value: expect.stringMatching(/^\d\.\d{1,2}$/) },
+      ],
+      retryable: false,
+    });
+    await setVenueFee(WITHIN);
+    await vaults.atomically((await build('exit', body)).calls);
+    expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
+  });
+
+  test('behavior: a batch whose venue got worse than its minimum reverts and changes nothing', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    await deposit(vault, '5000');
+    const { calls } = await build('exit', { strategyId: vault.id, userAddress: user });
+    const [before, leg] = [await vaults.verbs.loops(user), await vaults.verbs.stockLeg(vault, user)];
+    await setVenueFee(BELOW_MINIMUM);
+    const [{ to, data }] = calls;
+    const closing = await refusal(vaults.verbs.local.client.call({ account: user, to, data }));
+    expect(closing?.name).toBe('FlashLeverage__SwapRouterCallFailed');
+    await expect(vaults.atomically(calls)).rejects.toThrow();
+    expect(await vaults.verbs.loops(user)).toEqual(before);
+    expect(await vaults.verbs.stockLeg(vault, user)).toEqual(leg);
+    expect(await vaults.verbs.isAuthorized(user)).toBe(false);
+  });
+
+  test('behavior: call by call the loop stays open, the rest goes on, and the loop can be left later', async () => {
+    const vault = vaults.verbs.vault('SPY');
+    await deposit(vault, '5000');
+    const { calls } = await build('exit', { strategyId: vault.id, userAddress: user });
+    // Its venue follows the oracle: the sale of the loop falls below its minimum, that of the stock does not.
+    await vaults.verbs.local.moveOracle(vault.yieldMarket, '-1.5');
+    const [first, ...others] = await vaults.verbs.sendInOrder(account, calls);
+    expect(first).toBe(false);
+    expect(others.at(-1)).toBe(true);
+    expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([true]);
+    expect(await vaults.verbs.isAuthorized(user)).toBe(false);
+    const close = { userAddress: user, id: 0, action: 'close', chainId: CHAIN_ID };
+    const left = await vaults.verbs.post('/v1/partner/manage/build', close);
+    expect(left.status, left.text).toBe(200);
+    expect(await vaults.verbs.sendInOrder(account, [left.body.tx])).toEqual([true]);
+    expect((await vaults.verbs.loops(user)).map(({ open }) => open)).toEqual([false]);
+  });
+});
+
+async function withDatabase(work: (db: ReturnType<typeof createDatabase>) => Promise<unknown>): Promise<void> {
+  const url = vaults.service.world.overrides.env.DATABASE_URL ?? '';
+  const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: 5_000 }, { logger: silentLogger });
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function register(wallet: `0x${string}`, vault: EquityVault, positionIndex: number): Promise<void> {
+  const zero = new Decimal(0);
+  const atMs = vaults.service.clock.now();
+  return withDatabase((db) =>
+    seedRegistrations(db, [
+      {
+        wallet,
+        chainId: CHAIN_ID,
+        marketId: vault.yieldMarket.id,
+        positionIndex,
+        isOpen: true,
+        depositedUsd: zero,
+        addedUsd: zero,
+        removedUsd: zero,
+        returnedUsd: zero,
+        collateralApyPctAtOpen: null,
+        borrowApyPctAtOpen: null,
+        leverageApyPctAtOpen: null,
+        desiredLtvPct: null,
+        entryPrice: null,
+        exitPrice: null,
+        equityVaultId: vault.id,
+        createdAtMs: atMs,
+        updatedAtMs: atMs,
+        closedAtMs: null,
+      },
+    ]),
+  );
+}
+
+function unregister(wallet: string): Promise<void> {
+  return withDatabase((db) =>
+    db.deleteFrom('position_registrations').where('wallet', '=', wallet.toLowerCase()).execute(),
+  );
+}

@@ -1,0 +1,304 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { accounts, OWNER } from '../../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import type { Market } from '../../../src/catalog/types.ts';
+import { fromUnits } from '../../../src/shared/decimal.ts';
+import type { Address, Hex } from '../../../src/shared/ids.ts';
+import { CHAIN_ID, type EquityVerbs, equityChain, equityVerbs, passing } from '../../support/equity.ts';
+import { type Answer, type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { expectEnvelope } from '../known.ts';
+
+const SIMULATE = '/v1/partner/equity/simulate';
+const DEPOSIT = '/v1/partner/equity/deposit/build';
+const EXIT = '/v1/partner/equity/exit/build';
+const chain = equityChain();
+const user = accounts[7]?.address as Address;
+let service: TestService;
+let verbs: EquityVerbs;
+let snapshot: Hex;
+
+beforeAll(async () => {
+  service = await startService({ sleep: passing(() => service) });
+  verbs = equityVerbs(service, chain);
+}, 120_000);
+afterAll(() => service.stop());
+beforeEach(async () => {
+  snapshot = await verbs.local.snapshot();
+});
+afterEach(async () => {
+  service.world.upstreams.faults.clear();
+  await verbs.local.revert(snapshot);
+});
+
+const body = (change: object = {}) => ({ strategyId: verbs.vault('SPY').id, amount: '1000', ...change });
+
+/** The same refusal from the preview and from the build. */
+async function refused(change: object, status: number, code: string): Promise<Json> {
+  const simulated = expectEnvelope(await verbs.post(SIMULATE, body(change)), status, code);
+  const built = expectEnvelope(await verbs.post(DEPOSIT, body({ ...change, userAddress: user })), status, code);
+  expect(built.details).toEqual(simulated.details);
+  return simulated.details;
+}
+
+describe('stockLtvPct', () => {
+  test('behavior: the cap passes', async () => {
+    const answer = await verbs.post(SIMULATE, body({ stockLtvPct: '55' }));
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.preview.stock).toMatchObject({ requestedLtvPct: '55.00', maxLtvPct: '55.00' });
+  });
+
+  test('error: a hundredth above the cap is refused with both numbers', async () => {
+    expect(await refused({ stockLtvPct: '55.01' }, 400, 'bad_request')).toEqual({
+      field: 'body.stockLtvPct',
+      value: '55.01',
+      limit: { maxStockLtvPct: '55.00' },
+    });
+    expect(await verbs.preview(body({ stockLtvPct: '55.01' }))).toMatchObject({
+      __typename: 'LimitExceededRefusal',
+      value: '55.01',
+      limits: [{ name: 'maxStockLtvPct', value: '55.00' }],
+      status: 400,
+      retryable: false,
+    });
+  });
+
+  test('error: nothing to borrow', async () => {
+    await refused({ stockLtvPct: '0' }, 400, 'bad_request');
+  });
+});
+
+describe('slippage', () => {
+  /** At its safe LTV the yield leg has less room than 1 %: what holds is echoed, and what was asked for is said. */
+  const expectTightened = (echoed: number, said: string) => {
+    expect(echoed).toBeLessThan(0.01);
+    expect(echoed).toBeGreaterThan(0.005);
+    expect(said).toContain(`Of the slippage 0.01 only ${echoed} holds`);
+  };
+
+  test('default: 0.01, as far as the limit of the contracts leaves it', async () => {
+    const { preview, note } = (await verbs.post(SIMULATE, body())).body;
+    expectTightened(preview.slippage, note);
+    const small = (await verbs.post(SIMULATE, body({ slippage: 0.002 }))).body;
+    expect(small.preview.slippage).toBe(0.002);
+    expect(small.note).not.toContain('holds');
+  });
+
+  test('behavior: above the cap it is capped, and what is left of it is echoed and named', async () => {
+    const simulated = await verbs.post(SIMULATE, body({ slippage: 0.05 }));
+    expectTightened(simulated.body.preview.slippage, simulated.body.note);
+    expect(simulated.body.note).toContain('0.05');
+    const built = await verbs.post(DEPOSIT, body({ slippage: 0.05, userAddress: user }));
+    expectTightened(built.body.meta.slippage, built.body.meta.instructions);
+    expect(built.body.meta.instructions).toContain('0.05');
+  });
+
+  test.each([0, -0.01])('error: %s is refused', async (slippage) => {
+    await refused({ slippage }, 400, 'bad_request');
+  });
+});
+
+describe('which vault', () => {
+  test.each([1, 10])('error: chain %s has none', async (chainId) => {
+    await refused({ chainId }, 400, 'bad_request');
+    const { body: answer } = await service.graphql(
+      'query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename } }',
+      { input: body({ chainId }) },
+      PARTNER,
+    );
+    expect(answer.errors?.[0].extensions).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'chainId', limit: { oneOf: [CHAIN_ID] } },
+    });
+  });
+
+  test('behavior: its own chain may be named', async () => {
+    expect((await verbs.post(SIMULATE, body({ chainId: CHAIN_ID }))).status).toBe(200);
+  });
+
+  test('error: unknown vault', async () => {
+    await refused({ strategyId: `equity-0x${'ab'.repeat(32)}` }, 400, 'bad_request');
+    const exit = { strategyId: `equity-0x${'ab'.repeat(32)}`, userAddress: user };
+    expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request');
+  });
+
+  test('error: the id of a loop points to where loops are opened', async () => {
+    const strategyId = verbs.vault('SPY').yieldMarket.id;
+    const details = { reason: 'not_equity_vault', pointer: '/v1/partner/leverage/simulate' };
+    expect(await refused({ strategyId }, 400, 'bad_request')).toEqual(details);
+    const exit = expectEnvelope(await verbs.post(EXIT, { strategyId, userAddress: user }), 400, 'bad_request');
+    expect(exit.details).toEqual(details);
+  });
+
+  test.each(['equity-0x12', 'SPY', ''])('error: "%s" is no id', async (strategyId) => {
+    await refused({ strategyId }, 400, 'bad_request');
+  });
+});
+
+describe('amount', () => {
+  test.each(['0', '1.0000001', '-5', '1e3', '', '0.000001'])('error: "%s" is refused', async (amount) => {
+    await refused({ amount }, 400, 'bad_request');
+  });
+});
+
+describe('liquidity', () => {
+  /** Let somebody else borrow nearly everything that a market can lend. */
+  async function drain(market: Market): Promise<void> {
+    const borrower = accounts[8]?.address as Address;
+    const [supplied, , borrowed] = await verbs.totals(market);
+    const free = supplied - borrowed;
+    const price = await verbs.local.oraclePrice(market);
+    const collateral = (free * 4n * 10n ** 36n) / price;
+    await verbs.local.openMorphoPosition(market, { account: borrower, collateral, borrowed: free - 1_000_000n });
+  }
+
+  test.each(['stockMarket', 'yieldMarket'] as const)('error: the %s cannot lend what is needed', async (leg) => {
+    const market = verbs.vault('SPY')[leg];
+    await drain(market);
+    const details = await refused({}, 503, 'insufficient_liquidity');
+    expect(details).toMatchObject({ symbol: 'USDG', marketId: market.id });
+    expect(Number(details.needed)).toBeGreaterThan(400);
+    expect(Number(details.available)).toBeLessThan(2);
+    expect(await verbs.preview(body())).toMatchObject({
+      __typename: 'InsufficientLiquidityRefusal',
+      retryable: true,
+      status: 503,
+      marketId: market.id,
+    });
+  });
+
+  test('error: a flash-loan swap that would lose more than the contracts accept', async () => {
+    const { yieldMarket } = verbs.vault('SPY');
+    // Only the venue's depth bounds it now.
+    await verbs.local.supply(yieldMarket, 20_000_000_000_000n);
+    const details = await refused({ amount: '1500000' }, 400, 'bad_request');
+    expect(details).toEqual({
+      field: 'body.amount',
+      value: '1500000',
+      limit: { maxPriceImpactPct: '1', maxSwapLossPct: expect.stringMatching(/^\d\.\d{1,2}$/) },
+    });
+  });
+
+  test('error: no venue takes a size beyond its depth', async () => {
+    const details = await refused({ amount: '400000000' }, 503, 'no_route');
+    expect(details).toMatchObject({ tokenIn: verbs.vault('SPY').depositToken.address, amountIn: '400000000000000' });
+  });
+});
+
+describe('sources', () => {
+  test('error: stale data stops building while reads go on', async () => {
+    service.clock.advance(310_000);
+    try {
+      const details = await refused({}, 503, 'stale_data');
+      expect(details).toMatchObject({ group: 'lendingState', staleAfterSec: 300 });
+      const wallet = seededWallet('shareholder').account.address;
+      const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
+      expectEnvelope(exit, 503, 'stale_data');
+      expect(exit.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect((await service.get(`/v1/strategies?chainId=${CHAIN_ID}`)).status).toBe(200);
+      expect((await verbs.positions(wallet)).equityPositions).toHaveLength(1);
+    } finally {
+      service.clock.advance(-310_000);
+    }
+  });
+
+  test('error: the venue is down', async () => {
+    service.world.upstreams.faults.set('kyberswap', { kind: 'status', status: 500 });
+    await refused({}, 503, 'upstream_unavailable');
+  });
+
+  test('error: an absurd quote is not believed', async () => {
+    service.world.upstreams.faults.set('kyberswap', { kind: 'absurd' });
+    await refused({}, 503, 'upstream_unavailable');
+  });
+});
+
+describe('a closed market', () => {
+  test('error: nothing is deposited and nothing left while the contract is paused', async () => {
+    await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'pause', []);
+    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed' });
+    const wallet = seededWallet('shareholder').account.address;
+    const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
+    expect(expectEnvelope(exit, 400, 'bad_request').details).toEqual({ reason: 'market_closed' });
+  });
+
+  test('error: nothing is deposited into a market that is not supported any more, and the way out stays open', async () => {
+    const { id } = verbs.vault('SPY').yieldMarket;
+    await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'setMarketEnabled', [id, false]);
+    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed', pointer: EXIT });
+    const wallet = seededWallet('shareholder').account.address;
+    const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
+    expect(exit.status, exit.text).toBe(200);
+    await verbs.sendAtomically(wallet, exit.body.calls);
+    expect((await verbs.stockLeg(verbs.vault('SPY'), wallet)).collateral).toBe(0n);
+  });
+});
+
+describe('a wallet', () => {
+  test('error: with nothing in the vault there is nothing to leave', async () => {
+    const answer = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: user });
+    expect(expectEnvelope(answer, 400, 'bad_request').details).toMatchObject({ reason: 'nothing_to_do' });
+    expect(await verbs.exit({ strategyId: verbs.vault('SPY').id, userAddress: user })).toMatchObject({
+      __typename: 'NotEligibleRefusal',
+      ineligibility: 'nothing_to_do',
+    });
+  });
+
+  test.each([
+    ['a loop that is not its own', [2]],
+    ['an id that does not exist', [77]],
+    ['one id twice', [0, 0]],
+    ['an empty list', []],
+    ['a negative id', [-1]],
+  ])('error: %s is not closed', async (_what, yieldPositionIds) => {
+    const { address } = seededWallet('stacker').account;
+    const exit = { strategyId: verbs.vault('NVDA').id, userAddress: address, yieldPositionIds };
+    expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request');
+  });
+
+  test('error: a sale that would not cover its debt is refused with both numbers', async () => {
+    const wallet = seededWallet('shareholder').account.address;
+    const vault = verbs.vault('SPY');
+    const exit = { strategyId: vault.id, userAddress: wallet };
+    await verbs.local.moveOracle(vault.stockMarket, '-60');
+    const stock = expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request').details;
+    expect(stock).toMatchObject({ field: 'body.strategyId', value: vault.id });
+    expect(Number(stock.limit.proceeds)).toBeLessThan(Number(stock.limit.debt));
+    await verbs.local.moveOracle(vault.yieldMarket, '-12');
+    const loop = expectEnvelope(await verbs.post(EXIT, exit), 400, 'bad_request').details;
+    expect(loop).toMatchObject({ field: 'body.yieldPositionIds', value: '0' });
+  });
+
+  test('error: what can never sign gets nothing', async () => {
+    for (const userAddress of ['0x0000000000000000000000000000000000000000', verbs.router]) {
+      for (const [path, sent] of [
+        [DEPOSIT, body({ userAddress })],
+        [EXIT, { strategyId: verbs.vault('SPY').id, userAddress }],
+      ] as const) {
+        const error = expectEnvelope(await verbs.post(path, sent), 400, 'bad_request');
+        expect(error.details).toMatchObject({ field: 'body.userAddress' });
+      }
+    }
+  });
+
+  test('error: a stock leg that ends above its liquidation LTV is told by the simulation', async () => {
+    const { stockMarket, depositToken } = verbs.vault('SPY');
+    const collateral = 10n ** 19n;
+    const value = (collateral * (await verbs.local.oraclePrice(stockMarket))) / 10n ** 36n;
+    await verbs.local.openMorphoPosition(stockMarket, { account: user, collateral, borrowed: (value * 624n) / 1_000n });
+    await verbs.local.moveOracle(stockMarket, '-1');
+    const amount = fromUnits(1_000_000n, depositToken.decimals).toFixed();
+    const error = expectEnvelope(
+      await verbs.post(DEPOSIT, body({ amount, stockLtvPct: '55', userAddress: user })),
+      400,
+      'simulation_reverted',
+    );
+    expect(error.details).toMatchObject({ callIndex: 2, args: { message: 'insufficient collateral' } });
+  });
+});
+
+describe('without a key', () => {
+  test.each([SIMULATE, DEPOSIT, EXIT])('error: 401 for %s', async (path) => {
+    const answer: Answer = await service.post(path, body({ userAddress: user }));
+    expectEnvelope(answer, 401, 'unauthorized');
+  });
+});

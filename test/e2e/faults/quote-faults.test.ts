@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FAULT_KINDS, type Fault, type Provider } from '../../../devnet/upstreams/index.ts';
+import { captureLogs } from '../../support/log-capture.ts';
+import { createPatience } from '../../support/patience.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { marketOf, tokenOf } from '../leverage/support.ts';
+
+/*
+ * What is asked while somebody waits, in every way that it can fail: a preview is what it would be, or there is none. One
+ * venue of two changes nothing but where the swap goes.
+ */
+
+const SECRET = 'oo-secret-9';
+const patience = createPatience();
+const STEP_SEC = 61;
+const logs = captureLogs();
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    logger: logs.logger,
+    timeouts: patience.timeouts,
+    env: { OPENOCEAN_API_KEY: SECRET },
+  });
+});
+afterAll(() => service?.stop());
+
+/** Nothing is left of the case before: no spent budget, no resting provider, and market state is new. */
+beforeEach(async () => {
+  patience.restore();
+  service.world.upstreams.faults.clear();
+  service.clock.advance(STEP_SEC * 1_000);
+  await service.world.chains.on(1).increaseTime(STEP_SEC);
+  await service.refresh('lending-state:1');
+  logs.take();
+});
+
+const faultOf = (kind: Fault['kind']): Fault => {
+  if (kind === 'latency') return { kind, ms: 10 };
+  return kind === 'status' ? { kind, status: 500 } : { kind };
+};
+const direct = marketOf(1, 'sUSDe/PYUSD 91.5');
+const principal = marketOf(1, 'PT-sUSDe/USDC 91.5');
+const ASKED = {
+  direct: { strategyId: direct.id, payToken: direct.collateral.address, amount: '100', leverage: 3 },
+  principal: { strategyId: principal.id, payToken: tokenOf(1, 'USDC').address, amount: '100', leverage: 3 },
+};
+/** Of the collateral, what a preview may differ by from one that nothing disturbed: the venues quote differently. */
+const TOLERANCE = 0.02;
+
+async function simulate(asked: keyof typeof ASKED): Promise<{ status: number; body: Json }> {
+  const { status, body, text } = await service.post('/v1/partner/leverage/simulate', ASKED[asked], PARTNER);
+  const { origin } = service.world.upstreams;
+  const said = [text, ...logs.take()].join('\n');
+  for (const marker of [SECRET, origin, origin.replace('http://', ''), 'Just a moment', 'Simulated', 'NaN']) {
+    expect(said.includes(marker), marker).toBe(false);
+  }
+  return { status, body };
+}
+const collateralOf = ({ body }: { body: Json }) => Number(body.positionPreview.amountLeveragedCollateral);
+
+async function expectTrue(asked: keyof typeof ASKED, healthy: number, answer: { status: number; body: Json }) {
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(Math.abs(collateralOf(answer) / healthy - 1), asked).toBeLessThan(TOLERANCE);
+}
+
+const VENUES: readonly (readonly [Provider, source: string, other: string])[] = [
+  ['kyberswap', 'AggregatorOne', 'AggregatorTwo'],
+  ['openocean', 'AggregatorTwo', 'AggregatorOne'],
+];
+const HARMLESS: readonly Fault['kind'][] = ['latency', 'duplicate', 'future', 'frozen'];
+
+describe.each(VENUES)('%s', (provider, _, other) => {
+  test.each(FAULT_KINDS)('behavior: %s leaves the other venue', async (kind) => {
+    const healthy = collateralOf(await simulate('direct'));
+    service.world.upstreams.faults.set(provider, faultOf(kind));
+    patience.endFor(kind);
+    const during = await simulate('direct');
+    patience.restore();
+    await expectTrue('direct', healthy, during);
+    if (!HARMLESS.includes(kind)) expect(during.body.positionPreview.swapSource).toBe(other);
+    service.world.upstreams.faults.clear();
+    await expectTrue('direct', healthy, await simulate('direct'));
+  });
+});
+
+test.each(FAULT_KINDS)('%s of both aggregators gives a true preview or none', async (kind) => {
+  const healthy = collateralOf(await simulate('direct'));
+  for (const [provider] of VENUES) service.world.upstreams.faults.set(provider, faultOf(kind));
+  patience.endFor(kind);
+  const during = await simulate('direct');
+  if (during.status === 200) await expectTrue('direct', healthy, during);
+  else {
+    expect(during.status).toBe(503);
+    expect(during.body.error.code).toMatch(/^(no_route|upstream_unavailable)$/);
+    expect(HARMLESS).not.toContain(kind);
+  }
+});
+
+test.each(FAULT_KINDS)('%s of the yield market gives a true preview or none', async (kind) => {
+  const healthy = collateralOf(await simulate('principal'));
+  service.world.upstreams.faults.set('pendle', faultOf(kind));
+  patience.endFor(kind);
+  const during = await simulate('principal');
+  if (during.status === 200) await expectTrue('principal', healthy, during);
+  else {
+    expect(during.status).toBe(503);
+    expect(during.body.error.code).toMatch(/^(no_route|upstream_unavailable)$/);
+    expect(HARMLESS).not.toContain(kind);
+  }
+});

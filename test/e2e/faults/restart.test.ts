@@ -1,0 +1,188 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { captureLogs } from '../../support/log-capture.ts';
+import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
+import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { CHAIN_IDS, READS, SUSDE_PYUSD } from '../known.ts';
+import { differences, observe } from '../observe.ts';
+
+const logs = captureLogs();
+const proxies: RpcProxy[] = [];
+let service: TestService;
+let snapshotFile: string;
+
+beforeAll(async () => {
+  service = await startService({
+    warm: false,
+    sleep: noSleep,
+    logger: logs.logger,
+    env: { UPSTREAM_TIMEOUT_MS: '20000', RPC_TIMEOUT_MS: '20000' },
+    arrange: async (world) => {
+      for (const chainId of CHAIN_IDS) proxies.push(await startRpcProxy(world.chains.on(chainId).rpcUrl));
+      snapshotFile = join(dirname(world.overrides.env.CATALOG_OVERLAY ?? ''), 'snapshot.json');
+      return { RPC_URL_1: proxies[0]?.url ?? '', RPC_URL_4663: proxies[1]?.url ?? '' };
+    },
+  });
+  await service.app.warmed;
+});
+afterAll(async () => {
+  heal();
+  await service?.stop();
+  for (const proxy of proxies) await proxy.stop();
+});
+
+/** Nothing outside answers any more. */
+function silence(): void {
+  service.world.upstreams.faults.set('all', { kind: 'hang' });
+  for (const proxy of proxies) proxy.set({ kind: 'hang' });
+}
+function heal(): void {
+  service.world.upstreams.faults.clear();
+  for (const proxy of proxies) proxy.set({ kind: 'pass' });
+}
+const READ_PATHS = READS.filter((path) => !path.includes('borrow-apy-history'));
+
+describe('a restart', () => {
+  test('serves last-good with true ages before anything outside has answered', async () => {
+    const before = await observe(service, READ_PATHS);
+    expect(before.statuses).toEqual(READ_PATHS.map(() => 200));
+    service.clock.advance(600_000);
+    silence();
+    await service.restart();
+    const after = await observe(service, READ_PATHS);
+    expect(after.statuses).toEqual(READ_PATHS.map(() => 200));
+    expect(differences(before.leaves, after.leaves)).toEqual([]);
+    for (const [group, was] of before.groups) {
+      const is = after.groups.get(group);
+      expect([group, is?.items, is?.asOf]).toEqual([group, was.items, was.asOf]);
+      const trueAgeSec = (service.clock.now() - Date.parse(was.asOf ?? '')) / 1_000;
+      if (was.ageSec !== null) expect(is?.ageSec, group).toBe(Math.floor(trueAgeSec));
+    }
+    const { freshness } = (await service.get(`/v1/strategies/${SUSDE_PYUSD}`)).body;
+    expect(freshness.borrow.staleForSec).toBeGreaterThanOrEqual(300);
+    expect((await service.get('/ready')).status).toBe(200);
+  });
+
+  test('keeps histories, our own samples among them', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const path = `/v1/markets/${SUSDE_PYUSD}/borrow-apy-history`;
+    const before = (await service.get(path)).body.history;
+    const { body } = await service.graphql(`{ borrowApyHistory(id: "${SUSDE_PYUSD}") { sources } }`);
+    expect(body.data.borrowApyHistory.sources).toContain('chain');
+    silence();
+    await service.restart();
+    const after = (await service.get(path)).body.history;
+    expect(after).toEqual(before);
+    expect(after.length).toBeGreaterThan(30);
+    heal();
+  });
+
+  test('continues the version, so that nobody takes older facts for newer ones', async () => {
+    const version = async () => (await service.get('/health')).body.chains.map((chain: Json) => chain.version);
+    const before = await version();
+    silence();
+    await service.restart();
+    const after = await version();
+    for (const i of [0, 1]) expect(after[i]).toBeGreaterThanOrEqual(before[i]);
+    heal();
+  });
+
+  test.each([
+    ['cut in the middle', (text: string) => text.slice(0, Math.floor(text.length / 2))],
+    [
+      'changed by one digit',
+      (text: string) =>
+        text.replace(/("apyPct":[^0-9]*)(\d)/, (_, head, digit) => `${head}${(Number(digit) + 1) % 10}`),
+    ],
+    ['something else', () => 'not a snapshot'],
+    ['empty', () => ''],
+  ])('sets a snapshot that is %s aside, names it, and starts from nothing', async (_, damage) => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    await service.app.stop();
+    const good = await readFile(snapshotFile, 'utf8');
+    const damaged = damage(good);
+    expect(damaged).not.toBe(good);
+    await writeFile(snapshotFile, damaged);
+    silence();
+    logs.take();
+    service.clock.advance(1_000);
+    await service.restart();
+    const lines = logs.take().filter((line) => line.includes('set aside'));
+    expect(lines).toHaveLength(1);
+    const asides = (await readdir(dirname(snapshotFile))).filter((name) => name.startsWith('snapshot.json.damaged-'));
+    const named = asides.find((name) => lines[0]?.includes(name)) ?? '';
+    expect(await readFile(join(dirname(snapshotFile), named), 'utf8')).toBe(damaged);
+    expect((await service.get('/v1/strategies')).status).toBe(503);
+    expect((await service.get('/ready')).status).toBe(503);
+    heal();
+  });
+});
+
+describe('an upgrade that cannot read the facts of before', () => {
+  test('is not ready with some of the strategies; once it goes on without the rest, it says what is missing', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const whole = (await service.get('/v1/strategies')).body;
+    await service.app.stop();
+    const now = await readFile(snapshotFile, 'utf8');
+    await writeFile(snapshotFile, now.replace(/"v":\d+/, '"v":0'));
+    service.world.upstreams.faults.set('all', { kind: 'hang' });
+    await service.restart();
+
+    const ofChain = async () => (await service.get('/ready')).body.chains[0];
+    await expect.poll(async () => (await ofChain()).waitingFor).not.toContain('lendingState');
+    const early = await ofChain();
+    expect(early.ready).toBe(false);
+    expect(early.waitingFor).toEqual(expect.arrayContaining(['collateralApy', 'price']));
+    const { body } = await service.get('/v1/strategies');
+    expect(body.count).toBeLessThan(whole.count);
+    expect(body.missing.strategies.length).toBeGreaterThan(0);
+
+    service.clock.advance(60_000);
+    const late = await ofChain();
+    expect([late.ready, late.waitingFor]).toEqual([true, []]);
+    expect(late.missing).toEqual(expect.arrayContaining(['collateralApy', 'price']));
+    const shown = (await service.get('/v1/strategies')).body;
+    const ids = new Set(shown.strategies.map(({ id }: Json) => id));
+    for (const { id } of shown.missing.strategies) expect(ids.has(id)).toBe(false);
+    heal();
+  });
+
+  test('on sources that stopped forty days ago tells their age, and is fresh with the first true answer', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    await service.app.stop();
+    await writeFile(snapshotFile, (await readFile(snapshotFile, 'utf8')).replace(/"v":\d+/, '"v":0'));
+    for (const provider of ['defillama-yields', 'coingecko', 'defillama-coins'] as const) {
+      service.world.upstreams.faults.set(provider, { kind: 'frozen' });
+    }
+    await service.restart();
+    await service.app.warmed;
+    const days = (asOf: string) => (service.clock.now() - Date.parse(asOf)) / 86_400_000;
+    const prices = (await service.get('/v1/prices')).body;
+    expect([prices.stale, Math.round(days(prices.asOf))]).toEqual([true, 40]);
+    // The aggregator is the source that dates its APYs.
+    const { markets } = service.world.chains.on(1).chain;
+    const dated = markets.find(({ collateral, kind }) => collateral.apySource === 'aggregator' && kind === 'loop')?.id;
+    const strategy = (await service.get(`/v1/strategies/${dated}`)).body;
+    expect(Math.round(days(strategy.freshness.collateralApy.asOf))).toBeGreaterThanOrEqual(40);
+    expect(strategy.freshness.collateralApy.staleForSec).toBeGreaterThan(37 * 86_400);
+    expect(strategy.inputFreshness.prices.staleForSec).toBeGreaterThan(39 * 86_400);
+
+    heal();
+    service.clock.advance(61_000);
+    await service.refresh('prices', 'collateral-apy-aggregator:1');
+    const well = (await service.get(`/v1/strategies/${dated}`)).body;
+    expect([well.freshness.collateralApy.staleForSec, well.inputFreshness.prices.staleForSec]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { App } from '../../../src/app.ts';
+import { silentLogger } from '../../../src/shared/logger.ts';
+import { LEASE_MS, LEASE_TTL_MS } from '../../../src/snapshot/lease.ts';
+import { connectRedis, type RedisConnection, untilAlive } from '../../../src/snapshot/redis-connection.ts';
+import { whyNoRedis } from '../../snapshot/redis-server.ts';
+import { type Cluster, eventually, type ServiceProcess, startCluster } from '../../support/process/cluster.ts';
+import type { Json } from '../../support/service.ts';
+
+const skipped = whyNoRedis();
+const get = async (base: string, path: string): Promise<{ status: number; body: Json }> => {
+  const response = await fetch(`${base}${path}`);
+  return { status: response.status, body: await response.json() };
+};
+const chainOf = (health: Json, chainId = 1) =>
+  health.chains.find((chain: { chainId: number }) => chain.chainId === chainId);
+
+describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
+  let cluster: Cluster;
+  let warmer: App;
+  let api: App;
+  let redis: RedisConnection;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    redis = connectRedis({ url: cluster.redis.url, logger: silentLogger, name: 'test' });
+    await untilAlive(redis, 5_000);
+    warmer = await cluster.launch({ ROLE: 'warmer' });
+    await warmer.warmed;
+    cluster.world.upstreams.clearRequests();
+    api = await cluster.launch({ ROLE: 'api' });
+  });
+  afterAll(async () => {
+    redis?.disconnect();
+    await cluster?.stop();
+  });
+
+  test('behavior: a warmer serves its status pages and nothing else', async () => {
+    expect((await get(warmer.url, '/health')).status).toBe(200);
+    expect((await get(warmer.url, '/ready')).status).toBe(200);
+    for (const path of ['/v1/strategies', '/graphql', '/graphql?query={chains{chainId}}', '/docs', '/']) {
+      const { status, body } = await get(warmer.url, path);
+      expect([path, status, body.error.code]).toEqual([path, 404, 'not_found']);
+    }
+    const posted = await fetch(`${warmer.url}/graphql`, { method: 'POST', body: '{"query":"{ chains { chainId } }"}' });
+    expect(posted.status).toBe(404);
+  });
+
+  test('behavior: an api process has the facts of the warmer at its start, and asks no provider itself', async () => {
+    const { status, body } = await get(api.url, '/v1/strategies');
+    expect(status).toBe(200);
+    expect(body.strategies.length).toBeGreaterThan(10);
+    expect((await get(api.url, '/ready')).status).toBe(200);
+    expect(cluster.world.upstreams.requests()).toEqual([]);
+    const [mine, theirs] = [await get(api.url, '/health'), await get(warmer.url, '/health')];
+    expect(chainOf(mine.body).version).toBe(chainOf(theirs.body).version);
+    expect(mine.body).toMatchObject({ role: 'api', snapshot: { kind: 'redis', ok: true } });
+    expect(mine.body).not.toHaveProperty('jobs');
+    expect(theirs.body).toMatchObject({ role: 'warmer', jobs: { standby: [] } });
+    expect(theirs.body.jobs.held).toContain('prices:1');
+  });
+
+  test('behavior: an api process runs no warmer even when it is asked to', async () => {
+    await expect(api.warmers.refresh('prices')).rejects.toMatchObject({ code: 'not_ready' });
+  });
+
+  test('behavior: api processes follow every version', async () => {
+    const second = await cluster.launch({ ROLE: 'api' });
+    const before = chainOf((await get(warmer.url, '/health')).body).version;
+    await warmer.warmers.refresh('prices:1');
+    const after = chainOf((await get(warmer.url, '/health')).body).version;
+    expect(after).toBeGreaterThan(before);
+    for (const { url } of [api, second]) {
+      const { body } = await eventually(
+        () => get(url, '/health'),
+        (health) => chainOf(health.body).version >= after,
+      );
+      expect(chainOf(body).version).toBe(after);
+    }
+  });
+
+  test('behavior: two warmers never run the same job; when one leaves, the other takes over', async () => {
+    const standby = await cluster.launch({ ROLE: 'warmer' });
+    onTestFinished(() => standby.stop());
+    await expect(standby.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
+    expect((await get(standby.url, '/health')).body.jobs.standby).toContain('prices:1');
+    const token = await redis.get('spiral:lease:prices:1');
+    expect(token).not.toBeNull();
+    await warmer.stop();
+    // What is given back is free at once; who stands by takes it as soon as it has been told so.
+    expect(await redis.get('spiral:lease:prices:1')).not.toBe(token);
+    const runs = await eventually(
+      () => standby.warmers.refresh('prices:1').catch(() => null),
+      (ran) => ran !== null,
+    );
+    expect(runs).toMatchObject([{ name: 'prices:1', ok: true }]);
+    await expect(warmer.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
+  });
+
+  test('behavior: a warmer that is killed is replaced when its leases run out, within one lease', async () => {
+    await warmer.stop();
+    /** Who holds which job, and until when by the clock of Redis, ms. */
+    const leases = async (): Promise<Map<string, { token: string; untilMs: number }>> => {
+      const found = new Map<string, { token: string; untilMs: number }>();
+      for (const key of await redis.keys('spiral:lease:*')) {
+        const [[, token], [, untilMs]] = (await redis.multi().get(key).pexpiretime(key).exec()) as [
+          [null, string | null],
+          [null, number],
+        ];
+        if (token !== null) found.set(key, { token, untilMs });
+      }
+      return found;
+    };
+    const doomed: ServiceProcess = await cluster.spawn({ ROLE: 'warmer' });
+    const held = await eventually(leases, ({ size }) => size > 10);
+    const standby = await cluster.launch({ ROLE: 'warmer' });
+    onTestFinished(() => standby.stop());
+    await doomed.end('SIGKILL');
+    const last = [...(await leases())].filter(([job, { token }]) => token === held.get(job)?.token);
+    expect(last).toHaveLength(held.size);
+    // A lease that was just taken ends its time later: so when it was taken can be read from it, however late it is looked at.
+    const taken = new Map<string, number>();
+    await eventually(leases, (now) => {
+      for (const [job, { token, untilMs }] of now) {
+        if (token !== held.get(job)?.token && !taken.has(job)) taken.set(job, untilMs - LEASE_TTL_MS);
+      }
+      return last.every(([job]) => taken.has(job));
+    });
+    const tookMs = last.map(([job, { untilMs }]) => (taken.get(job) ?? 0) - (untilMs - LEASE_TTL_MS));
+    expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(LEASE_TTL_MS);
+    expect(Math.max(...tookMs)).toBeLessThan(LEASE_MS);
+  }, 60_000);
+});
+
+describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(skipped ?? 'without Redis', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  test('behavior: what is there is served, ageing, while Redis is away, and shared again when it is back', async () => {
+    const warmer = await cluster.launch({ ROLE: 'warmer' });
+    await warmer.warmed;
+    const api = await cluster.launch({ ROLE: 'api' });
+    const before = chainOf((await get(api.url, '/health')).body);
+    await cluster.redis.stop?.();
+    await eventually(
+      () => get(api.url, '/health'),
+      ({ body }) => !body.snapshot.ok,
+    );
+    expect((await get(api.url, '/v1/strategies')).status).toBe(200);
+    expect(chainOf((await get(api.url, '/health')).body).version).toBe(before.version);
+    await cluster.redis.start?.();
+    await eventually(
+      () => get(api.url, '/health'),
+      ({ body }) => body.snapshot.ok,
+    );
+    // The Redis came back empty: it is filled from what the processes know.
+    const late = await cluster.launch({ ROLE: 'api' });
+    await eventually(
+      () => get(late.url, '/v1/strategies'),
+      ({ status }) => status === 200,
+    );
+    await Promise.all([warmer, api, late].map((app) => app.stop()));
+  });
+
+  test('behavior: a process starts without Redis, says so, and is not ready', async () => {
+    await cluster.redis.stop?.();
+    const api = await cluster.launch({ ROLE: 'api' });
+    expect((await get(api.url, '/health')).body.snapshot).toEqual({ kind: 'redis', ok: false });
+    expect((await get(api.url, '/ready')).status).toBe(503);
+    expect((await get(api.url, '/v1/strategies')).status).toBe(503);
+    await api.stop();
+    await cluster.redis.start?.();
+  });
+});

@@ -1,0 +1,189 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createConfig } from '../../../src/config/config.ts';
+import {
+  type Cluster,
+  eventually,
+  type ServiceProcess,
+  spawnService,
+  startCluster,
+} from '../../support/process/cluster.ts';
+import { subscribe } from '../../support/sse.ts';
+
+// Processes start here, one after the other, while other tests may keep the machine busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ redis: false });
+});
+afterAll(() => cluster.stop());
+
+/** GET over a connection that is kept alive. */
+function get(agent: Agent, url: string): Promise<{ status: number; connection: string | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, connection: response.headers.connection, body }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const untilReady = async (service: ServiceProcess): Promise<void> => {
+  await eventually(
+    () => fetch(`${service.url}/ready`),
+    ({ status }) => status === 200,
+  );
+};
+
+describe('SIGTERM', () => {
+  test('behavior: an accepted request is finished, streams complete, and the exit code is 0', async () => {
+    const service = await cluster.spawn();
+    await untilReady(service);
+    const agent = new Agent({ keepAlive: true });
+    await get(agent, `${service.url}/v1/strategies`);
+    const stream = await subscribe(service.url, 'subscription { freshnessChanged { version } }');
+    await stream.next();
+    // A relay whose provider takes its time: the answer is under way when the signal comes.
+    cluster.world.upstreams.faults.set('coingecko', { kind: 'latency', ms: 1_500 }, { path: 'market_chart' });
+    cluster.world.upstreams.clearRequests();
+    const slow = get(agent, `${service.url}/v1/prices/chart?coinId=ethena-staked-usde`);
+    const asked = () => cluster.world.upstreams.requests().some(({ path }) => path.includes('market_chart'));
+    await eventually(asked, (seen) => seen);
+    const ended = service.end('SIGTERM');
+    const { status, connection, body } = await slow;
+    expect([status, connection]).toEqual([200, 'close']);
+    expect(JSON.parse(body).prices.length).toBeGreaterThan(0);
+    expect(await ended).toBe(0);
+    expect(await stream.next()).toSatisfy((event) => event === null || event.data !== undefined);
+    cluster.world.upstreams.faults.clear('coingecko');
+    agent.destroy();
+  });
+
+  test('behavior: with a delay, /ready is false and requests are answered until it is over', async () => {
+    const service = await cluster.spawn({ STOP_DELAY_SEC: '2' });
+    await untilReady(service);
+    const ended = service.end('SIGTERM');
+    const notReady = await eventually(
+      () => fetch(`${service.url}/ready`),
+      ({ status }) => status === 503,
+    );
+    expect(await notReady.json()).toMatchObject({ ready: false, stopping: true });
+    expect((await fetch(`${service.url}/v1/strategies`)).status).toBe(200);
+    expect(await ended).toBe(0);
+  });
+
+  test('behavior: a second signal ends at once', async () => {
+    const service = await cluster.spawn({ STOP_DELAY_SEC: '6' });
+    const ended = service.end('SIGTERM');
+    await eventually(
+      () => service.log,
+      (log) => log.some((line) => line.includes('"stopping"')),
+    );
+    service.child.kill('SIGTERM');
+    expect(await ended).toBe(130);
+  });
+});
+
+describe('start', () => {
+  const settings = (env: Record<string, string>) => ({
+    ...cluster.world.overrides.env,
+    NODE_ENV: 'test',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+
+  test.each([
+    ['DATABASE_URL', { DATABASE_URL: 'mysql://127.0.0.1/x' }],
+    ['REDIS_URL', { REDIS_URL: 'http://127.0.0.1:1' }],
+    ['REDIS_URL', { ROLE: 'api' }],
+    ['RPC_URL_1', { RPC_URL_1: 'not a url' }],
+    ['PORT', { PORT: 'many' }],
+    ['CATALOG_OVERLAY', { CATALOG_OVERLAY: '/nowhere/at/all.json' }],
+  ])('error: ConfigError names %s', (name, env) => {
+    expect(() => createConfig(settings(env))).toThrowError(
+      expect.objectContaining({ name: 'ConfigError', message: expect.stringContaining(name) }),
+    );
+  });
+
+  test('error: a setting that is wrong and a Postgres that is away end the process with one line', async () => {
+    // Both rejections are awaited together: either process may end first.
+    const away = spawnService(settings({ DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/none', START_WAIT_SEC: '0' }));
+    await Promise.all([
+      expect(spawnService(settings({ PORT: 'many' }))).rejects.toThrow('PORT'),
+      expect(away).rejects.toThrow('DATABASE_URL'),
+      expect(away).rejects.not.toThrow('secret'),
+    ]);
+  });
+
+  test('error: an overlay that does not fit is named by its setting', async () => {
+    const file = `${cluster.snapshotFile}.overlay.json`;
+    await writeFile(file, '{"chainId":1}');
+    await expect(spawnService(settings({ CATALOG_OVERLAY: file }))).rejects.toThrow(`CATALOG_OVERLAY: "${file}"`);
+  });
+
+  test('error: a metrics port that is taken is named as such', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    const { port } = (await eventually(
+      () => taken.address() as AddressInfo | null,
+      (address): boolean => address !== null,
+    )) as AddressInfo;
+    await expect(spawnService(settings({ METRICS_PORT: String(port) }))).rejects.toThrow('METRICS_PORT');
+    taken.close();
+  });
+
+  test('behavior: nodes, providers and Redis that do not answer are no reason not to start', async () => {
+    const nowhere = 'http://127.0.0.1:1';
+    const service = await cluster.spawn({
+      RPC_URL_1: nowhere,
+      RPC_URL_4663: nowhere,
+      COINGECKO_URL: nowhere,
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
+    expect((await fetch(`${service.url}/health`)).status).toBe(200);
+    expect((await fetch(`${service.url}/ready`)).status).toBe(503);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});
+
+describe('restart', () => {
+  test('behavior: the last facts are served with their true ages before any provider is asked', async () => {
+    const first = await cluster.spawn();
+    await untilReady(first);
+    const before = await (await fetch(`${first.url}/v1/strategies`)).json();
+    expect(await first.end('SIGTERM')).toBe(0);
+    // Nothing answers any more: whatever is served now comes from the file.
+    const nowhere = 'http://127.0.0.1:1';
+    const second = await cluster.spawn({ RPC_URL_1: nowhere, RPC_URL_4663: nowhere });
+    const response = await fetch(`${second.url}/v1/strategies`);
+    const after = await response.json();
+    expect(response.status).toBe(200);
+    expect(after.strategies.map(({ id }: { id: string }) => id).sort()).toEqual(
+      before.strategies.map(({ id }: { id: string }) => id).sort(),
+    );
+    expect(after.strategies[0].freshness.borrow.asOf).toBe(
+      before.strategies.find(({ id }: { id: string }) => id === after.strategies[0].id).freshness.borrow.asOf,
+    );
+    await second.end('SIGKILL');
+  });
+
+  test('behavior: a damaged file is set aside and named, and the start goes on', async () => {
+    const file = String(cluster.snapshotFile);
+    await writeFile(file, (await readFile(file, 'utf8')).slice(0, -50));
+    const service = await cluster.spawn();
+    expect(service.log.join('\n')).toContain('snapshot file set aside');
+    await untilReady(service);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});

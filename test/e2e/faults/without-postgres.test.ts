@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
+import { createDatabase } from '../../../src/database/client.ts';
+import { createKeyAdmin } from '../../../src/keys/admin.ts';
+import { VERDICT_TTL_MS } from '../../../src/keys/service.ts';
+import { captureLogs } from '../../support/log-capture.ts';
+import { type OwnPostgres, startOwnPostgres } from '../../support/process/own-postgres.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { marketOf } from '../leverage/support.ts';
+
+const GRACE_SEC = 300;
+const [account] = untouchedAccounts;
+const HISTORIES = '/v1/markets/borrow-apy-history';
+
+let postgres: OwnPostgres;
+let service: TestService;
+const logs = captureLogs();
+const text = { partner: '', ops: '', revoked: '', unseen: '' };
+const bearer = (key: keyof typeof text) => ({ authorization: `Bearer ${text[key]}` });
+const graphql = (key: keyof typeof text) => service.graphql('{chains{chainId}}', {}, bearer(key));
+const statusOf = async (key: keyof typeof text) => (await graphql(key)).status;
+const metric = async (line: string): Promise<number> => {
+  const body = await (await fetch(`${service.app.metricsUrl}/metrics`)).text();
+  return Number(
+    body
+      .split('\n')
+      .find((one) => one.startsWith(`${line} `))
+      ?.slice(line.length + 1) ?? 0,
+  );
+};
+const keyHealth = async () => (await service.get('/health')).body.keys;
+
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  service = await startService({
+    database: postgres,
+    logger: logs.logger,
+    env: { METRICS_PORT: '0', KEY_GRACE_SEC: String(GRACE_SEC) },
+  });
+  const db = createDatabase({ url: postgres.url, poolSize: 1, statementTimeoutMs: 5_000 });
+  const admin = createKeyAdmin({ db, clock: service.clock });
+  for (const [name, tier] of [
+    ['partner', 'partner'],
+    ['ops', 'ops'],
+    ['revoked', 'partner'],
+    ['unseen', 'partner'],
+  ] as const) {
+    const issued = await admin.issue({ tier, label: name });
+    text[name] = issued.text;
+    if (name !== 'unseen') expect(await statusOf(name)).toBe(200);
+    if (name === 'revoked') await admin.revoke(issued.key.prefix);
+  }
+  await db.destroy();
+}, 120_000);
+afterAll(async () => {
+  await service?.stop();
+  await postgres?.drop();
+});
+beforeEach(async () => {
+  // Everything is checked anew, and the database then goes away.
+  await postgres.start();
+  service.clock.advance(VERDICT_TTL_MS);
+  expect([await statusOf('partner'), await statusOf('ops'), await statusOf('revoked')]).toEqual([200, 200, 401]);
+  await postgres.stop();
+  logs.take();
+});
+
+describe('keys while Postgres is stopped', () => {
+  test('behavior: a partner key is let in for the grace, for reads and builds, and 503 afterwards; it is told', async () => {
+    expect(await keyHealth()).toEqual({ checked: true });
+    service.clock.advance(VERDICT_TTL_MS);
+    const before = await metric('spiral_key_checks_total{outcome="grace"}');
+    expect(await statusOf('partner')).toBe(200);
+    const positions = await service.get(`/v1/partner/positions/${account?.address}`, bearer('partner'));
+    expect([positions.status, positions.body.positions]).toEqual([200, []]);
+    const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+    const order = { strategyId: market.id, payToken: market.collateral.address, amount: '1000', desiredLtv: '80' };
+    const body = { ...order, userAddress: account?.address };
+    const built = await service.post('/v1/partner/leverage/build', body, bearer('partner'));
+    expect([built.status, built.body.path]).toEqual([200, 'leverage']);
+    expect(await metric('spiral_key_checks_total{outcome="grace"}')).toBe(before + 3);
+    expect(await keyHealth()).toEqual({ checked: false, since: expect.any(String) });
+    service.clock.advance(GRACE_SEC * 1_000 - VERDICT_TTL_MS - 1);
+    expect(await statusOf('partner')).toBe(200);
+    service.clock.advance(1);
+    const refused = await graphql('partner');
+    expect(refused.status).toBe(503);
+    expect(refused.body.errors?.[0].extensions).toMatchObject({ code: 'upstream_unavailable', retryable: true });
+    await postgres.start();
+    expect(await statusOf('partner')).toBe(200);
+    expect(await keyHealth()).toEqual({ checked: true });
+    const told = logs.take();
+    for (const message of ['keys cannot be checked', 'keys are checked again']) {
+      expect(told.filter((line) => line.includes(message))).toHaveLength(1);
+    }
+  });
+
+  test('behavior: a revoked key stays refused, a key that was never seen and the ops tier wait for the database', async () => {
+    service.clock.advance(VERDICT_TTL_MS);
+    expect(await statusOf('revoked')).toBe(401);
+    expect(await statusOf('unseen')).toBe(503);
+    expect(await statusOf('ops')).toBe(503);
+    expect((await service.get('/v1/ops/portfolios', bearer('ops'))).status).toBe(503);
+  });
+});
+
+describe('borrow-rate histories while Postgres is stopped', () => {
+  test('behavior: the last good read with its age; 503 where nothing was ever read', async () => {
+    await postgres.start();
+    const good = await service.get(HISTORIES);
+    expect(good.status).toBe(200);
+    expect(Object.values<unknown[]>(good.body.histories).some(({ length }) => length > 0)).toBe(true);
+    const readMs = service.clock.now();
+    await postgres.stop();
+    service.clock.advance(90_000);
+    const before = await metric('spiral_histories_from_memory_total');
+    const stale = await service.get(HISTORIES);
+    expect(stale.status).toBe(200);
+    expect(await metric('spiral_histories_from_memory_total')).toBeGreaterThan(before);
+    expect(stale.body.histories).toEqual(good.body.histories);
+    expect(Date.parse(stale.body.asOf)).toBeLessThanOrEqual(readMs);
+    const longer = new Date(service.clock.now() - 200 * 86_400_000).toISOString();
+    const never = await service.graphql(`{borrowApyHistories(from:"${longer}"){asOf}}`);
+    expect(never.body.errors?.[0].extensions.code).toBe('upstream_unavailable');
+    await postgres.start();
+    service.clock.advance(10_000);
+    expect((await service.get(HISTORIES)).status).toBe(200);
+  });
+});

@@ -1,0 +1,222 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError, needsLocalWorld, parseEnv, renderEnvExample } from '../../../src/config/config.ts';
+import { envSchema } from '../../../src/config/env.ts';
+import { BUNDLED_MAIN } from '../../support/bundle.ts';
+import { descendants, type ProcessRef, type Running, run, survivors } from '../../support/process/process.ts';
+
+const START_MS = 60_000;
+/** What orchestrators grant. */
+const STOP_MS = 10_000;
+const hasProc = existsSync('/proc/self/stat');
+
+let folder: string;
+let worlds = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-cli-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const started: Running[] = [];
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+
+/** Settings of a world of its own on free ports: beside them the environment is empty. */
+function ownWorld(): Record<string, string> {
+  const own = join(folder, String(++worlds));
+  return {
+    PORT: '0',
+    DEVNET_PORT_1: '0',
+    DEVNET_PORT_4663: '0',
+    DEVNET_CONTROL_PORT: '0',
+    DEVNET_DATA_DIR: own,
+    SNAPSHOT_FILE: join(own, 'snapshot.json'),
+  };
+}
+function start(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const running = run(command, args, env);
+  started.push(running);
+  return running;
+}
+/** The same program as `npm start` runs, without the seconds that loading its sources takes. */
+const bundled = (env: Readonly<Record<string, string>>) => start(process.execPath, [BUNDLED_MAIN], env);
+
+/** Run one printed `curl` line without curl: the URL, headers and body that it would send. */
+async function execute(line: string): Promise<Response> {
+  const [, url = ''] = /curl '([^']+)'/.exec(line) ?? [];
+  const headers = [...line.matchAll(/-H '([^:']+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]);
+  const [, body] = /-d '([^']+)'/.exec(line) ?? [];
+  return fetch(url, { headers: Object.fromEntries(headers), ...(body === undefined ? {} : { method: 'POST', body }) });
+}
+
+async function stopsCleanly(running: Running, below: readonly ProcessRef[]): Promise<void> {
+  const before = performance.now();
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(performance.now() - before).toBeLessThan(STOP_MS);
+  expect(await survivors(below)).toEqual([]);
+}
+
+describe('npm start', () => {
+  test(
+    'says where it is and what to try, works, names a taken port, and leaves nothing behind',
+    async () => {
+      const running = bundled(ownWorld());
+      await running.said('Ready');
+      const said = running.stdout();
+      expect(said).toContain('local world');
+      expect(said.split('\n').length).toBeLessThan(30);
+      const urls = [...said.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
+      const page = await fetch(urls.find((url) => url.endsWith('/graphql')) ?? '', {
+        headers: { accept: 'text/html' },
+      });
+      expect(await page.text()).toContain('<html');
+      for (const key of ['local-partner', 'local-ops']) expect(said).toContain(key);
+      const pages = urls.filter((url) => /\/(v1\/strategies|docs|ops|health)$/.test(url));
+      expect(new Set(pages.map((url) => new URL(url).pathname)).size).toBe(4);
+      for (const url of pages) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+
+      const lines = said.split('\n').filter((line) => line.includes('curl '));
+      expect(lines).toHaveLength(3);
+      for (const line of lines) {
+        const response = await execute(line);
+        expect([line, response.status]).toEqual([line, 200]);
+        const body = (await response.json()) as { errors?: unknown; count?: number };
+        expect(body.errors).toBeUndefined();
+        if (body.count !== undefined) expect(body.count).toBeGreaterThan(0);
+      }
+      expect(running.stderr()).toBe('');
+
+      const portAfter = (word: RegExp) => word.exec(said)?.[1] ?? '';
+      const { port } = new URL(urls[0] ?? '');
+      const taken = {
+        PORT: port,
+        DEVNET_PORT_1: portAfter(/Chains .*?1 at http:\/\/127\.0\.0\.1:(\d+)/),
+        DEVNET_CONTROL_PORT: portAfter(/Control .*:(\d+)/),
+      };
+      for (const [setting, number] of Object.entries(taken)) {
+        const second = bundled({ ...ownWorld(), [setting]: number });
+        expect(await second.ended).toBe(1);
+        expect(second.stderr()).toContain(number);
+        expect(second.stderr()).toContain(`set ${setting} `);
+        expect(second.stderr()).not.toContain('    at ');
+        expect(second.stderr().trim().split('\n')).toHaveLength(1);
+      }
+      expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+
+      const below = hasProc ? await descendants(running.child.pid ?? 0) : [];
+      if (hasProc) expect(below.map(({ command }) => command).join(' ')).toMatch(/anvil.*postgres|postgres.*anvil/);
+      await stopsCleanly(running, below);
+    },
+    2 * START_MS,
+  );
+
+  test.skipIf(!hasProc)(
+    'a signal that only npm gets ends everything below it',
+    async () => {
+      const running = start('npm', ['start'], { ...ownWorld(), HOME: folder });
+      await running.said('Ready');
+      const below = await descendants(running.child.pid ?? 0);
+      expect(below.map(({ command }) => command).join(' ')).toContain('anvil');
+      running.child.kill('SIGTERM');
+      await running.ended;
+      expect(await survivors(below)).toEqual([]);
+    },
+    START_MS,
+  );
+
+  test.skipIf(!hasProc)(
+    'a stop in the middle of the start leaves nothing behind either',
+    async () => {
+      const running = bundled(ownWorld());
+      let below: ProcessRef[] = [];
+      for (;;) {
+        below = await descendants(running.child.pid ?? 0);
+        if (below.some(({ command }) => command.startsWith('anvil'))) break;
+        if (running.child.exitCode !== null) throw new Error(running.stderr());
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      running.child.kill('SIGTERM');
+      await running.ended;
+      expect(await survivors(below)).toEqual([]);
+    },
+    START_MS,
+  );
+});
+
+describe('settings that cannot work', () => {
+  const PRODUCTION = { NODE_ENV: 'production' };
+  const NODE = 'http://127.0.0.1:9';
+  const REFUSED = [
+    ['production without anything', PRODUCTION, ['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL']],
+    ['one chain alone', { RPC_URL_1: NODE }, ['RPC_URL_4663']],
+    [
+      'several mistakes',
+      { PORT: '-1', LOG_LEVEL: 'loud', RPC_TIMEOUT_MS: 'x' },
+      ['PORT', 'LOG_LEVEL', 'RPC_TIMEOUT_MS'],
+    ],
+  ] as const;
+  test.each(REFUSED)('%s: the process ends with 1, naming what is wrong', async (_, env, named) => {
+    const running = start(process.execPath, [BUNDLED_MAIN], { ...ownWorld(), ...env });
+    expect(await running.ended).toBe(1);
+    for (const name of named) expect(running.stderr()).toContain(name);
+    expect(running.stderr()).not.toContain('    at ');
+    expect(running.stdout()).toBe('');
+  });
+
+  test.each([
+    ['production with one chain', { ...PRODUCTION, RPC_URL_1: NODE }, ['RPC_URL_4663', 'DATABASE_URL']],
+    ['production without a database', { ...PRODUCTION, RPC_URL_1: NODE, RPC_URL_4663: NODE }, ['DATABASE_URL']],
+    ['the other chain alone', { RPC_URL_4663: NODE }, ['RPC_URL_1']],
+    ['a port that is none', { PORT: 'http' }, ['PORT']],
+  ] as const)('error: ConfigError for %s', (_, env, named) => {
+    const refused = (): unknown => needsLocalWorld(parseEnv(env));
+    expect(refused).toThrow(ConfigError);
+    for (const name of named) expect(refused).toThrow(name);
+  });
+});
+
+describe('.env.example', () => {
+  test('is the schema, variable by variable', async () => {
+    const text = await readFile('.env.example', 'utf8');
+    expect(text).toBe(renderEnvExample());
+    const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
+    expect(named).toEqual(Object.keys(envSchema.shape));
+  });
+});
+
+describe('npm run build', () => {
+  test(
+    'makes a bundle that plain node starts',
+    async () => {
+      const outdir = join('node_modules', '.cache', `spiral-gateway-build-${process.pid}`);
+      try {
+        const built = start(process.execPath, ['scripts/build.mjs', outdir], {});
+        expect(await built.ended).toBe(0);
+        expect(built.stderr()).toBe('');
+        // As the guide starts it, but for the settings of an installation.
+        const guide = await readFile('docs/operations.md', 'utf8');
+        const [, flags = ''] = /^NODE_ENV=production node (.*) dist\/main\.js$/m.exec(guide) ?? [];
+        expect(flags).toMatch(/^--/);
+        const running = start(process.execPath, [...flags.split(' '), join(outdir, 'main.js')], ownWorld());
+        await running.said('Ready');
+        const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/v1/.exec(running.stdout()) ?? [];
+        const response = await fetch(`${url}/v1/strategies`);
+        expect(response.status).toBe(200);
+        expect(((await response.json()) as { count: number }).count).toBeGreaterThan(10);
+        await stopsCleanly(running, hasProc ? await descendants(running.child.pid ?? 0) : []);
+      } finally {
+        await rm(outdir, { recursive: true, force: true });
+      }
+    },
+    2 * START_MS,
+  );
+});

@@ -1,0 +1,190 @@
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type App, createApp } from '../../../src/app.ts';
+import { createConfig } from '../../../src/config/config.ts';
+import { silentLogger } from '../../../src/shared/logger.ts';
+import { systemTimers } from '../../../src/shared/timers.ts';
+import { startTracing, type Tracing } from '../../../src/telemetry/tracing.ts';
+import { type Cluster, startCluster } from '../../support/process/cluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ redis: false });
+});
+afterAll(() => cluster.stop());
+
+describe('/metrics', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await cluster.launch({ METRICS_PORT: '0', RATE_LIMIT_ANONYMOUS: '200' });
+    await app.warmed;
+  });
+  afterAll(() => app.stop());
+  const metrics = async (): Promise<string> => (await fetch(`${app.metricsUrl}/metrics`)).text();
+  const value = async (series: string): Promise<number> => {
+    const line = (await metrics()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
+    return line === undefined ? Number.NaN : Number(line.split(' ').at(-1));
+  };
+
+  test('behavior: they stand on a port of their own, and nothing else does', async () => {
+    expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${app.metricsUrl}/v1/strategies`)).status).toBe(404);
+    expect((await fetch(`${app.metricsUrl}/metrics`)).headers.get('content-type')).toContain('text/plain');
+  });
+
+  test('default: requests, providers, chains, warmers, facts, statements and the event loop are told', async () => {
+    await fetch(`${app.url}/v1/strategies`);
+    expect(await value('spiral_http_requests_total{route="/v1/strategies",method="GET",status="200"}')).toBe(1);
+    expect(await value('spiral_http_request_duration_seconds_count{route="/v1/strategies"}')).toBe(1);
+    expect(await value('spiral_upstream_calls_total{provider="coingecko",outcome="ok"}')).toBeGreaterThan(0);
+    expect(await value('spiral_rpc_requests_total{chain_id="1",node="1",outcome="ok"}')).toBeGreaterThan(0);
+    expect(await value('spiral_node_up{chain_id="1",node="1"}')).toBe(1);
+    expect(await value('spiral_node_block{chain_id="1",node="1"}')).toBeGreaterThan(0);
+    expect(await value('spiral_node_readings_total{chain_id="1",node="1"}')).toBeGreaterThan(0);
+    expect(await value('spiral_node_capability{chain_id="1",node="1",capability="simulate_v1"}')).toBe(1);
+    expect(await value('spiral_warmer_runs_total{warmer="prices:1",outcome="ok"}')).toBeGreaterThan(0);
+    expect(await value('spiral_facts_items{chain_id="1",group="lendingState",source=""}')).toBeGreaterThan(10);
+    expect(await value('spiral_facts_age_seconds{chain_id="1",group="price",source=""}')).toBeLessThan(600);
+    expect(await value('spiral_snapshot_changes_total{chain_id="1",group="price"}')).toBeGreaterThan(0);
+    expect(await value('spiral_database_queries_total{outcome="ok"}')).toBeGreaterThan(0);
+    expect(await value('spiral_ready{chain_id="1"}')).toBe(1);
+    expect(await value('spiral_snapshot_persisted')).toBe(1);
+    expect(await value('spiral_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('behavior: a failing provider shows in its calls, its warmer and its items', async () => {
+    cluster.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });
+    await app.warmers.refresh('incentives:1');
+    cluster.world.upstreams.faults.clear('merkl');
+    expect(await value('spiral_upstream_calls_total{provider="merkl",outcome="rejected"}')).toBeGreaterThan(0);
+    expect(await value('spiral_warmer_runs_total{warmer="incentives:1",outcome="failed"}')).toBe(1);
+    expect(await value('spiral_facts_items_at_last_good{chain_id="1",group="incentives",source=""}')).toBeGreaterThan(
+      0,
+    );
+    await app.warmers.refresh('incentives:1');
+  });
+
+  test('behavior: no request can make a label of its own', async () => {
+    const before = (await metrics()).split('\n').length;
+    for (let i = 0; i < 40; i++) {
+      await fetch(`${app.url}/v1/nothing-${i}`, { method: i % 2 === 0 ? 'GET' : 'DELETE' });
+      await fetch(`${app.url}/v1/strategies/0x${String(i).padStart(64, '0')}`);
+      await fetch(`${app.url}/graphql?query=query+Name${i}{chains{chainId}}`);
+    }
+    const text = await metrics();
+    expect(text).not.toMatch(/nothing-|Name\d|0x0000/);
+    // Three routes with their statuses and buckets, refusals included, however many requests there were.
+    expect(text.split('\n').length - before).toBeLessThan(120);
+  });
+
+  test('behavior: 1,500 guesses at keys ask Postgres no more often than their address has points', async () => {
+    const before = await value('spiral_database_queries_total{outcome="ok"}');
+    const statuses = new Set<number>();
+    for (let i = 0; i < 1_500; i += 100) {
+      const guesses = Array.from({ length: 100 }, (_, n) => {
+        const authorization = `Bearer sg_partner_${String(i + n).padStart(8, 'a')}_${'S'.repeat(43)}`;
+        return fetch(`${app.url}/v1/prices`, { headers: { authorization } });
+      });
+      for (const { status } of await Promise.all(guesses)) statuses.add(status);
+    }
+    expect([...statuses].sort()).toEqual([401, 429]);
+    expect(await value('spiral_key_checks_total{outcome="refused"}')).toBeGreaterThan(0);
+    // A budget of 200, twice when its window ends meanwhile, and what warmers ask.
+    expect((await value('spiral_database_queries_total{outcome="ok"}')) - before).toBeLessThan(500);
+  });
+
+  test('default: /health is compressed and has an entity tag', async () => {
+    const headers = { 'accept-encoding': 'gzip' };
+    const first = await fetch(`${app.url}/health`, { headers });
+    expect([first.status, first.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+    expect(first.headers.get('vary')).toContain('accept-encoding');
+    expect(((await first.json()) as { chains: unknown[] }).chains.length).toBeGreaterThan(0);
+    const etag = first.headers.get('etag') ?? '';
+    const again = await fetch(`${app.url}/health`, { headers: { ...headers, 'if-none-match': etag } });
+    // Ages are part of it: the same bytes within a second, others after it.
+    expect(etag).not.toBe('');
+    if (again.headers.get('etag') === etag) expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test('behavior: /health is limited by itself, and does not use up the budget of reads', async () => {
+    const atOnce = Array.from({ length: 50 });
+    let asked = 0;
+    let refused: Response | undefined;
+    // Two windows hold 1,200.
+    while (refused === undefined && asked < 1_300) {
+      const answers = await Promise.all(atOnce.map(() => fetch(`${app.url}/health`)));
+      refused = answers.find(({ status }) => status === 429);
+      asked += answers.length;
+    }
+    expect(asked).toBeGreaterThan(550);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused?.json()).toMatchObject({ error: { code: 'rate_limited', details: { limit: 600 } } });
+    expect((await fetch(`${app.url}/ready`)).status).toBe(200);
+  });
+
+  test('behavior: refusals of limits are told by limit', async () => {
+    for (let i = 0; i < 210; i++) await fetch(`${app.url}/v1/nothing`);
+    expect(await value('spiral_limiter_refusals_total{limiter="client anonymous"}')).toBeGreaterThan(0);
+  });
+});
+
+describe('startTracing', () => {
+  const exporter = new InMemorySpanExporter();
+  let tracing: Tracing;
+  let app: App;
+  beforeAll(async () => {
+    tracing = await startTracing({
+      endpoint: 'http://127.0.0.1:1',
+      sampleRatio: 1,
+      role: 'all',
+      processor: new SimpleSpanProcessor(exporter),
+    });
+    const settings = { NODE_ENV: 'test', PORT: '0', SNAPSHOT_FILE: `${cluster.snapshotFile}.traced` };
+    app = createApp({
+      config: createConfig(settings, cluster.world.overrides),
+      logger: silentLogger,
+      clock: { now: () => Date.now() },
+      timers: systemTimers,
+      random: () => 0.5,
+      fetch: globalThis.fetch,
+      tracing,
+    });
+    await app.start();
+    await app.warmed;
+    exporter.reset();
+  });
+  afterAll(async () => {
+    await app.stop();
+    await tracing.stop();
+  });
+  const spanOf = (trace: string, name: string): ReadableSpan | undefined =>
+    exporter.getFinishedSpans().find((span) => span.spanContext().traceId === trace && span.name === name);
+
+  test('default: one trace from the request through its resolver to the provider', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const response = await fetch(`${app.url}/v1/prices/chart?coinId=ethereum`, {
+      headers: { traceparent: `00-${trace}-b7ad6b7169203331-01`, 'x-correlation-id': 'traced-request' },
+    });
+    expect(response.headers.get('x-correlation-id')).toBe('traced-request');
+    await response.arrayBuffer();
+    const [request, resolver, provider] = [
+      spanOf(trace, 'GET /v1/prices/chart'),
+      spanOf(trace, 'resolve Query.priceChart'),
+      spanOf(trace, 'GET coingecko'),
+    ];
+    expect(request?.attributes).toMatchObject({
+      'http.route': '/v1/prices/chart',
+      'spiral.correlation_id': 'traced-request',
+    });
+    expect(resolver?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
+    expect(provider?.parentSpanContext?.spanId).toBe(resolver?.spanContext().spanId);
+  });
+
+  test('behavior: warmers reach their nodes in spans, too, and no span holds a URL or a query', async () => {
+    await app.warmers.refresh('lending-state:1');
+    const spans = exporter.getFinishedSpans();
+    expect(spans.some(({ name }) => name === 'POST chain 1')).toBe(true);
+    const shown = JSON.stringify(spans.map(({ name, attributes }) => [name, attributes]));
+    expect(shown).not.toMatch(/https?:|\?/);
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOpenApi } from '../../../src/rest/openapi/document.ts';
+import { createRoutes } from '../../../src/rest/routes/index.ts';
+import { INTERFACE_VERSION } from '../../../src/rest/types.ts';
+import { conformanceTo, type DocumentedOperation, examplesOf } from '../../support/openapi.ts';
+import { requestsFor } from '../../support/requests.ts';
+import { type Answer, OPS, startService, type TestService } from '../../support/service.ts';
+
+const document = createOpenApi({
+  routes: createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] }),
+  version: INTERFACE_VERSION,
+});
+const { operations, violation } = conformanceTo(document);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ sleep: async () => {} });
+}, 120_000);
+afterAll(() => service?.stop());
+
+const send = async (url: string, init: RequestInit): Promise<Answer> => {
+  const response = await fetch(`${service.url}${url}`, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+};
+const titled = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+
+describe('/openapi.json', () => {
+  test('default: what is served is what is committed', async () => {
+    const served = await service.get('/openapi.json');
+    expect(served.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(served.body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+});
+
+describe('examples', () => {
+  const examples = operations.flatMap((operation) =>
+    examplesOf(operation).map(
+      (example) => [`${operation.method} ${operation.path}: ${example.name}`, operation, example] as const,
+    ),
+  );
+
+  test.each(examples)('default: %s', async (_title, operation, { url, init }) => {
+    const answer = await send(url, { ...init, headers: { ...init.headers, ...OPS } });
+    expect(violation(operation, answer)).toBeNull();
+    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+  });
+});
+
+describe('generated requests', () => {
+  const COUNT = 300;
+
+  test('default: they are at least 5,000', () => {
+    expect(COUNT * operations.length).toBeGreaterThanOrEqual(5_000);
+  });
+
+  const AT_ONCE = 16;
+
+  test.each(titled)(
+    'behavior: %s answers as documented, and never with 500',
+    async (_title, operation: DocumentedOperation) => {
+      const requests = requestsFor(operation, COUNT);
+      const violations: unknown[] = [];
+      const statuses = new Map<number, number>();
+      let next = 0;
+      let etag: string | null = null;
+      const worker = async () => {
+        for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+          // As caches do: what was seen is asked for again only if it has changed.
+          const known = etag === null ? {} : { 'if-none-match': etag };
+          const answer = await send(request.url, { ...request.init, headers: { ...known, ...request.init.headers } });
+          etag = answer.headers.get('etag') ?? etag;
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          const found = answer.status === 500 ? 'status 500' : violation(operation, answer);
+          if (found !== null) violations.push({ found, request });
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      expect(violations.slice(0, 5)).toEqual([]);
+      expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(COUNT);
+      // Both kinds were among them.
+      if (operation.operation.parameters || operation.operation.requestBody)
+        expect(statuses.get(400) ?? 0).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+});

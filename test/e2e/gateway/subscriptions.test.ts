@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import type { App } from '../../../src/app.ts';
+import { whyNoRedis } from '../../snapshot/redis-server.ts';
+import { type Cluster, eventually, startCluster } from '../../support/process/cluster.ts';
+import { PARTNER } from '../../support/service.ts';
+import { type EventStream, subscribe } from '../../support/sse.ts';
+
+const skipped = whyNoRedis();
+
+const STRATEGIES = `subscription ($filter: StrategyFilter, $since: [ChainVersion!]) {
+  strategyChanged(filter: $filter, since: $since) {
+    chain { chainId } version complete changed { id liquidityUsd freshness { borrow { staleForSec } } } removed
+  }
+}`;
+const FRESHNESS = `subscription {
+  freshnessChanged(chainIds: [1]) { ready groups { group status failing { reason } } }
+}`;
+const POSITIONS = `subscription ($address: Address!) {
+  positionChanged(address: $address, chainIds: [1]) { address chainId positions { id amountLoan } }
+}`;
+const ALL_ON_ONE = { filter: { chainIds: [1], listedOnly: false } };
+const ALL_ON_BOTH = { filter: { listedOnly: false } };
+
+describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', () => {
+  let cluster: Cluster;
+  let warmer: App;
+  let api: App;
+  let other: App;
+  const streams: EventStream[] = [];
+  beforeAll(async () => {
+    cluster = await startCluster();
+    warmer = await cluster.launch({ ROLE: 'warmer' });
+    await warmer.warmed;
+    api = await cluster.launch({ ROLE: 'api', METRICS_PORT: '0' });
+    other = await cluster.launch({ ROLE: 'api' });
+  });
+  afterAll(async () => {
+    await Promise.all(streams.map((stream) => stream.close()));
+    await cluster.stop();
+  });
+  const open = async (query: string, variables = {}, at = api): Promise<EventStream> => {
+    const stream = await subscribe(at.url, query, variables);
+    streams.push(stream);
+    return stream;
+  };
+  /** Somebody supplies to the first market of a chain, and the warmer sees it. Gives the market's id. */
+  const supply = async (chainId = 1): Promise<string> => {
+    const chain = cluster.world.chains.on(chainId);
+    const market = chain.chain.markets.find(({ kind }) => kind === 'loop');
+    if (!market) throw new Error('no market');
+    await chain.supply(market, 50_000n * 10n ** BigInt(market.loan.decimals));
+    await warmer.warmers.refresh(`lending-state:${chainId}`);
+    return market.id;
+  };
+  const changeOf = async (stream: EventStream) => (await stream.next()).data.strategyChanged;
+  const ids = (change: { changed: readonly { id: string }[] }) => change.changed.map(({ id }) => id);
+  const openFeeds = async (): Promise<string | undefined> => {
+    const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
+    return /^spiral_subscriptions_open\{field="strategyChanged"\} (\d+)$/m.exec(text)?.[1];
+  };
+
+  test('default: everything first, then only what a change in another process made different', async () => {
+    const stream = await open(STRATEGIES, ALL_ON_ONE);
+    const first = await changeOf(stream);
+    expect(first).toMatchObject({ chain: { chainId: 1 }, complete: true, removed: [] });
+    expect(first.changed.length).toBeGreaterThan(10);
+    const id = await supply();
+    const second = await changeOf(stream);
+    expect(second).toMatchObject({ complete: false, removed: [] });
+    expect(second.version).toBeGreaterThan(first.version);
+    expect(ids(second)).toContain(id);
+    const liquidity = ({ changed }: typeof first) => changed.find((row: { id: string }) => row.id === id).liquidityUsd;
+    expect(Number(liquidity(second))).toBeGreaterThan(Number(liquidity(first)));
+  });
+
+  test('behavior: a reader that comes back with its version is told the difference alone', async () => {
+    const before = await open(STRATEGIES, ALL_ON_ONE);
+    const { version } = await changeOf(before);
+    await before.close();
+    const keeper = await open(STRATEGIES, ALL_ON_ONE);
+    await changeOf(keeper);
+    const id = await supply();
+    await changeOf(keeper);
+    const back = await open(STRATEGIES, { ...ALL_ON_ONE, since: [{ chainId: 1, version }] });
+    const change = await changeOf(back);
+    expect(change.complete).toBe(false);
+    expect(ids(change)).toContain(id);
+  });
+
+  test('behavior: a version that this process does not know is answered with everything', async () => {
+    const stream = await open(STRATEGIES, { ...ALL_ON_ONE, since: [{ chainId: 1, version: 1 }] }, other);
+    expect(await changeOf(stream)).toMatchObject({ complete: true });
+  });
+
+  test('behavior: both chains in one stream, each with its own version', async () => {
+    const stream = await open(STRATEGIES, ALL_ON_BOTH);
+    const first = [await changeOf(stream), await changeOf(stream)];
+    expect(first.map(({ chain }) => chain.chainId)).toEqual([1, 4663]);
+    const id = await supply(4663);
+    const change = await changeOf(stream);
+    expect(change.chain.chainId).toBe(4663);
+    expect(ids(change)).toContain(id);
+  });
+
+  test('behavior: freshness is told when a source fails and when it is well again', async () => {
+    const stream = await open(FRESHNESS);
+    const statusOf = async () => {
+      const { groups } = (await stream.next()).data.freshnessChanged;
+      return groups.find(({ group }: { group: string }) => group === 'incentives').status;
+    };
+    expect(await statusOf()).toBe('FRESH');
+    cluster.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });
+    await warmer.warmers.refresh('incentives:1');
+    expect(await statusOf()).toBe('FAILING');
+    cluster.world.upstreams.faults.clear('merkl');
+    await warmer.warmers.refresh('incentives:1');
+    expect(await statusOf()).toBe('FRESH');
+  });
+
+  test('behavior: a wallet is told of as it is, and again when its position changes; a key is needed', async () => {
+    const { account } = seededWallet('looper');
+    const variables = { address: account.address };
+    const refused = await open(POSITIONS, variables);
+    expect((await refused.next()).errors[0].extensions.code).toBe('unauthorized');
+    const stream = await subscribe(api.url, POSITIONS, variables, PARTNER);
+    streams.push(stream);
+    const first = (await stream.next()).data.positionChanged;
+    expect(first).toMatchObject({ address: account.address, chainId: 1 });
+    expect(first.positions).toHaveLength(4);
+    const chain = cluster.world.chains.on(1);
+    // Interest of a minute and a half: a block further ahead of the processes' clocks would be refused.
+    await chain.increaseTime(90);
+    await warmer.warmers.refresh('lending-state:1');
+    const second = (await stream.next()).data.positionChanged;
+    expect(Number(second.positions[0].amountLoan)).toBeGreaterThan(Number(first.positions[0].amountLoan));
+  });
+
+  test('behavior: heartbeats keep a quiet stream open', async () => {
+    const stream = await open(STRATEGIES, ALL_ON_ONE);
+    await changeOf(stream);
+    const next = stream.next();
+    await eventually(
+      () => stream.heartbeats(),
+      (beats) => beats > 2,
+    );
+    await supply();
+    expect((await next).data.strategyChanged.complete).toBe(false);
+  });
+
+  test('behavior: a reader that leaves is forgotten', async () => {
+    await Promise.all(streams.splice(0).map((stream) => stream.close()));
+    await eventually(openFeeds, (count) => count === '0');
+    const stream = await open(STRATEGIES, ALL_ON_ONE);
+    await changeOf(stream);
+    expect(await openFeeds()).toBe('1');
+    await stream.close();
+    await eventually(openFeeds, (count) => count === '0');
+  });
+
+  test('error: bad_request for a chain that is not served', async () => {
+    const stream = await open(STRATEGIES, { filter: { chainIds: [5] } });
+    expect((await stream.next()).errors[0].extensions.code).toBe('bad_request');
+  });
+
+  test('error: rate_limited beyond the subscriptions that a process serves', async () => {
+    const small = await cluster.launch({ ROLE: 'api', MAX_SUBSCRIPTIONS: '1' });
+    const first = await open(STRATEGIES, ALL_ON_ONE, small);
+    await changeOf(first);
+    const second = await open(STRATEGIES, ALL_ON_ONE, small);
+    expect((await second.next()).errors[0].extensions).toMatchObject({ code: 'rate_limited', retryable: true });
+  });
+
+  test('behavior: a stopping process completes its streams', async () => {
+    const leaving = await cluster.launch({ ROLE: 'api' });
+    const stream = await open(STRATEGIES, ALL_ON_ONE, leaving);
+    await changeOf(stream);
+    await leaving.stop();
+    expect(await stream.next()).toBeNull();
+  });
+});

@@ -1,0 +1,286 @@
+import { type Hex, zeroAddress } from 'viem';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { swapVenueAbi } from '../../../devnet/abi/swap-venue.ts';
+import type { Market } from '../../../src/catalog/index.ts';
+import { passing } from '../../support/equity.ts';
+import { type Lie, type LyingProvider, type LyingVenues, startLyingVenues } from '../../support/lying-venues.ts';
+import { type Json, startService, type TestService } from '../../support/service.ts';
+import {
+  createVenueFlows,
+  dataOf,
+  type Flow,
+  type FlowSwap,
+  isBuilt,
+  routerIn,
+  type VenueFlows,
+} from '../../support/venue-flows.ts';
+
+/*
+ * Every lie about every swap of every path, executed: what is signed never leaves less than the worst case that was shown, an
+ * honest venue beside a lying one gets the order, and a lie is no outage. The same lies under every reference, of any size, are
+ * in test/transactions/venue-matrix.test.ts.
+ */
+
+/** The least that a swap may give: one percent below its reference, rounded up. */
+const atBound = ({ reference }: FlowSwap, amountIn: bigint) => (reference(amountIn) * 99n + 99n) / 100n;
+
+interface NamedLie {
+  readonly name: string;
+  readonly of: (swap: FlowSwap) => Lie;
+  /** Where no venue of a swap is honest: whether it is built all the same, since nobody loses beyond the bounds. */
+  readonly isBuilt: boolean;
+  /** Whether nobody can tell it from an honest venue before it is signed. */
+  readonly isHidden?: true;
+}
+
+const LIES: readonly NamedLie[] = [
+  { name: 'low by 9.5 %', of: () => ({ kind: 'low', ppm: 95_000n }), isBuilt: false },
+  { name: 'exactly at the bound', of: (swap) => exactly(swap), isBuilt: true },
+  { name: 'a unit below the bound', of: (swap) => exactly(swap, 1n), isBuilt: false },
+  { name: 'high', of: () => ({ kind: 'high', ppm: 50_000n }), isBuilt: true },
+  { name: 'taking a fee for a stranger', of: () => ({ kind: 'feeToStranger', bps: 30n }), isBuilt: false },
+  { name: 'paying the output to a stranger', of: () => ({ kind: 'outputElsewhere' }), isBuilt: false },
+  { name: 'skimming the fill', of: () => ({ kind: 'skim', ppm: 4_000n }), isBuilt: false },
+  {
+    name: 'skimming the fill within the tolerance',
+    of: () => ({ kind: 'skim', ppm: 900n }),
+    isBuilt: true,
+    isHidden: true,
+  },
+  { name: 'dead', of: () => ({ kind: 'dead' }), isBuilt: false },
+  {
+    name: 'honest when simulated',
+    of: () => ({ kind: 'cheatOnChain', ppm: 4_000n }),
+    isBuilt: true,
+    isHidden: true,
+  },
+];
+function exactly(swap: FlowSwap, less = 0n): Lie {
+  return { kind: 'exactly', of: ({ amountIn }) => atBound(swap, amountIn) - less };
+}
+
+const ETHEREUM = [
+  'open',
+  'open with another token',
+  'increase',
+  'close',
+  'close a part',
+  'repay',
+  'add',
+  'open with liquidity brought in',
+  'open with another token and liquidity brought in',
+] as const;
+const ROBINHOOD = [...ETHEREUM.slice(0, 7), 'open with ETH', 'vault deposit', 'vault exit'] as const;
+
+/** A path of chain 1, where there is one more, and one of chain 4663. */
+const SIDE_BY_SIDE = ROBINHOOD.map((robinhood, i) => [ETHEREUM[i], robinhood] as const);
+
+let service: TestService;
+let venues: LyingVenues;
+let flows: VenueFlows;
+
+beforeAll(async () => {
+  service = await startService({
+    sleep: passing(() => service),
+    // Time passes by what is asked, and nothing is measured anew: ages are tested elsewhere.
+    env: { BUDGET_LENDING_STATE_SEC: '86400', BUDGET_ORACLE_SEC: '86400', BUDGET_PRICES_SEC: '86400' },
+    arrange: async (world) => {
+      venues = await startLyingVenues(world);
+      return venues.env;
+    },
+  });
+  flows = await createVenueFlows(service, venues);
+}, 120_000);
+afterAll(async () => {
+  await service?.stop();
+  await venues?.stop();
+});
+afterEach(() => venues.clear());
+
+const flowOf = (chain: 'ethereum' | 'principal' | 'robinhood', name: string): Flow => {
+  const found = flows[chain].find((flow) => flow.name === name);
+  if (!found) throw new Error(`no path ${name} on ${chain}`);
+  return found;
+};
+
+/** A provider that failed rests for a while. */
+const rested = () => service.clock.advance(11_000);
+
+/** What may be answered where every venue of a swap lies: a number that would pass, or that no fill can be trusted. */
+function expectHonestRefusal(answer: Json): void {
+  const names: readonly string[] = (answer.limits ?? []).map(({ name }: Json) => name);
+  if (answer.code === 'bad_request') {
+    expect(
+      names.some((name) => /^max(PriceImpact|TotalLoss|SwapLoss)Pct$|^maxLtvPct$|^debt$/.test(name)),
+      JSON.stringify(answer),
+    ).toBe(true);
+    return;
+  }
+  const codes = ['no_route', 'upstream_unavailable', 'simulation_reverted', 'simulation_mismatch'];
+  expect(codes, JSON.stringify(answer)).toContain(answer.code);
+}
+
+/** Every swap of a flow, alone, at venues of which none is honest: built within its worst case, or refused for what it is. */
+async function expectSafe(flow: Flow, lie: NamedLie, providers: readonly LyingProvider[]): Promise<void> {
+  for (const swap of flow.swaps) {
+    for (const provider of providers) venues.lie(provider, lie.of(swap), swap);
+    const answer = await flow.ask();
+    expect(isBuilt(answer), JSON.stringify(answer)).toBe(lie.isBuilt);
+    if (isBuilt(answer)) expect(await flow.execute(answer)).toBe(true);
+    else expectHonestRefusal(answer);
+    venues.clear(swap);
+    if (lie.name === 'dead') rested();
+  }
+}
+
+describe('one of two venues is honest', () => {
+  /** Calldata that was executed already, by path and honest venue. */
+  const executed = new Map<string, string>();
+  const AGGREGATORS = [
+    ['kyberswap', 'AggregatorOne'],
+    ['openocean', 'AggregatorTwo'],
+  ] as const;
+
+  describe.each(LIES.map((lie, i) => [lie.name, lie, i] as const))('beside one that is %s', (_name, lie, i) => {
+    test.each(ETHEREUM.map((name, k) => [name, AGGREGATORS[(i + k) % 2]] as const))(
+      'behavior: %s',
+      async (name, pair) => {
+        const [provider, source] = pair ?? AGGREGATORS[0];
+        const flow = flowOf('ethereum', name);
+        for (const swap of flow.swaps) venues.lie(provider, lie.of(swap), swap);
+        const answer = await flow.ask();
+        expect(isBuilt(answer), JSON.stringify(answer)).toBe(true);
+        // Nobody can tell a hidden liar: its worst case holds, no more.
+        if (!lie.isHidden) expect(dataOf(answer)).not.toContain(routerIn(source));
+        const key = `${name} without ${source}`;
+        if (executed.get(key) !== dataOf(answer)) expect(await flow.execute(answer)).toBe(true);
+        executed.set(key, dataOf(answer));
+        if (lie.name === 'dead') rested();
+      },
+    );
+  });
+});
+
+describe('each of two venues lies about another swap', () => {
+  const TWO_SWAPS = ['open with another token', 'open with another token and liquidity brought in'];
+  const lieOf = (name: string) => LIES.find((lie) => lie.name === name) as NamedLie;
+  test.each([
+    ['skimming the fill', 'skimming the fill'],
+    ['taking a fee for a stranger', 'paying the output to a stranger'],
+    ['paying the output to a stranger', 'low by 9.5 %'],
+    ['low by 9.5 %', 'skimming the fill'],
+  ])('behavior: %s and %s: each swap goes to the venue that is honest about it', async (entry, loan) => {
+    for (const flow of TWO_SWAPS.map((name) => flowOf('ethereum', name))) {
+      const [paid, borrowed] = flow.swaps as readonly [FlowSwap, FlowSwap];
+      for (const [one, other] of [['kyberswap', 'openocean'] as const, ['openocean', 'kyberswap'] as const]) {
+        venues.lie(one, lieOf(entry).of(paid), paid);
+        venues.lie(other, lieOf(loan).of(borrowed), borrowed);
+        const answer = await flow.ask();
+        expect(isBuilt(answer), JSON.stringify(answer)).toBe(true);
+        expect(await flow.execute(answer)).toBe(true);
+        venues.clear();
+      }
+    }
+  });
+});
+
+describe.each(LIES.map((lie) => [lie.name, lie] as const))('no venue is honest: %s', (_name, lie) => {
+  // The two chains have nothing in common but the time of the providers.
+  test.each(SIDE_BY_SIDE)('behavior: %s at two venues, %s at the only one', async (ethereum, robinhood) => {
+    await Promise.all([
+      ...(ethereum ? [expectSafe(flowOf('ethereum', ethereum), lie, ['kyberswap', 'openocean'])] : []),
+      expectSafe(flowOf('robinhood', robinhood), lie, ['kyberswap']),
+    ]);
+  });
+  test('behavior: open on a principal token, at the only venue', async () => {
+    await expectSafe(flowOf('principal', 'open on a principal token'), lie, ['pendle']);
+  });
+});
+
+test('behavior: a venue that keeps more on the chain than slippage allows makes it revert, and takes nothing', async () => {
+  for (const name of ['open', 'close', 'add', 'vault deposit', 'vault exit']) {
+    venues.lie('kyberswap', { kind: 'cheatOnChain', ppm: 30_000n });
+    const answer = await flowOf('robinhood', name).ask();
+    expect(isBuilt(answer), JSON.stringify(answer)).toBe(true);
+    expect(await flowOf('robinhood', name).execute(answer)).toBe(false);
+  }
+});
+
+const BUYS = ['open', 'increase', 'add', 'vault deposit'];
+const SALES = ['close', 'vault exit'];
+/** What the oracle says against what the venues pay, percent; and what can be built then without a loss beyond the bounds. */
+const REFERENCES: readonly (readonly [string, percent: string, passes: readonly string[]])[] = [
+  ['above the market, as a redemption rate may be', '0.6', [...BUYS, ...SALES]],
+  ['below the market', '-3', SALES],
+  ['frozen while the market fell', '2.5', BUYS],
+  // The position seems to be worth so much that borrowing up to the target costs more than all swaps together may.
+  ['wrong, twice the market', '100', BUYS.filter((name) => name !== 'increase')],
+  ['wrong, half the market', '-50', []],
+];
+
+describe.each(REFERENCES)('the oracle is %s (%s %%)', (_name, percent, passes) => {
+  const snapshots = new Map<number, Hex>();
+  beforeAll(async () => {
+    for (const chainId of [1, 4663]) snapshots.set(chainId, await service.world.chains.on(chainId).snapshot());
+    const moved = new Set<string>();
+    for (const market of flows.markets) {
+      await freezeVenues(market);
+      if (!moved.has(market.oracle)) await service.world.chains.on(market.chainId).moveOracle(market, percent);
+      moved.add(market.oracle);
+    }
+    venues.remember(true);
+    await flows.readReferences();
+  });
+  afterAll(async () => {
+    for (const [chainId, snapshot] of snapshots) await service.world.chains.on(chainId).revert(snapshot);
+    venues.remember(true);
+    await flows.readReferences();
+  });
+
+  const all = [
+    ...ETHEREUM.map((name) => ['ethereum', name] as const),
+    ['principal', 'open on a principal token'] as const,
+    ...ROBINHOOD.map((name) => ['robinhood', name] as const),
+  ];
+  test.each(all)('behavior: on %s: %s, at venues that take all that they may', async (chain, name) => {
+    const flow = flowOf(chain, name);
+    // A percent of what the loop of a deposit swaps, beside the others, is more than all of them together may cost.
+    for (const swap of flow.swaps.slice(0, 2)) {
+      for (const provider of ['kyberswap', 'openocean', 'pendle'] as const) venues.lie(provider, exactly(swap), swap);
+    }
+    const answer = await flow.ask();
+    const passing = name === 'repay' || passes.some((start) => name.startsWith(start));
+    expect(isBuilt(answer), JSON.stringify(answer)).toBe(passing);
+    if (isBuilt(answer)) expect(await flow.execute(answer)).toBe(true);
+    // On half of the market's price every position is far above its target, and a part of it carries no debt.
+    else if (percent === '-50' && /increase|part/.test(name))
+      expect(answer.message).toMatch(/^(The position stands|Selling )/);
+    else expectHonestRefusal(answer);
+  });
+});
+
+/** From now on the venues of a chain trade a market's collateral at today's price, whatever its oracle says. */
+async function freezeVenues({ chainId, collateral, loan }: Market): Promise<void> {
+  const { client, chain, call } = service.world.chains.on(chainId);
+  for (const router of Object.values(chain.swapRouters).flat()) {
+    const read = { address: router, abi: swapVenueAbi } as const;
+    const usdPerToken = await client.readContract({ ...read, functionName: 'priceOf', args: [collateral.address] });
+    const depthUsd = await client.readContract({ ...read, functionName: 's_depthUsd', args: [collateral.address] });
+    const owner = await client.readContract({ ...read, functionName: 'i_owner' });
+    await call(owner, router, 'SwapVenue', 'setPrices', [[{ token: collateral.address, usdPerToken, depthUsd }]]);
+    const followed = [{ base: collateral.address, quote: loan.address, oracle: zeroAddress }];
+    await call(owner, router, 'SwapVenue', 'followOracles', [followed]);
+  }
+}
+
+test.each(ROBINHOOD)('behavior: the number that a refusal of %s names passes', async (name) => {
+  const flow = flowOf('robinhood', name);
+  venues.lie('kyberswap', { kind: 'low', ppm: 25_000n });
+  const refused = await flow.ask();
+  const passes = refused.limits.find(({ name }: Json) => name === 'maxSwapLossPct').value;
+  expect(Number(passes)).toBeGreaterThan(1);
+  const built = await flow.ask({ maxSwapLossPct: passes });
+  expect(isBuilt(built), JSON.stringify(built)).toBe(true);
+  const less = await flow.ask({ maxSwapLossPct: (Number(passes) * 0.9).toFixed(2) });
+  expect([isBuilt(less), less.field], JSON.stringify(less)).toEqual([false, refused.field]);
+});

@@ -1,0 +1,419 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FAULT_KINDS, type Fault, type RecordedRequest } from '../../../devnet/upstreams/index.ts';
+import { createPatience } from '../../support/patience.ts';
+import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { expectEnvelope, SUSDE, UNKNOWN_ADDRESS } from '../known.ts';
+
+const CHART = '/v1/prices/chart';
+const OHLCV = '/v1/prices/ohlcv';
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const faultOf = (kind: Fault['kind']): Fault => {
+  if (kind === 'latency') return { kind, ms: 10 };
+  return kind === 'status' ? { kind, status: 500 } : { kind };
+};
+
+/** A relay passes values on as they are: one within the range of prices is not its to judge. */
+const RELAY_FAULTS = FAULT_KINDS.filter((kind) => kind !== 'scaled');
+
+const patience = createPatience();
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep, timeouts: patience.timeouts });
+});
+afterAll(() => service?.stop());
+beforeEach(() => {
+  service.world.upstreams.faults.clear();
+  patience.restore();
+  // Nothing is remembered from the test before: neither answers nor spent budget nor a resting provider. Ten past the
+  // hour: no candle ends within a test.
+  const now = service.clock.now();
+  service.clock.advance(Math.ceil(now / HOUR_MS) * HOUR_MS + 2 * HOUR_MS + 10 * MINUTE_MS - now);
+  service.world.upstreams.clearRequests();
+});
+
+const asked = (provider: 'coingecko' | 'geckoterminal', part: string): RecordedRequest[] =>
+  service.world.upstreams.requests(provider).filter(({ path }) => path.includes(part));
+const candlesAsked = () => asked('geckoterminal', '/ohlcv/');
+const poolsAsked = () => asked('geckoterminal', '/pools').filter(({ path }) => path.endsWith('/pools'));
+const chartsAsked = () => asked('coingecko', '/market_chart');
+
+describe(CHART, () => {
+  test('default: seven days in USD, relayed as the provider gives it', async () => {
+    const { status, body } = await service.get(`${CHART}?coinId=ethena-staked-usde`);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['prices', 'market_caps', 'total_volumes']);
+    const times = body.prices.map(([at]: [number]) => at);
+    expect(times).toEqual([...times].sort((a: number, b: number) => a - b));
+    expect(times.at(-1) - times[0]).toBeGreaterThan(6 * DAY_MS);
+    expect(times.at(-1) - times[0]).toBeLessThan(8 * DAY_MS);
+    expect(chartsAsked().map(({ path, query }) => [path, query])).toEqual([
+      ['/coins/ethena-staked-usde/market_chart', { vs_currency: 'usd', days: '7' }],
+    ]);
+  });
+
+  test('behavior: each default, given, is the same question', async () => {
+    const base = `${CHART}?coinId=ethena-staked-usde`;
+    const left = await service.get(base);
+    for (const given of ['&days=7', '&currency=usd', '&days=7&currency=usd', '&currency=usd&days=07']) {
+      expect((await service.get(base + given)).body).toEqual(left.body);
+    }
+    expect(chartsAsked()).toHaveLength(1);
+    const month = await service.get(`${base}&days=30`);
+    expect(month.body.prices[0][0]).toBeLessThan(left.body.prices[0][0]);
+  });
+
+  test('behavior: GraphQL gives the same points', async () => {
+    const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&days=3`);
+    const { body } = await service.graphql(
+      '{ priceChart(coinId: "ethena-staked-usde", days: 3) { prices { atMs value } marketCaps { atMs value } totalVolumes { atMs value } } }',
+    );
+    const pairs = (points: Json[]) => points.map(({ atMs, value }) => [atMs, value]);
+    expect(pairs(body.data.priceChart.prices)).toEqual(rest.body.prices);
+    expect(pairs(body.data.priceChart.marketCaps)).toEqual(rest.body.market_caps);
+    expect(pairs(body.data.priceChart.totalVolumes)).toEqual(rest.body.total_volumes);
+    expect(chartsAsked()).toHaveLength(1);
+  });
+
+  test.each([
+    '',
+    '?coinId=',
+    '?days=7',
+    '?coinId=a&coinId=b',
+    '?coinId=../simple/price',
+    '?coinId=a%2Fb',
+    '?coinId=ethena&days=0',
+    '?coinId=ethena&days=-1',
+    '?coinId=ethena&days=1.5',
+    '?coinId=ethena&days=abc',
+    '?coinId=ethena&days=',
+    '?coinId=ethena&days=1e3',
+    '?coinId=ethena&days=366',
+    '?coinId=ethena&days=max',
+    '?coinId=ethena&currency=',
+    '?coinId=ethena&currency=us%20d',
+    '?coinId=ethena&currency=dollars',
+  ])('error: bad_request %s', async (query) => {
+    expectEnvelope(await service.get(CHART + query), 400, 'bad_request');
+    expect(chartsAsked()).toEqual([]);
+  });
+
+  test('error: bad_request for a coin that the provider does not know: the contract has no 404 here', async () => {
+    expectEnvelope(await service.get(`${CHART}?coinId=no-such-coin`), 400, 'bad_request');
+  });
+
+  test('error: bad_request for a currency that the provider has no prices in, naming it', async () => {
+    const answer = await service.get(`${CHART}?coinId=ethena-staked-usde&currency=xyz`);
+    expectEnvelope(answer, 400, 'bad_request');
+    expect(answer.body.error.details.issues ?? answer.body.error.details).toMatchObject({ value: 'xyz' });
+    expect(answer.text).not.toContain('vs_currency');
+  });
+
+  test('error: upstream_unavailable, with nothing of the upstream in it', async () => {
+    service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
+    const answer = await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`);
+    expectEnvelope(answer, 503, 'upstream_unavailable');
+    expect(answer.text).not.toContain('Simulated failure');
+    expect(answer.text).not.toContain(service.world.upstreams.origin);
+    service.world.upstreams.faults.clear();
+    service.clock.advance(MINUTE_MS);
+    expect((await service.get(`${CHART}?coinId=ethena-staked-usde&days=5`)).status).toBe(200);
+  });
+
+  test.each(RELAY_FAULTS)('behavior: %s gives true points or none', async (kind) => {
+    const path = `${CHART}?coinId=ethena-staked-usde&days=2`;
+    const good = await service.get(path);
+    service.clock.advance(MINUTE_MS + 1_000);
+    service.world.upstreams.faults.set('coingecko', faultOf(kind));
+    patience.endFor(kind);
+    const answer = await service.get(path);
+    if (answer.status !== 200) {
+      expectEnvelope(answer, 503, 'upstream_unavailable');
+      expect(['latency', 'duplicate', 'partial', 'future']).not.toContain(kind);
+      return;
+    }
+    const range = good.body.prices.map(([, price]: [number, number]) => price);
+    for (const [at, price] of answer.body.prices) {
+      expect(at).toBeGreaterThan(1e12);
+      expect(at).toBeLessThanOrEqual(service.clock.now());
+      expect(price).toBeGreaterThan(Math.min(...range) * 0.99);
+      expect(price).toBeLessThan(Math.max(...range) * 1.01);
+    }
+  });
+
+  test('behavior: a point that nobody believes is left out, an answer of such points is none', async () => {
+    service.world.upstreams.faults.set('coingecko', { kind: 'absurd' });
+    const answer = await service.get(`${CHART}?coinId=ethena-staked-usde`);
+    expectEnvelope(answer, 503, 'upstream_unavailable');
+  });
+
+  test('behavior: one upstream call for a burst of equal requests, and none for a minute', async () => {
+    const path = `${CHART}?coinId=ethena-staked-usde&days=9`;
+    const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
+    expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
+    expect(chartsAsked()).toHaveLength(1);
+    service.clock.advance(MINUTE_MS - 1);
+    await service.get(path);
+    expect(chartsAsked()).toHaveLength(1);
+    service.clock.advance(1);
+    await service.get(path);
+    expect(chartsAsked()).toHaveLength(2);
+  });
+});
+
+describe('bounds of REST and GraphQL', () => {
+  const IN_BOUNDS = ['days=1', 'days=365', 'currency=EUR', 'currency=usd'];
+  const OUT_OF_BOUNDS = ['days=0', 'days=366', 'currency=e', 'currency=dollar'];
+  test.each([
+    ...IN_BOUNDS.map((asked) => [asked, true] as const),
+    ...OUT_OF_BOUNDS.map((asked) => [asked, false] as const),
+  ])('%s of a chart: served %s by both', async (asked, served) => {
+    const rest = await service.get(`${CHART}?coinId=ethena-staked-usde&${asked}`);
+    const [name, value = ''] = asked.split('=');
+    const argument = `${name}: ${name === 'days' ? value : JSON.stringify(value)}`;
+    const { body } = await service.graphql(
+      `{ priceChart(coinId: "ethena-staked-usde", ${argument}) { prices { atMs } } }`,
+    );
+    expect(rest.status).toBe(served ? 200 : 400);
+    expect(body.errors?.[0].extensions.code).toBe(served ? undefined : 'bad_request');
+    expect(body.errors?.[0].extensions.details.field).toBe(served ? undefined : name);
+  });
+
+  test('the documents of both name them', async () => {
+    const { body } = await service.get('/openapi.json');
+    const { get } = body.paths['/v1/prices/chart'];
+    const days = get.parameters.find(({ name }: Json) => name === 'days');
+    expect(days.schema).toMatchObject({ minimum: 1, maximum: 365, default: 7 });
+    expect(days.description).toContain('1 to 365');
+    expect(Object.keys(get.responses)).toEqual(expect.arrayContaining(['200', '400', '503']));
+    expect(Object.keys(get.responses)).not.toContain('404');
+    const { body: schema } = await service.graphql(
+      '{ __type(name: "Query") { fields { name args { name description } } } }',
+    );
+    const field = schema.data.__type.fields.find(({ name }: Json) => name === 'priceChart');
+    expect(field.args.find(({ name }: Json) => name === 'days').description).toContain('1 to 365');
+  });
+});
+
+describe(OHLCV, () => {
+  test('default: hourly USD candles of the deepest pool, oldest first', async () => {
+    const { status, body } = await service.get(`${OHLCV}?token=${SUSDE.toLowerCase()}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      chainId: 1,
+      token: SUSDE,
+      timeframe: 'hour',
+      aggregate: 1,
+      currency: 'usd',
+      stale: false,
+    });
+    expect(Object.keys(body.pool).sort()).toEqual(['address', 'dex', 'name']);
+    expect(body.candles).toHaveLength(168);
+    const times = body.candles.map(({ t }: Json) => t);
+    expect(times).toEqual([...times].sort((a: number, b: number) => a - b));
+    expect(times[1] - times[0]).toBe(3_600);
+    for (const candle of body.candles) {
+      expect(Object.keys(candle)).toEqual(['t', 'o', 'h', 'l', 'c', 'v']);
+      expect(candle.h).toBeGreaterThanOrEqual(Math.max(candle.o, candle.c));
+      expect(candle.l).toBeLessThanOrEqual(Math.min(candle.o, candle.c));
+    }
+    // The deepest pool is the provider's with the largest reserve, whatever its order.
+    const { urls } = service.world.upstreams;
+    const response = await fetch(`${urls.geckoterminal}/networks/eth/tokens/${SUSDE}/pools?page=1`);
+    const rows = ((await response.json()) as Json).data as Json[];
+    const deepest = rows.sort((a, b) => Number(b.attributes.reserve_in_usd) - Number(a.attributes.reserve_in_usd))[0];
+    expect(body.pool.address.toLowerCase()).toBe(deepest.attributes.address.toLowerCase());
+  });
+
+  test('behavior: each default, given, is the same question', async () => {
+    const left = await service.get(`${OHLCV}?token=${SUSDE}`);
+    for (const given of ['&chainId=1', '&timeframe=hour', '&aggregate=1', '&limit=168']) {
+      expect((await service.get(`${OHLCV}?token=${SUSDE}${given}`)).body).toEqual(left.body);
+    }
+    const all = `${OHLCV}?token=${SUSDE.toLowerCase()}&chainId=1&timeframe=hour&aggregate=1&limit=168`;
+    expect((await service.get(all)).body).toEqual(left.body);
+    expect(candlesAsked()).toHaveLength(1);
+    expect(candlesAsked()[0]?.path).toContain('/ohlcv/hour');
+    expect(candlesAsked()[0]?.query).toMatchObject({ aggregate: '1', limit: '168', currency: 'usd' });
+  });
+
+  const SIZES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
+  const SECONDS = { minute: 60, hour: 3_600, day: 86_400 } as const;
+  const pairs = Object.entries(SIZES).flatMap(([timeframe, sizes]) =>
+    [1, 4, 5, 12, 15].map((size) => [timeframe, size, (sizes as readonly number[]).includes(size)] as const),
+  );
+  test.each(pairs.filter(([, , good]) => good))('behavior: %s x %i', async (timeframe, size) => {
+    const path = `${OHLCV}?token=${SUSDE}&timeframe=${timeframe}&aggregate=${size}&limit=5`;
+    const { status, body } = await service.get(path);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ timeframe, aggregate: size });
+    expect(body.candles).toHaveLength(5);
+    expect(body.candles[1].t - body.candles[0].t).toBe(size * SECONDS[timeframe as keyof typeof SECONDS]);
+  });
+  test.each(pairs.filter(([, , good]) => !good))('error: bad_request %s x %i', async (timeframe, size) => {
+    const path = `${OHLCV}?token=${SUSDE}&timeframe=${timeframe}&aggregate=${size}`;
+    expect(expectEnvelope(await service.get(path), 400, 'bad_request').details.field).toContain('aggregate');
+  });
+
+  test.each([
+    '',
+    '?token=',
+    '?token=abc',
+    `?token=${SUSDE}0`,
+    `?token=${SUSDE.slice(2)}`,
+    `?token=${SUSDE}&token=${SUSDE}`,
+    `?token=${SUSDE}&timeframe=week`,
+    `?token=${SUSDE}&timeframe=HOUR`,
+    `?token=${SUSDE}&timeframe=`,
+    `?token=${SUSDE}&aggregate=0`,
+    `?token=${SUSDE}&aggregate=-1`,
+    `?token=${SUSDE}&aggregate=1.0`,
+    `?token=${SUSDE}&aggregate=`,
+    `?token=${SUSDE}&limit=0`,
+    `?token=${SUSDE}&limit=1001`,
+    `?token=${SUSDE}&limit=-5`,
+    `?token=${SUSDE}&limit=abc`,
+    `?token=${SUSDE}&limit=10.5`,
+    `?token=${SUSDE}&limit=`,
+  ])('error: bad_request %s', async (query) => {
+    expectEnvelope(await service.get(OHLCV + query), 400, 'bad_request');
+    expect(poolsAsked()).toEqual([]);
+  });
+
+  test.each([1, 1000])('behavior: limit %i is inside the bounds', async (limit) => {
+    const { status, body } = await service.get(`${OHLCV}?token=${SUSDE}&limit=${limit}`);
+    expect(status).toBe(200);
+    expect(body.candles).toHaveLength(limit);
+  });
+
+  test('error: not_found without a pool, and the token is not asked for again at once', async () => {
+    const path = `${OHLCV}?token=${UNKNOWN_ADDRESS}`;
+    expectEnvelope(await service.get(path), 404, 'not_found');
+    expectEnvelope(await service.get(path), 404, 'not_found');
+    expect(poolsAsked()).toHaveLength(1);
+    expect(candlesAsked()).toEqual([]);
+  });
+
+  test('behavior: one upstream call for a burst of equal requests, cached 30 s', async () => {
+    const path = `${OHLCV}?token=${SUSDE}&limit=24`;
+    const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
+    expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
+    expect([poolsAsked().length, candlesAsked().length]).toEqual([1, 1]);
+    service.clock.advance(30_000 - 1);
+    expect((await service.get(path)).body).toEqual(burst[0]?.body);
+    expect(candlesAsked()).toHaveLength(1);
+    service.clock.advance(1);
+    const later = await service.get(path);
+    expect(candlesAsked()).toHaveLength(2);
+    expect(Date.parse(later.body.asOf)).toBeGreaterThan(Date.parse(burst[0]?.body.asOf));
+  });
+
+  test('behavior: previous candles stand in for 10 minutes, marked stale, then 503', async () => {
+    const path = `${OHLCV}?token=${SUSDE}&limit=12`;
+    const good = await service.get(path);
+    expect(good.body.stale).toBe(false);
+    service.world.upstreams.faults.set('geckoterminal', { kind: 'status', status: 502 });
+    service.clock.advance(MINUTE_MS);
+    const early = await service.get(path);
+    expect(early.status).toBe(200);
+    expect(early.body).toEqual({ ...good.body, stale: true });
+    service.clock.advance(9 * MINUTE_MS);
+    expect((await service.get(path)).body).toEqual({ ...good.body, stale: true });
+    service.clock.advance(1);
+    expectEnvelope(await service.get(path), 503, 'upstream_unavailable');
+    service.world.upstreams.faults.clear();
+    service.clock.advance(MINUTE_MS);
+    const healed = await service.get(path);
+    expect(healed.body.stale).toBe(false);
+    expect(Date.parse(healed.body.asOf)).toBeGreaterThan(Date.parse(good.body.asOf));
+  });
+
+  test('error: upstream_unavailable when nothing was fetched before', async () => {
+    service.world.upstreams.faults.set('geckoterminal', { kind: 'rateLimited', retryAfterSec: 30 });
+    const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=17`);
+    expectEnvelope(answer, 503, 'upstream_unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBe(30);
+  });
+
+  test.each([false, true])(
+    'error: a provider that asks for ten years of patience keeps nobody away for longer than five minutes (as a date: %s)',
+    async (asDate) => {
+      const years = { kind: 'rateLimited', retryAfterSec: 10 * 365 * 86_400, asDate } as const;
+      service.world.upstreams.faults.set('geckoterminal', years);
+      const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=${asDate ? 26 : 27}`);
+      expectEnvelope(answer, 503, 'upstream_unavailable');
+      expect(answer.headers.get('retry-after')).toBe('300');
+      const document = `query($t: Address!) { ohlcv(chainId: 1, token: $t, limit: ${asDate ? 28 : 29}) { asOf } }`;
+      const { body } = await service.graphql(document, { t: SUSDE });
+      expect(body.errors?.[0].extensions, JSON.stringify(body)).toMatchObject({
+        code: 'upstream_unavailable',
+        retryAfterSec: 300,
+      });
+    },
+  );
+
+  test.each(['hang', 'malformed', 'html', 'reset', 'absurd', 'nan', 'missingField'] as const)(
+    'error: upstream_unavailable, never a made-up candle: %s',
+    async (kind) => {
+      service.world.upstreams.faults.set('geckoterminal', { kind }, { path: '/ohlcv/' });
+      patience.endFor(kind);
+      const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=19`);
+      expectEnvelope(answer, 503, 'upstream_unavailable');
+      expect(answer.text).not.toMatch(/NaN|1e\+?30|1000000000/);
+    },
+  );
+
+  test('behavior: malformed rows are left out', async () => {
+    const path = `${OHLCV}?token=${SUSDE}&limit=30`;
+    const good = await service.get(path);
+    service.clock.advance(31_000);
+    service.world.upstreams.faults.set('geckoterminal', { kind: 'partial' }, { path: '/ohlcv/' });
+    const partial = await service.get(path);
+    expect(partial.status).toBe(200);
+    expect(partial.body.candles.length).toBeLessThan(30);
+    expect(partial.body.candles.length).toBeGreaterThan(0);
+    const times = new Set(good.body.candles.map(({ t }: Json) => t));
+    for (const candle of partial.body.candles) expect(times.has(candle.t)).toBe(true);
+  });
+
+  test.each(RELAY_FAULTS)('behavior: after good candles, %s gives those, marked stale, or true ones', async (kind) => {
+    const path = `${OHLCV}?token=${SUSDE}&limit=21`;
+    const good = await service.get(path);
+    service.clock.advance(31_000);
+    service.world.upstreams.faults.set('geckoterminal', faultOf(kind), { path: '/ohlcv/' });
+    patience.endFor(kind);
+    const { status, body } = await service.get(path);
+    expect(status).toBe(200);
+    if (body.stale) expect(body).toEqual({ ...good.body, stale: true });
+    const known = new Map<number, Json>(good.body.candles.map((candle: Json) => [candle.t, candle]));
+    for (const candle of body.candles) {
+      // The world's prices move by a hair in half a minute.
+      for (const side of ['o', 'h', 'l', 'c'] as const)
+        expect(candle[side] / known.get(candle.t)[side]).toBeCloseTo(1, 4);
+    }
+    expect(body.stale).toBe(!['latency', 'duplicate', 'partial', 'future'].includes(kind));
+  });
+
+  test('behavior: the request budget of the provider holds whatever is asked', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => service.get(`${OHLCV}?token=${SUSDE}&limit=${100 + i}`)),
+    );
+    expect(service.world.upstreams.requests('geckoterminal').length).toBeLessThanOrEqual(30);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(20);
+    for (const answer of refused) expectEnvelope(answer, 503, 'upstream_unavailable');
+  });
+
+  test('behavior: GraphQL gives the same candles and the same status', async () => {
+    const query = `query ($token: Address!, $limit: Int!) {
+      ohlcv(token: $token, limit: $limit) { chainId token pool { address name dex } stale candles { t o h l c v } }
+    }`;
+    const rest = await service.get(`${OHLCV}?token=${SUSDE}&limit=6`);
+    const { body } = await service.graphql(query, { token: SUSDE, limit: 6 });
+    expect(body.errors).toBeUndefined();
+    expect(rest.body).toMatchObject(body.data.ohlcv);
+  });
+});

@@ -1,0 +1,211 @@
+import { getContractAddress } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { labelAddress } from '../../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
+import { walletPositions } from '../../../src/rest/schemas/position.ts';
+import type { Address } from '../../../src/shared/ids.ts';
+import { equityChain } from '../../support/equity.ts';
+import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { expectEnvelope } from '../known.ts';
+import { marketOf } from '../leverage/support.ts';
+
+const CHAIN_IDS = [1, 4663] as const;
+const OPEN = '/v1/partner/leverage/build';
+const MANAGE = '/v1/partner/manage/build';
+const DEPOSIT = '/v1/partner/equity/deposit/build';
+const EXIT = '/v1/partner/equity/exit/build';
+
+let service: TestService;
+const nodes = new Map<number, RpcProxy>();
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    arrange: async (world) => {
+      for (const chainId of CHAIN_IDS) nodes.set(chainId, await startRpcProxy(world.chains.on(chainId).rpcUrl));
+      return Object.fromEntries([...nodes].map(([chainId, { url }]) => [`RPC_URL_${chainId}`, url]));
+    },
+  });
+}, 180_000);
+afterAll(async () => {
+  await service?.stop();
+  for (const node of nodes.values()) await node.stop();
+});
+
+const chain = (chainId: number) => service.world.chains.on(chainId);
+const market = marketOf(1, 'sUSDe/PYUSD 91.5');
+const [vault] = equityChain().equityVaults;
+if (!vault) throw new Error('the local world has vaults');
+const open = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
+const loop = marketOf(4663, 'syrupUSDG/USDG 91.5');
+
+/** Everything that is built for a wallet, by chain. */
+const BUILDS: readonly (readonly [string, number, string, object])[] = [
+  ['open', 1, OPEN, open],
+  [
+    'open',
+    4663,
+    OPEN,
+    { strategyId: loop.id, payToken: loop.collateral.address, amount: '100', leverage: 3, chainId: 4663 },
+  ],
+  ['close', 1, MANAGE, { id: 0, action: 'close' }],
+  ['close', 4663, MANAGE, { id: 0, action: 'close', chainId: 4663 }],
+  ['deposit', 4663, DEPOSIT, { strategyId: vault.id, amount: '100' }],
+  ['exit', 4663, EXIT, { strategyId: vault.id }],
+];
+const OWNERS: Readonly<Record<number, string>> = { 1: 'looper', 4663: 'shareholder' };
+const ownerOn = (chainId: number): Address => seededWallet(OWNERS[chainId] ?? '').account.address;
+
+/** The contracts that hold a wallet's positions, by position. */
+async function proxiesOf(chainId: number, owner: Address): Promise<readonly Address[]> {
+  const positions = await chain(chainId).client.readContract({
+    address: chain(chainId).chain.contracts.flashLeverage,
+    abi: flashLeverageAbi,
+    functionName: 'getUserLeveragePositions',
+    args: [owner],
+  });
+  return positions.map(({ userProxy }) => userProxy);
+}
+
+/** Run something while an address has other code. */
+async function withCode<T>(chainId: number, address: Address, bytecode: `0x${string}`, work: () => Promise<T>) {
+  await chain(chainId).client.setCode({ address, bytecode });
+  try {
+    return await work();
+  } finally {
+    await chain(chainId).client.setCode({ address, bytecode: '0x' });
+  }
+}
+
+/** Answers every call with one word that names an address: PUSH32, MSTORE at 0, RETURN 32 bytes. */
+const saying = (address: Address): `0x${string}` =>
+  `0x7f${address.slice(2).toLowerCase().padStart(64, '0')}60005260206000f3`;
+
+describe('a position proxy as userAddress', () => {
+  test.each(BUILDS)('error: PositionProxy for %s on chain %i names its owner', async (_what, chainId, path, body) => {
+    const owner = ownerOn(chainId);
+    const proxies = await proxiesOf(chainId, owner);
+    expect(proxies.length).toBeGreaterThan(0);
+    for (const [positionId, userAddress] of proxies.entries()) {
+      const error = expectEnvelope(
+        await service.post(path, { ...body, userAddress: userAddress.toLowerCase() }, PARTNER),
+        400,
+        'bad_request',
+      );
+      expect(error.details).toEqual({ field: 'body.userAddress', value: userAddress, owner, positionId });
+      expect(error.message).toContain(owner);
+    }
+  });
+
+  test('error: PositionProxy over GraphQL is a refusal of its own', async () => {
+    const owner = ownerOn(1);
+    const [proxy] = await proxiesOf(1, owner);
+    const { body } = await service.graphql(
+      `query($open: OpenLeverageInput!) { openLeverage(input: $open) {
+        __typename ... on Refusal { code status retryable } ... on PositionProxyRefusal { field proxy owner positionId } } }`,
+      { open: { ...open, leverage: '3', userAddress: proxy } },
+      PARTNER,
+    );
+    expect(body.data.openLeverage).toEqual({
+      __typename: 'PositionProxyRefusal',
+      code: 'bad_request',
+      status: 400,
+      retryable: false,
+      field: 'userAddress',
+      proxy,
+      owner,
+      positionId: 0,
+    });
+  });
+
+  test('behavior: the owner that is named can be built for', async () => {
+    const [proxy] = await proxiesOf(1, ownerOn(1));
+    const refused = await service.post(MANAGE, { id: 0, action: 'close', userAddress: proxy }, PARTNER);
+    const { owner, positionId } = refused.body.error.details;
+    const built = await service.post(MANAGE, { id: positionId, action: 'close', userAddress: owner }, PARTNER);
+    expect(built.status, built.text).toBe(200);
+  });
+
+  test('error: BadRequest for the implementation behind the proxies, which is nobody', async () => {
+    for (const [_what, chainId, path, body] of BUILDS) {
+      const { flashLeverage } = chain(chainId).chain.contracts;
+      const userAddress = getContractAddress({ from: flashLeverage, nonce: 1n });
+      const answer = await service.post(path, { ...body, userAddress }, PARTNER);
+      const { details } = expectEnvelope(answer, 400, 'bad_request');
+      expect(details).toEqual({ field: 'body.userAddress', value: userAddress });
+    }
+  });
+
+  test('behavior: a contract wallet is built for, also one that lies about its owner or burns all gas', async () => {
+    const userAddress = labelAddress('a wallet with code');
+    // STOP: takes every call and says nothing. INVALID: burns the gas that it gets.
+    for (const bytecode of ['0x00', '0xfe', saying(ownerOn(1)), saying(userAddress)] as const) {
+      const answer = await withCode(1, userAddress, bytecode, () =>
+        service.post(OPEN, { ...open, userAddress }, PARTNER),
+      );
+      expect([bytecode, answer.status, answer.body.error]).toEqual([bytecode, 200, undefined]);
+    }
+  });
+
+  test('behavior: a wallet costs no request more: the newest block, market and wallet in one, the simulation in another', async () => {
+    const node = nodes.get(1);
+    const build = () => service.post(OPEN, { ...open, userAddress: labelAddress('somebody') }, PARTNER);
+    // The first one looks for the token's balance slot.
+    await build();
+    node?.taken();
+    expect((await build()).status).toBe(200);
+    expect(node?.taken()).toBe(3);
+  });
+});
+
+describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chainId) => {
+  const read = async (address: string): Promise<Json> => {
+    const { status, body } = await service.get(`/v1/partner/positions/${address}?chainId=${chainId}`, PARTNER);
+    expect(status).toBe(200);
+    expect(() => walletPositions.parse(body)).not.toThrow();
+    return body;
+  };
+
+  test('behavior: are none', async () => {
+    const owner = ownerOn(chainId);
+    for (const proxy of await proxiesOf(chainId, owner)) {
+      expect(await read(proxy.toLowerCase())).toEqual({
+        chainId,
+        userAddress: proxy,
+        positions: [],
+        equityPositions: [],
+      });
+    }
+  });
+
+  test('behavior: GraphQL names the owner of a proxy; a wallet has none, with positions or without', async () => {
+    const owner = ownerOn(chainId);
+    const proxies = await proxiesOf(chainId, owner);
+    const { body } = await service.graphql(
+      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { proxyOf { owner positionId } } }',
+      { a: [...proxies, owner, labelAddress('somebody')], c: chainId },
+      PARTNER,
+    );
+    const found = body.data.wallets.map((wallet: Json) => wallet.proxyOf);
+    expect(found).toEqual([...proxies.map((_, positionId) => ({ owner, positionId })), null, null]);
+  });
+
+  test('behavior: many empty wallets are asked for their owners in one request', async () => {
+    const node = nodes.get(chainId);
+    const [proxy] = await proxiesOf(chainId, ownerOn(chainId));
+    const a = [...Array.from({ length: 50 }, (_, i) => labelAddress(`nobody ${i}`)), proxy];
+    node?.taken();
+    const { body } = await service.graphql(
+      'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { positions { id } proxyOf { owner positionId } } }',
+      { a, c: chainId },
+      PARTNER,
+    );
+    expect(body.errors).toBeUndefined();
+    expect(body.data.wallets.filter((wallet: Json) => wallet.proxyOf !== null)).toEqual([
+      { positions: [], proxyOf: { owner: ownerOn(chainId), positionId: 0 } },
+    ]);
+    // Block, arrays (and stock legs where there are vaults); block, owners, and the positions of the one owner that was named.
+    expect(node?.taken()).toBeLessThanOrEqual(6);
+  });
+});

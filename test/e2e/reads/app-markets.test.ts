@@ -1,0 +1,177 @@
+import { BigNumber } from 'bignumber.js';
+import { parseEther, parseUnits } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Market } from '../../../src/catalog/index.ts';
+import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { allNodes } from '../known.ts';
+
+/** The client revives tags before use: what it then has must be the very numbers that GraphQL gives. */
+let service: TestService;
+let markets: Json[];
+let typed: Map<string, Json>;
+
+const QUERY = `query ($first: Int!, $after: String) { markets(first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
+  id chainId kind visible correlated curator irm lltv
+  oracle { address type price blockNumber asOf }
+  state { totalSupplyAssets totalSupplyShares totalBorrowAssets totalBorrowShares lastUpdate fee rateAtTarget borrowRate blockNumber asOf }
+  totalSupplyAssets totalBorrowAssets totalSupplyShares totalBorrowShares liquidityAssets utilization
+  borrowApyPct netBorrowApyPct collateralApyPct collateralApySource effectiveCollateralApyPct
+  liquidationLtvPct maxLtvPct safeLtvPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd
+  borrowIncentive { aprPct campaigns { id aprPct } } collateralIncentive { aprPct campaigns { id aprPct } }
+  collateralPrice { usd asOf source } loanPrice { usd asOf source }
+  exitSlippage { sizeUsd slippagePct }
+  sharedLiquidity { vault withdrawMarketId assets feeWei }
+  trailing { collateralApyPct { avg30d avg60d avg90d } leverageApyPct { avg30d avg60d avg90d } quarterlyBorrowApyPct }
+  gaps { field reason }
+} } }`;
+
+/** Turn the tags of section 2.5 into the numbers that they stand for. */
+function revive(value: Json): Json {
+  if (Array.isArray(value)) return value.map(revive);
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = Object.keys(value);
+  if (keys.length === 1 && keys[0] === '$bn') return new BigNumber(value.$bn);
+  if (keys.length === 1 && keys[0] === '$bigint') return BigInt(value.$bigint);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, revive(item)]));
+}
+
+const BORROWER = '0x00000000000000000000000000000000000b0119';
+/** 27 digits. */
+const LONG_PRICE = 987_654_321_012_345_678_901_234_567n;
+/** Of a collateral with 18 decimals in a loan with 6 that is worth a dollar: 1e-18 USD a token. */
+const TINY_PRICE = 1_000_000n;
+const isPricedByOracle = ({ collateral }: Market) => collateral.coingeckoId === undefined && collateral.decimals === 18;
+
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    before: async (world) => {
+      const chain = world.chains.on(1);
+      const usdc = chain.chain.markets.filter(({ loan }) => loan.symbol === 'USDC');
+      const weth = chain.chain.markets.filter(({ loan }) => loan.symbol === 'WETH');
+      const long = usdc.find((market) => !isPricedByOracle(market));
+      const tiny = usdc.find(isPricedByOracle);
+      const [huge] = weth;
+      if (!long || !tiny || !huge) throw new Error('the catalog has these markets');
+      await chain.setOraclePrice(long, LONG_PRICE);
+      await chain.setOraclePrice(tiny, TINY_PRICE);
+      await chain.supply(huge, parseUnits('1', 30));
+      await chain.client.setBalance({ address: BORROWER, value: parseEther('1') });
+      await chain.openMorphoPosition(huge, {
+        account: BORROWER,
+        collateral: parseEther('2'),
+        borrowed: 1n,
+      });
+    },
+  });
+  markets = (await service.get('/v1/app/markets')).body.markets;
+  typed = new Map((await allNodes(service, QUERY, 'markets')).map((market: Json) => [market.id, market]));
+});
+afterAll(() => service?.stop());
+
+describe('/v1/app/markets', () => {
+  test('has every market of both chains, listed or not', () => {
+    const { chains } = service.world;
+    const ids = [1, 4663].flatMap((chainId) => chains.on(chainId).chain.markets.map(({ id }) => id));
+    expect(markets.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(typed.size).toBe(ids.length);
+  });
+
+  test('revives to exactly the numbers of GraphQL', () => {
+    let numbers = 0;
+    const compare = (revived: Json, exact: Json, path: string) => {
+      if (revived instanceof BigNumber) {
+        numbers += 1;
+        expect(revived.toFixed(), path).toBe(exact);
+      } else if (typeof revived === 'bigint') {
+        numbers += 1;
+        expect(String(revived), path).toBe(exact);
+      } else if (Array.isArray(revived)) {
+        expect(revived.length, path).toBe(exact.length);
+        revived.forEach((item, i) => {
+          compare(item, exact[i], `${path}[${i}]`);
+        });
+      } else if (typeof revived === 'object' && revived !== null) {
+        for (const key of Object.keys(exact)) {
+          // Absent is null there, and the reason stands in the gaps.
+          if (exact[key] !== null || key in revived) compare(revived[key] ?? null, exact[key], `${path}.${key}`);
+        }
+      } else {
+        expect(revived, path).toBe(exact);
+      }
+    };
+    for (const market of markets) {
+      const { exitSlippage, gaps: _, ...exact } = typed.get(market.id);
+      const shown = revive(market);
+      compare(shown, exact, market.id);
+      const sizes = (exitSlippage ?? []).map((row: Json) => [row.sizeUsd, row.slippagePct]);
+      const losses = Object.entries<Json>(shown.exitSlippage ?? {}).map(([size, loss]) => [
+        size,
+        loss?.toFixed() ?? null,
+      ]);
+      expect(new Map(losses as [string, Json][])).toEqual(new Map(sizes));
+    }
+    expect(numbers).toBeGreaterThan(1_000);
+  });
+
+  test('behavior: no number is written as a JSON number, and none with an exponent', () => {
+    const text = JSON.stringify(markets);
+    const walk = (value: Json, path: string) => {
+      if (typeof value === 'number') expect(path).toMatch(/\.(chainId|decimals|staleAfterSec|staleForSec)$/);
+      else if (typeof value === 'object' && value !== null) {
+        for (const [key, item] of Object.entries(value)) walk(item, `${path}.${key}`);
+      }
+    };
+    for (const market of markets) walk(market, market.id);
+    for (const [, digits] of text.matchAll(/"\$(?:bn|bigint)":"([^"]*)"/g)) expect(digits).toMatch(/^-?\d+(\.\d+)?$/);
+  });
+
+  test('behavior: a 27-digit price, a price of 1e-18 and 10^30 base units arrive whole', () => {
+    const ofChain = service.world.chains.on(1).chain.markets;
+    const find = (wanted: (market: Market) => boolean) => {
+      const market = ofChain.find(wanted);
+      return revive(markets.find(({ id }) => id === market?.id));
+    };
+    expect(find((market) => market.loan.symbol === 'USDC' && !isPricedByOracle(market)).oracle.price).toBe(LONG_PRICE);
+
+    const tiny = find((market) => market.loan.symbol === 'USDC' && isPricedByOracle(market));
+    expect(tiny.oracle.price).toBe(TINY_PRICE);
+    expect(tiny.collateralPrice.source).toBe('oracle');
+    expect(tiny.collateralPrice.usd.toFixed()).toBe(tiny.loanPrice.usd.shiftedBy(-18).toFixed());
+    expect(tiny.collateralPrice.usd.toFixed()).toMatch(/^0\.0{17,18}[1-9]/);
+
+    const huge = find(({ loan }) => loan.symbol === 'WETH');
+    expect(huge.totalSupplyAssets).toBeGreaterThan(10n ** 30n);
+    expect(huge.utilization).toBeLessThan(10n ** 14n);
+    expect(huge.totalSupplyAssets - huge.totalBorrowAssets).toBe(huge.liquidityAssets);
+    expect(huge.supplyUsd.toFixed()).toBe(
+      new BigNumber(String(huge.totalSupplyAssets)).shiftedBy(-18).times(huge.loanPrice.usd).toFixed(),
+    );
+  });
+
+  test('behavior: `visible` is what decides the strategies list, and the checks say why not', async () => {
+    const listed = new Set<string>();
+    for (const chainId of [1, 4663]) {
+      const { body } = await service.get(`/v1/strategies?chainId=${chainId}`);
+      for (const { id } of body.strategies) listed.add(id.replace('equity-', ''));
+    }
+    for (const { id, visible } of markets) expect([id, visible]).toEqual([id, listed.has(id)]);
+    const checked = await allNodes(
+      service,
+      `query ($first: Int!, $after: String) { strategies(filter: { listedOnly: false }, first: $first, after: $after) {
+        pageInfo { hasNextPage endCursor } nodes { marketId visibility { visible checks { name passed value threshold } } }
+      } }`,
+      'strategies',
+    );
+    for (const { marketId, visibility } of checked) {
+      expect(visibility.visible).toBe(listed.has(marketId));
+      expect(visibility.checks.map(({ name }: Json) => name)).toEqual([
+        'has_yield',
+        'swap_route',
+        'maturity',
+        'liquidity',
+      ]);
+      expect(visibility.checks.every(({ passed }: Json) => passed)).toBe(visibility.visible);
+    }
+  });
+});

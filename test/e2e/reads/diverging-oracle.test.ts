@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
+
+/*
+ * An oracle that is far from the price of its collateral, and one of a collateral that nothing else prices, at −45 % and at a
+ * million million. What a chain tells is shown and summed; wherever it is, it is said.
+ */
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep });
+});
+afterAll(() => service?.stop());
+
+const chain = (chainId: number) => service.world.chains.on(chainId);
+const AGGREGATES = `{ ops { aggregates { all { netValueUsd { usd } divergentUsd { usd unknown } } } } }`;
+
+/** Let a minute pass, and measure the chain. */
+async function pass(chainId: number): Promise<void> {
+  service.clock.advance(61_000);
+  for (const id of [1, 4663]) await chain(id).increaseTime(61);
+  await service.refresh(`lending-state:${chainId}`);
+}
+
+/** Read everything that stands on an oracle. */
+async function read(chainId: number, id: string, wallet: string) {
+  await pass(chainId);
+  await service.refresh('tvl');
+  const [tvl, markets, strategies, positions, portfolio, aggregates, market] = await Promise.all([
+    service.get('/v1/tvl'),
+    service.get(`/v1/app/markets?chainId=${chainId}`),
+    service.get(`/v1/strategies?chainId=${chainId}`),
+    service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER),
+    service.get(`/v1/ops/portfolio/${wallet}?chainId=${chainId}`, OPS),
+    service.graphql(AGGREGATES, {}, OPS),
+    service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
+  ]);
+  const inGraphql = await service.graphql(
+    `{ tvl { total { divergentUsd } chains { chainId divergentUsd oracleDivergences { marketId oracle against oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions } } } }`,
+  );
+  expect(inGraphql.body.errors).toBeUndefined();
+  const own = (list: Json[]) => list.find((item) => item.strategyId === id || item.id === id);
+  const vaults = (list: Json[]) => list.filter(({ strategyId }) => strategyId === `equity-${id}`);
+  return {
+    tvl: tvl.body,
+    typed: inGraphql.body.data.tvl,
+    chain: tvl.body.chains.find((row: Json) => row.chainId === chainId),
+    codes: {
+      strategy: (own(strategies.body.strategies) ?? own(strategies.body.strategies.map(asStock)))?.spiralHints
+        ?.warnings,
+      app: own(markets.body.markets).warnings,
+      market: market.body.data.market.warnings,
+      position: [own(positions.body.positions), ...vaults(positions.body.equityPositions)].find(Boolean).warnings,
+      portfolio: [own(portfolio.body.positions), ...vaults(portfolio.body.equityPositions)].find(Boolean).warnings,
+    },
+    pnl: portfolio.body.pnl,
+    all: aggregates.body.data.ops.aggregates.all,
+  };
+}
+const asStock = (strategy: Json) => ({ ...strategy, id: strategy.equityVault?.stockMarketId });
+const codesOf = (warnings: Json[] | undefined) => (warnings ?? []).map(({ code }) => code);
+
+const CASES = [
+  ['price', 1, 'weETH/WETH 94.5', 'looper', 'oracle_divergence'],
+  ['before', 4663, 'PONS/USDG 38.5 Longbow', 'speculator', 'oracle_jump'],
+  // A stock leg is no looped collateral: it is in no TVL.
+  ['before', 4663, 'SPY/USDG 62.5 Longbow', 'shareholder', 'oracle_jump'],
+] as const;
+
+test.each(CASES)('against the %s on chain %i: %s', async (against, chainId, key, holder, code) => {
+  const local = chain(chainId);
+  const market = marketByKey(local.chain, key);
+  const wallet = seededWallet(holder).account.address;
+  await service.refresh('prices', 'exit-liquidity');
+  const before = await read(chainId, market.id, wallet);
+  for (const warnings of Object.values(before.codes)) expect(codesOf(warnings)).toEqual([]);
+  expect(before.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
+  expect([before.tvl.total.divergentUsd, before.pnl.divergentUsd, before.all.divergentUsd.usd]).toEqual([0, '0', '0']);
+
+  const price = await local.oraclePrice(market);
+  for (const factor of [55n, 100n * 10n ** 12n]) {
+    await local.setOraclePrice(market, (price * factor) / 100n);
+    const during = await read(chainId, market.id, wallet);
+    // A warning that only the running process knew would be gone with it.
+    if (factor < 100n && against === 'before') {
+      await service.restart();
+      const restarted = await service.graphql(`{ market(id: "${market.id}") { warnings { code } } }`);
+      expect(codesOf(restarted.body.data.market.warnings)).toEqual([code]);
+    }
+    for (const [where, warnings] of Object.entries(during.codes)) {
+      expect([where, codesOf(warnings)]).toEqual([where, [code]]);
+    }
+    if (factor > 100n) {
+      // A portfolio and the sums of all say which part of them stands on it.
+      expect(Number(during.pnl.divergentUsd)).toBeGreaterThan(0);
+      expect(Number(during.pnl.divergentUsd)).toBeLessThanOrEqual(Number(during.pnl.netValueUsd));
+    }
+    const [told, ...others] = during.chain.oracleDivergences;
+    if (local.chain.equityVaults.some(({ stockMarket }) => stockMarket.id === market.id)) {
+      expect(told).toBeUndefined();
+      continue;
+    }
+    expect(others).toEqual([]);
+    expect(told).toMatchObject({ marketId: market.id, oracle: market.oracle, against });
+    expect(Number(told.divergencePct)).toBeCloseTo(Number(factor) - 100, factor === 55n ? -0.5 : -10);
+    expect(Number(told.oracleUsd) / Number(told.referenceUsd)).toBeCloseTo(
+      Number(factor) / 100,
+      factor === 55n ? 1 : -10,
+    );
+    expect(told.positions).toBeGreaterThan(0);
+    // What is summed on it is the whole change of the sum; of a sum of 18 digits a double has no cents.
+    const rest = before.chain.grossTvlUsd - (told.grossTvlUsd * 100) / Number(factor);
+    if (factor < 100n) expect(during.chain.grossTvlUsd - told.grossTvlUsd).toBeCloseTo(rest, -1);
+    expect(during.chain.divergentUsd).toBe(told.grossTvlUsd);
+    expect(during.tvl.total.divergentUsd).toBe(told.grossTvlUsd);
+    const typed = during.typed.chains.find((row: Json) => row.chainId === chainId).oracleDivergences[0];
+    expect({ ...typed, grossTvlUsd: Number(typed.grossTvlUsd), borrowedUsd: Number(typed.borrowedUsd) }).toEqual(told);
+    expect(Number(during.typed.total.divergentUsd)).toBe(told.grossTvlUsd);
+  }
+
+  await local.setOraclePrice(market, price);
+  const after = await read(chainId, market.id, wallet);
+  for (const warnings of Object.values(after.codes)) expect(codesOf(warnings)).toEqual([]);
+  expect(after.chain).toMatchObject({ oracleDivergences: [], divergentUsd: 0 });
+  expect(after.tvl.total.divergentUsd).toBe(0);
+});
+
+test('nothing is opened on an oracle far from the price; what lowers the risk of a position goes on', async () => {
+  const local = chain(1);
+  const market = marketByKey(local.chain, 'weETH/WETH 94.5');
+  const user = seededWallet('looper').account.address;
+  const position = (await service.get(`/v1/partner/positions/${user}?chainId=1`, PARTNER)).body.positions.find(
+    ({ strategyId }: Json) => strategyId === market.id,
+  );
+  const open = () =>
+    service.post(
+      '/v1/partner/leverage/simulate',
+      { chainId: 1, strategyId: market.id, payToken: market.collateral.address, amount: '1', leverage: 2 },
+      PARTNER,
+    );
+  const repay = () =>
+    service.post(
+      '/v1/partner/manage/build',
+      { userAddress: user, id: position.id, action: 'repay', payToken: market.loan.address, amount: '0.1', chainId: 1 },
+      PARTNER,
+    );
+  await pass(1);
+  await service.refresh('prices');
+  const opened = await open();
+  expect([opened.status, opened.body.error]).toEqual([200, undefined]);
+  const price = await local.oraclePrice(market);
+  await local.setOraclePrice(market, (price * 85n) / 100n);
+  await pass(1);
+  const refused = await open();
+  expect([refused.status, refused.body.error.details]).toMatchObject([400, { reason: 'oracle_divergence' }]);
+  expect((await repay()).status).toBe(200);
+  await local.setOraclePrice(market, price);
+  await pass(1);
+  expect((await open()).status).toBe(200);
+});
+
+test('a stablecoin off its peg by both sources is told at once, nothing is opened, and no sum in dollars follows it', async () => {
+  const market = marketByKey(chain(1).chain, 'sUSDe/PYUSD 91.5');
+  await service.refresh('lending-state:1', 'prices:1', 'tvl:1');
+  const before = (await service.get('/v1/tvl')).body.chains[0];
+  for (const provider of ['coingecko', 'defillama-coins'] as const) {
+    service.world.upstreams.faults.set(provider, { kind: 'scaled', factor: 0.8 });
+  }
+  service.clock.advance(61_000);
+  await service.refresh('prices:1', 'tvl:1');
+  const { body } = await service.get(`/v1/strategies/${market.id}`);
+  expect(Number(body.loan.priceUsd)).toBeCloseTo(0.8, 1);
+  expect(codesOf(body.spiralHints.warnings)).toContain('off_peg');
+  const { status, body: refused } = await service.post(
+    '/v1/partner/leverage/simulate',
+    { chainId: 1, strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 2 },
+    PARTNER,
+  );
+  expect([status, refused.error.details]).toMatchObject([400, { reason: 'off_peg' }]);
+  expect((await service.get('/v1/tvl')).body.chains[0].grossTvlUsd).toBe(before.grossTvlUsd);
+  service.world.upstreams.faults.clear();
+  service.clock.advance(61_000);
+  await service.refresh('prices:1', 'tvl:1');
+  const after = await service.get(`/v1/strategies/${market.id}`);
+  expect(after.body.spiralHints.warnings).toBeUndefined();
+});

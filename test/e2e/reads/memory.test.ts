@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const MB = 2 ** 20;
+const LIMIT = { rest: (2 / 3) * MB, graphql: (1 / 3) * MB };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ env: { METRICS_PORT: '0', ANSWER_CACHE_MB: '1' } });
+});
+afterAll(() => service?.stop());
+
+async function kept(cache: keyof typeof LIMIT, metric = 'spiral_cache_bytes'): Promise<number> {
+  const text = await (await fetch(`${service.app.metricsUrl}/metrics`)).text();
+  return Number(new RegExp(`^${metric}\\{cache="${cache}"\\} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+async function ask(query: string, variables: unknown): Promise<string> {
+  const response = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  const text = await response.text();
+  expect(text).not.toContain('"errors"');
+  return text;
+}
+
+/** The same id in letters of another case: another address of the same answer. */
+function spelling(id: string, n: number): string {
+  let letter = 0;
+  return id.replace(/[a-f]/g, (digit) => (((n >> (letter++ % 12)) & 1) === 1 ? digit.toUpperCase() : digit));
+}
+
+const LIST = 'query ($least: Decimal) { strategies(first: 5, filter: { minLiquidityUsd: $least }) { nodes { id } } }';
+
+describe('kept answers', () => {
+  test('default: their memory is told beside its limit', async () => {
+    await fetch(`${service.url}/v1/prices`);
+    for (let asked = 0; asked < 2; asked += 1) await ask(LIST, {});
+    for (const cache of ['rest', 'graphql'] as const) {
+      expect(await kept(cache)).toBeGreaterThan(0);
+      expect(await kept(cache, 'spiral_cache_limit_bytes')).toBeCloseTo(LIMIT[cache], -1);
+    }
+  });
+
+  test('behavior: what is never asked for again takes an eighth of the memory, however much of it comes', async () => {
+    const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
+    const before = { rest: await kept('rest'), graphql: await kept('graphql') };
+    for (let n = 0; n < 400; n += 1) {
+      expect((await fetch(`${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`)).status).toBe(200);
+      await ask(LIST, { least: String(n) });
+    }
+    expect((await kept('rest')) - before.rest).toBeLessThanOrEqual(LIMIT.rest / 8);
+    expect((await kept('graphql')) - before.graphql).toBeLessThanOrEqual(LIMIT.graphql / 8);
+  });
+
+  test('behavior: what is asked for again may take all of it, and no more', async () => {
+    const [market] = createCatalog(curatedChains).chains.flatMap(({ markets }) => markets);
+    for (let n = 400; n < 800; n += 1) {
+      const path = `${service.url}/v1/strategies/${spelling(market?.id ?? '', n)}`;
+      const answers = [await (await fetch(path)).text(), await (await fetch(path)).text()];
+      expect(answers[0]).toBe(answers[1]);
+      for (let asked = 0; asked < 3; asked += 1) await ask(LIST, { least: String(n) });
+    }
+    for (const cache of ['rest', 'graphql'] as const) {
+      expect(await kept(cache)).toBeGreaterThan(LIMIT[cache] / 2);
+      expect(await kept(cache)).toBeLessThanOrEqual(LIMIT[cache]);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../../support/service.ts';
+import { expectEnvelope } from '../known.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
+
+describe('paths that are nearly right', () => {
+  test.each([
+    ['/', '/docs'],
+    ['/docs/', '/docs'],
+    ['/ops/', '/ops'],
+    ['/openapi.json/', '/openapi.json'],
+    ['/health/', '/health'],
+    ['/ready/', '/ready'],
+    ['/graphql/?query={chains{chainId}}', '/graphql?query={chains{chainId}}'],
+  ])('%s leads to %s', async (path, page) => {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await ask(path, { method });
+      expect(response.status).toBe(308);
+      expect(new URL(response.headers.get('location') ?? '', response.url).href).toBe(new URL(page, service.url).href);
+    }
+    expect((await fetch(`${service.url}${path}`)).status).toBe(200);
+  });
+
+  test.each([
+    '/docs//',
+    '//docs',
+    '//evil.example/',
+    '/doc',
+    '/Docs',
+    '/v1',
+    '/v1/',
+    '/v1/strategies/',
+    '/V1/strategies',
+  ])('404 %s, with the places to look', async (path) => {
+    const answer = await service.get(path);
+    expectEnvelope(answer, 404, 'not_found');
+    expect(answer.headers.get('location')).toBeNull();
+    expect(answer.body.error.message).toContain('/docs');
+  });
+
+  test('a slash behind a page is no place to send something to', async () => {
+    expectEnvelope(await service.post('/docs/', {}), 404, 'not_found');
+  });
+});
+
+test.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json', '/ops', '/ops/main.js'])(
+  'HEAD %s says the same as GET without a body',
+  async (path) => {
+    const [whole, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
+    expect([whole.status, head.status]).toEqual([200, 200]);
+    expect(await head.text()).toBe('');
+    for (const name of ['content-type', 'content-length', 'cache-control', 'content-security-policy']) {
+      expect([name, head.headers.get(name)]).toEqual([name, whole.headers.get(name)]);
+    }
+    const posted = await ask(path, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  },
+);

@@ -1,0 +1,340 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { allNodes, CHAIN_IDS, SUSDE_PYUSD } from '../known.ts';
+
+/*
+ * GraphQL and REST say the same of every strategy. One world goes from knowing little (every optional source down since the
+ * beginning) to knowing all, so that each field is seen absent, null and given.
+ */
+
+const SOURCES = ['coingecko', 'defillama-coins', 'kyberswap', 'merkl', 'morpho'] as const;
+const WARMERS = ['prices', 'incentives', 'incentive-history', 'shared-liquidity', 'borrow-history', 'exit-liquidity'];
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({
+    sleep: noSleep,
+    arrange: async (world) => {
+      for (const source of SOURCES) world.upstreams.faults.set(source, { kind: 'status', status: 500 });
+      const path = world.overrides.env.CATALOG_OVERLAY ?? '';
+      const overlay: Json[] = JSON.parse(await readFile(path, 'utf8'));
+      const points = { program: 'Sats', perDayPerCollateralToken: 20 };
+      overlay.push({
+        chainId: 1,
+        complete: [
+          { symbol: 'sUSDe', points },
+          { symbol: 'syrupUSDC', points: null },
+        ],
+      });
+      await writeFile(`${path}.points`, JSON.stringify(overlay));
+      return { CATALOG_OVERLAY: `${path}.points` };
+    },
+  });
+});
+afterAll(() => service?.stop());
+
+const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(filter: { chainIds: [$chainId], listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
+  id chainId correlated curator
+  collateral { address symbol name decimals category: categoryName project yieldSource description priceUsd isPt maturity maturityDate maturityDaysLeft underlying { address symbol } }
+  loan { address symbol decimals priceUsd }
+  collateralApyPct collateralApySource
+  yieldSustainabilityPct { avg30d avg60d avg90d }
+  pointsIncentive { program perDayPerCollateralToken }
+  borrowApyPct quarterlyBorrowApyPct
+  borrowIncentive { aprPct breakdown { symbol aprPct } campaignUrl endsAt }
+  collateralIncentive { aprPct breakdown { symbol aprPct } campaignUrl endsAt }
+  netBorrowApyPct supplyUsd liquidityUsd publicAllocatorLiquidityUsd maxLeverage utilizationPct
+  leverageLadder { leverage ltvPct leverageApyPct } defaultLeverage { leverage ltvPct leverageApyPct }
+  historicalLeverageApyPct { avg30d avg60d avg90d }
+  ltvPct { liquidation max }
+  oracle { address type }
+  oraclePriceAsOf
+  exitLiquidity { measured asOf method direction slippagePct { sizeUsd slippagePct } }
+  noSwapRoute
+  spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } warnings { code field value message } }
+  freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
+  inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
+  links { app market yieldSource }
+  equityVault { stockMarketId yieldStrategyId depositToken { address symbol decimals } targetLtvPct maxStockLtvPct yieldLegApyPct }
+  visibility { visible checks { name passed } }
+  gaps { field reason message }
+} } }`;
+
+/** Where the contract keeps null: it was measured, or cannot apply. Everywhere else an unknown value is absent. */
+const KEEPS_NULL =
+  /^(collateral\.(maturity|maturityDate|maturityDaysLeft)|oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive|exitLiquidity\.slippagePct\.\d+)$/;
+const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
+/** Required, and made without an input that is not known. */
+const ASSUMED =
+  /^(netBorrowApyPct|collateralApyPct|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
+/** Exact decimals there, JSON numbers here. */
+const NUMBERS =
+  /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;
+
+/** Shape what GraphQL says by the words of the contract alone. */
+function asContract(strategy: Json): Json {
+  const { gaps, visibility, exitLiquidity, inputFreshness, ...rest } = strategy;
+  const failed = visibility.checks.filter(({ passed }: Json) => !passed).map(({ name }: Json) => name);
+  const assumed = gaps.filter(({ field }: Json) => ASSUMED.test(field));
+  const slippagePct = exitLiquidity.slippagePct?.map((row: Json) => [row.sizeUsd, row.slippagePct]);
+  const exit = exitLiquidity.measured
+    ? { ...exitLiquidity, slippagePct: Object.fromEntries(slippagePct) }
+    : { measured: false };
+  const none = new Set(
+    gaps.filter(({ reason }: Json) => reason === 'NONE' || reason === 'NOT_APPLICABLE').map(({ field }: Json) => field),
+  );
+  const walk = (value: Json, path: string): Json => {
+    if (Array.isArray(value)) return value.map((item) => walk(item, path));
+    if (typeof value !== 'object' || value === null) return NUMBERS.test(path) ? Number(value) : value;
+    return Object.fromEntries(
+      Object.entries<Json>(value).flatMap(([key, item]) => {
+        const here = path === '' ? key : `${path}.${key}`;
+        if (item !== null) return [[key, walk(item, here)]];
+        return KEEPS_NULL.test(here) && (!MAY_BE_UNKNOWN.test(here) || none.has(here)) ? [[key, null]] : [];
+      }),
+    );
+  };
+  return {
+    ...walk({ ...rest, exitLiquidity: exit }, ''),
+    ...(inputFreshness.prices || inputFreshness.incentives ? { inputFreshness: walk(inputFreshness, '') } : {}),
+    listed: visibility.visible,
+    ...(failed.length > 0 ? { notListedBecause: failed } : {}),
+    ...(assumed.length > 0 ? { gaps: assumed } : {}),
+  };
+}
+
+const graphqlOf = (chainId: number): Promise<Json[]> => allNodes(service, QUERY, 'strategies', { chainId });
+
+/** Every strategy of a chain by REST: those listed from the list, the other loops one by one. */
+async function expectEqual(): Promise<void> {
+  for (const chainId of CHAIN_IDS) {
+    const [typed, { body }] = [await graphqlOf(chainId), await service.get(`/v1/strategies?chainId=${chainId}`)];
+    const listed = new Map<string, Json>(body.strategies.map((strategy: Json) => [strategy.id, strategy]));
+    expect([...listed.keys()].sort()).toEqual(
+      typed
+        .filter(({ visibility }) => visibility.visible)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    for (const strategy of typed) {
+      const expected = asContract(strategy);
+      if (listed.has(strategy.id)) expect(listed.get(strategy.id)).toEqual(expected);
+      if (!strategy.id.startsWith('equity-')) {
+        const one = await service.get(`/v1/strategies/${strategy.id}`);
+        expect(one.status).toBe(200);
+        expect(one.body).toEqual(expected);
+      }
+      for (const { field, message } of strategy.gaps) expect(`${field} ${message}`).toMatch(/\w \w/);
+    }
+  }
+}
+
+async function rest(id: string = SUSDE_PYUSD): Promise<Json> {
+  return (await service.get(`/v1/strategies/${id}`)).body;
+}
+const marketOf = (chainId: number, collateral: string) => {
+  const market = service.world.chains.on(chainId).chain.markets.find((row) => row.collateral.symbol === collateral);
+  if (!market) throw new Error(`no market of ${collateral}`);
+  return market.id;
+};
+const at = (value: Json, path: string): Json => path.split('.').reduce((found, key) => found?.[key], value);
+const has = (value: Json, path: string): boolean => {
+  const parts = path.split('.');
+  const parent = at({ root: value }, ['root', ...parts.slice(0, -1)].join('.'));
+  return (
+    parent !== undefined && parent !== null && parts.at(-1) !== undefined && Object.hasOwn(parent, parts.at(-1) ?? '')
+  );
+};
+
+describe('while the optional sources were never heard of', () => {
+  test('GraphQL and REST say the same of every strategy', expectEqual);
+
+  test.each([
+    'collateral.priceUsd',
+    'loan.priceUsd',
+    'supplyUsd',
+    'liquidityUsd',
+    'publicAllocatorLiquidityUsd',
+    'borrowIncentive',
+    'collateralIncentive',
+    'quarterlyBorrowApyPct',
+    'historicalLeverageApyPct',
+    'spiralHints',
+    'links',
+    'freshness.borrow.staleForSec',
+  ])('%s is absent: not measured is neither zero nor null', async (field) => {
+    expect(has(await rest(), field)).toBe(false);
+  });
+
+  test('what was measured is there all the same', async () => {
+    const strategy = await rest();
+    expect(strategy.exitLiquidity).toEqual({ measured: false });
+    expect(strategy.freshness.exitLiquidity).toMatchObject({ asOf: '1970-01-01T00:00:00.000Z' });
+    expect(strategy.freshness.exitLiquidity.staleForSec).toBeGreaterThan(1e9);
+    expect(strategy.noSwapRoute).toBe(true);
+    expect(strategy.listed).toBe(true);
+    expect(strategy.gaps.map(({ field }: Json) => field).sort()).toEqual([
+      'defaultLeverage',
+      'freshness.exitLiquidity',
+      'leverageLadder',
+      'netBorrowApyPct',
+      'noSwapRoute',
+    ]);
+    expect(strategy.inputFreshness).toBeUndefined();
+    expect(strategy.collateralApyPct).toBe('6.84');
+    expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
+    expect(strategy.yieldSustainabilityPct.avg90d).toMatch(/^\d+\.\d\d$/);
+  });
+
+  test('GraphQL has the reason beside every null', async () => {
+    const [typed] = (await graphqlOf(1)).filter(({ id }) => id === SUSDE_PYUSD);
+    const reasons = new Map(typed.gaps.map(({ field, reason }: Json) => [field, reason]));
+    for (const field of [
+      'loan.priceUsd',
+      'supplyUsd',
+      'borrowIncentive',
+      'exitLiquidity',
+      'publicAllocatorLiquidityUsd',
+    ]) {
+      expect([field, reasons.get(field)]).toEqual([field, 'SOURCE_FAILED']);
+    }
+    expect(reasons.get('collateral.maturity')).toBe('NOT_APPLICABLE');
+  });
+
+  test('a perp has its profile, and no tier that nobody measured', async () => {
+    const hints = (await rest(marketOf(1, 'WBTC'))).spiralHints;
+    expect(Object.keys(hints)).toEqual(['profile']);
+  });
+});
+
+describe('once every source has answered', () => {
+  beforeAll(async () => {
+    service.world.upstreams.faults.clear();
+    service.clock.advance(120_000);
+    await service.refresh(...WARMERS);
+    service.clock.advance(60_000);
+    await service.refresh('prices', 'exit-liquidity');
+  });
+
+  test('GraphQL and REST say the same of every strategy', expectEqual);
+
+  const GIVEN: readonly (readonly [field: string, of: () => string])[] = [
+    ['collateral.priceUsd', () => SUSDE_PYUSD],
+    ['loan.priceUsd', () => SUSDE_PYUSD],
+    ['supplyUsd', () => SUSDE_PYUSD],
+    ['liquidityUsd', () => SUSDE_PYUSD],
+    ['publicAllocatorLiquidityUsd', () => SUSDE_PYUSD],
+    ['borrowIncentive.aprPct', () => SUSDE_PYUSD],
+    ['collateralIncentive.aprPct', () => marketOf(1, 'siUSD')],
+    ['quarterlyBorrowApyPct', () => SUSDE_PYUSD],
+    ['historicalLeverageApyPct.avg90d', () => SUSDE_PYUSD],
+    ['yieldSustainabilityPct.avg30d', () => SUSDE_PYUSD],
+    ['pointsIncentive.program', () => SUSDE_PYUSD],
+    ['exitLiquidity.slippagePct.100000', () => SUSDE_PYUSD],
+    ['spiralHints.exitLiquidityTier.value', () => SUSDE_PYUSD],
+    ['spiralHints.profile.value', () => marketOf(1, 'WBTC')],
+    ['collateral.project', () => SUSDE_PYUSD],
+    ['collateral.yieldSource', () => SUSDE_PYUSD],
+    ['collateral.maturityDate', () => overlayPt()],
+    ['collateral.underlying.symbol', () => overlayPt()],
+    ['curator', () => marketOf(4663, 'wsNET')],
+  ];
+  test.each(GIVEN)('%s is given', async (field, of) => {
+    const value = at(await rest(of()), field);
+    expect(['string', 'number']).toContain(typeof value);
+    expect(value).not.toBe('');
+  });
+
+  const NULL: readonly (readonly [field: string, of: () => string])[] = [
+    ['borrowIncentive', () => marketOf(1, 'reUSD')],
+    ['collateralIncentive', () => SUSDE_PYUSD],
+    ['pointsIncentive', () => marketOf(1, 'syrupUSDC')],
+    ['collateral.maturity', () => SUSDE_PYUSD],
+    ['collateral.maturityDate', () => SUSDE_PYUSD],
+    ['collateral.maturityDaysLeft', () => SUSDE_PYUSD],
+  ];
+  test.each(NULL)('%s is null: measured, there is none', async (field, of) => {
+    const strategy = await rest(of());
+    expect([has(strategy, field), at(strategy, field)]).toEqual([true, null]);
+  });
+
+  const ABSENT: readonly (readonly [field: string, of: () => string])[] = [
+    ['curator', () => SUSDE_PYUSD],
+    ['pointsIncentive', () => marketOf(1, 'reUSD')],
+    ['collateral.underlying', () => SUSDE_PYUSD],
+    ['equityVault', () => SUSDE_PYUSD],
+    ['publicAllocatorLiquidityUsd', () => marketOf(4663, 'spUSDG')],
+    ['yieldSustainabilityPct', () => marketOf(1, 'WBTC')],
+    ['collateral.project', () => marketOf(1, 'WBTC')],
+    ['spiralHints.profile', () => SUSDE_PYUSD],
+    ['freshness.exitLiquidity.staleForSec', () => SUSDE_PYUSD],
+  ];
+  test.each(ABSENT)('%s is absent', async (field, of) => {
+    expect(has(await rest(of()), field)).toBe(false);
+  });
+
+  function overlayPt(): string {
+    const now = service.clock.now() / 1_000;
+    const found = service.world.chains
+      .on(1)
+      .chain.markets.find(({ collateral }) => (collateral.maturity ?? 0) > now + 30 * 86_400);
+    if (!found) throw new Error('the overlay has a principal token');
+    return found.id;
+  }
+
+  test('a size without a route is null in its place, and the tier follows', async () => {
+    const { upstreams } = service.world;
+    const sized = upstreams.requests('kyberswap').filter(({ query }) => query.tokenIn?.toLowerCase() === susde());
+    const largest = sized.map(({ query }) => BigInt(query.amountIn ?? 0)).reduce((a, b) => (a > b ? a : b));
+    upstreams.faults.set('kyberswap', { kind: 'status', status: 404 }, { path: `amountIn=${largest}` });
+    service.clock.advance(120_000);
+    await service.refresh('exit-liquidity:1');
+    upstreams.faults.clear();
+    const { exitLiquidity, spiralHints, noSwapRoute } = await rest();
+    expect(exitLiquidity.slippagePct['5000000']).toBeNull();
+    expect(exitLiquidity.slippagePct['1000000']).toMatch(/^\d+\.\d\d$/);
+    expect([spiralHints.exitLiquidityTier.value, noSwapRoute]).toEqual(['good', false]);
+    await expectEqual();
+  });
+  const susde = () => service.world.chains.on(1).token('sUSDe').address.toLowerCase();
+
+  test('no route at any size is no swap route, and the market is not listed', async () => {
+    const { upstreams } = service.world;
+    upstreams.faults.set(
+      'kyberswap',
+      { kind: 'status', status: 404 },
+      { path: `tokenIn=${service.world.chains.on(1).token('sUSDe').address}` },
+    );
+    service.clock.advance(120_000);
+    await service.refresh('exit-liquidity:1');
+    upstreams.faults.clear();
+    const strategy = await rest();
+    expect(strategy.noSwapRoute).toBe(true);
+    expect(Object.values(strategy.exitLiquidity.slippagePct)).toEqual([null, null, null, null]);
+    expect(strategy.spiralHints.exitLiquidityTier.value).toBe('thin');
+    await expectEqual();
+    service.clock.advance(120_000);
+    await service.refresh('exit-liquidity:1');
+    expect((await rest()).noSwapRoute).toBe(false);
+  });
+
+  test('staleForSec appears with the first second past the budget and only there', async () => {
+    const chain = service.world.chains.on(1);
+    const { timestamp } = await chain.client.getBlock();
+    await chain.increaseTime(Math.floor(service.clock.now() / 1_000) - Number(timestamp));
+    await service.refresh('lending-state');
+    const { staleAfterSec, asOf } = (await rest()).freshness.borrow;
+    const untilStaleMs = Date.parse(asOf) + staleAfterSec * 1_000 - service.clock.now();
+    service.clock.advance(untilStaleMs - 2_000);
+    expect((await rest()).freshness.borrow).toEqual({ asOf, staleAfterSec });
+    service.clock.advance(4_000);
+    expect((await rest()).freshness.borrow).toEqual({ asOf, staleAfterSec, staleForSec: 2 });
+    await expectEqual();
+  });
+
+  test('a link to the app is there once an app is configured', async () => {
+    await service.restart({ APP_URL: 'https://app.example' });
+    expect((await rest()).links.app).toContain(SUSDE_PYUSD);
+    expect((await rest()).links.app).toMatch(/^https:\/\/app\.example\//);
+  });
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Front, PARTNER_KEY, startFront, UNLIMITED } from '../http/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ env: UNLIMITED });
+});
+afterAll(() => front.stop());
+
+const QUERY = 'query($input: ManagePositionInput!) { managePosition(input: $input) { __typename } }';
+const input = { userAddress: '0x0000000000000000000000000000000000000001', id: 0, action: 'close' };
+
+describe('a variable that is refused', () => {
+  test.each([
+    ['a field that is missing', { ...input, id: undefined }, 'variables.input'],
+    ['a field that does not exist', { ...input, ids: 1 }, 'variables.input'],
+    ['a field of another type', { ...input, id: 'first' }, 'variables.input.id'],
+    ['a word of no list', { ...input, action: 'sell' }, 'variables.input.action'],
+    ['an amount in exponent form', { ...input, amount: '1e30' }, 'variables.input.amount'],
+    ['an address that is none', { ...input, userAddress: 'me.eth' }, 'variables.input.userAddress'],
+    ['no input at all', null, 'variables.input'],
+  ])('error: BadRequest names the place of %s', async (_what, value, field) => {
+    const { body } = await front.graphql(QUERY, { variables: { input: value }, headers: PARTNER_KEY });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
+  });
+
+  test.each([
+    ['5,000 fields of an input that do not exist', { f: Object.fromEntries(many(5_000, (i) => [`k${i}`, 1])) }],
+    ['15,000 words of no list', { c: many(15_000, () => 'x') }],
+    ['one long text', { c: 'x'.repeat(60_000) }],
+  ])('behavior: the first few errors are told, in short, of %s', async (_what, variables) => {
+    const query =
+      'query($f: StrategyFilter, $c: [ChainId!]) { strategies(filter: $f) { totalCount } markets(chainIds: $c) { totalCount } }';
+    const { body, text } = await front.graphql(query, { variables });
+    expect(body.data).toBeUndefined();
+    expect(body.errors.length).toBeLessThanOrEqual(5);
+    expect(body.errors[0].extensions.code).toBe('bad_request');
+    expect(body.errors[0].extensions.details.field).toMatch(/^variables\.[fc]/);
+    expect(text.length).toBeLessThan(10_000);
+  });
+});
+
+function many<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}

@@ -1,0 +1,246 @@
+import { getNamedType, getOperationAST, isLeafType, Kind, parse, typeFromAST } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopeOf } from '../../src/limits/field-scopes.ts';
+import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
+import { buildSchema } from '../../src/schema/index.ts';
+import type { Answer, Json } from '../support/service.ts';
+import { type AskedField, callOf, everyField, isAllowed, sampleOf, type Tier } from './fields.ts';
+import { type Front, OPS_KEY, PARTNER_KEY, startFront, UNLIMITED } from './front.ts';
+
+const schema = buildSchema();
+const fields = everyField(schema);
+/** All that needs a key, and a part of the rest: for ways that lead to the execution that POST has shown for every field. */
+const keyedAndSome = fields.filter(({ scope }, i) => scope !== 'public' || i % 5 === 0);
+const HEADERS: Readonly<Record<Tier, Record<string, string>>> = { anonymous: {}, partner: PARTNER_KEY, ops: OPS_KEY };
+const TIERS = ['anonymous', 'partner', 'ops'] as const;
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ env: UNLIMITED });
+});
+afterAll(() => front.stop());
+
+/** The one form of a refusal: nothing of the answer, nothing of the budget, nothing of why. */
+function refusalOf(body: Json): unknown {
+  const [{ extensions, ...error }] = body.errors;
+  const { correlationId: _id, ...rest } = extensions;
+  return { ...body, errors: [{ ...error, extensions: rest }] };
+}
+const REFUSAL = {
+  errors: [
+    {
+      message: expect.any(String),
+      extensions: { code: 'unauthorized', status: 401, retryable: false },
+    },
+  ],
+};
+const isUnauthorized = (body: Json) =>
+  (body.errors ?? []).some((error: Json) => error.extensions.code === 'unauthorized') ||
+  body.error?.code === 'unauthorized';
+
+function check(
+  field: { coordinate: string; scope: AskedField['scope'] },
+  tier: Tier,
+  status: number | null,
+  body: Json,
+): void {
+  const where = `${field.coordinate} as ${tier}`;
+  if (isAllowed(field.scope, tier)) {
+    expect([where, isUnauthorized(body), status === 401]).toEqual([where, false, false]);
+    return;
+  }
+  expect([where, status ?? 401, refusalOf(body)]).toEqual([where, 401, REFUSAL]);
+}
+
+/** Enough at a time to be quick, few enough for one process. */
+async function inTurn<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+const post = (body: unknown, headers: Record<string, string>): Promise<Answer> =>
+  front.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+describe('everyField', () => {
+  test('default: reaches the whole schema, public and keyed', () => {
+    expect(fields.length).toBeGreaterThan(300);
+    expect(new Set(fields.map(({ scope }) => scope))).toContain('partner');
+    const reached = new Set(fields.map(({ coordinate }) => coordinate.split('.')[0]));
+    for (const type of Object.values(schema.getTypeMap())) {
+      const isOutput = 'getFields' in type && 'getInterfaces' in type && !type.name.startsWith('__');
+      const isOther =
+        ['Mutation', 'Subscription'].includes(type.name) || type.constructor.name === 'GraphQLInterfaceType';
+      if (isOutput && !isOther && !onlySubscribed(type.name)) expect(reached).toContain(type.name);
+    }
+  });
+});
+
+/** Types that only subscriptions return. */
+function onlySubscribed(name: string): boolean {
+  const returned = Object.values(schema.getSubscriptionType()?.getFields() ?? {}).map(({ type }) =>
+    String(type).replace(/[![\]]/g, ''),
+  );
+  return returned.includes(name);
+}
+
+describe.each(TIERS)('every field as %s', (tier) => {
+  test('POST', async () => {
+    await inTurn(fields, async (field) => {
+      const { status, body } = await post({ query: field.query }, HEADERS[tier]);
+      check(field, tier, status, body);
+    });
+  });
+
+  test('GET', async () => {
+    await inTurn(keyedAndSome, async (field) => {
+      const { status, body } = await front.send(`/graphql?query=${encodeURIComponent(field.query)}`, {
+        headers: HEADERS[tier],
+      });
+      check(field, tier, status, body);
+    });
+  });
+
+  test('batch', async () => {
+    const chunks = Array.from({ length: Math.ceil(keyedAndSome.length / 5) }, (_, i) =>
+      keyedAndSome.slice(5 * i, 5 * i + 5),
+    );
+    await inTurn(chunks, async (chunk) => {
+      const { status, body } = await post(
+        chunk.map(({ query }) => ({ query })),
+        HEADERS[tier],
+      );
+      expect([status, body.length]).toEqual([200, chunk.length]);
+      // Each operation of a batch stands for itself.
+      chunk.forEach((field, i) => {
+        check(field, tier, null, body[i]);
+      });
+    });
+  });
+
+  test('persisted', async () => {
+    await inTurn(Object.entries(manifest), async ([name, { sha256, document }]) => {
+      const ast = parse(document);
+      const operation = getOperationAST(ast, name);
+      const variables = Object.fromEntries(
+        (operation?.variableDefinitions ?? []).map(({ variable, type }) => [
+          variable.name.value,
+          sampleOf(typeFromAST(schema, type as never) as never),
+        ]),
+      );
+      const roots =
+        operation?.selectionSet.selections.flatMap((node) => (node.kind === Kind.FIELD ? [node.name.value] : [])) ?? [];
+      const scopes = roots.map((root) => scopeOf(schema.getQueryType()?.getFields()[root] ?? { extensions: {} }));
+      const scope = scopes.includes('ops') ? 'ops' : scopes.includes('partner') ? 'partner' : 'public';
+      for (const body of [
+        { documentId: sha256, variables },
+        { extensions: { persistedQuery: { version: 1, sha256Hash: sha256 } }, variables },
+      ]) {
+        const answer = await post(body, HEADERS[tier]);
+        check({ coordinate: name, scope }, tier, answer.status, answer.body);
+      }
+    });
+  });
+
+  test('REST', async () => {
+    await inTurn(front.routes, async (route) => {
+      const [example] = route.examples;
+      const path = route.path.replace(/\{(\w+)\}/g, (_all, name: string) => example?.params?.[name] ?? '');
+      const query = new URLSearchParams(example?.query).toString();
+      const body = route.method === 'POST' ? { body: JSON.stringify(example?.body ?? {}) } : {};
+      const headers = { 'content-type': 'application/json', ...HEADERS[tier] };
+      const answer = await front.send(`${path}?${query}`, { method: route.method, headers, ...body });
+      const scope = ({ Public: 'public', Partner: 'partner', Ops: 'ops', Status: 'public' } as const)[route.surface];
+      expect([route.path, tier, answer.status === 401]).toEqual([route.path, tier, !isAllowed(scope, tier)]);
+      expect(isUnauthorized(answer.body)).toBe(!isAllowed(scope, tier));
+    });
+  });
+});
+
+describe.each(TIERS)('every subscription as %s', (tier) => {
+  const subscribed = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
+
+  test.each(subscribed.map((field) => [field.name, field] as const))('%s', async (name, field) => {
+    const ending = new AbortController();
+    const named = getNamedType(field.type);
+    const query = `subscription{${callOf(field)}${isLeafType(named) ? '' : '{__typename}'}}`;
+    const response = await fetch(`${front.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...HEADERS[tier] },
+      body: JSON.stringify({ query }),
+      signal: ending.signal,
+    });
+    const allowed = isAllowed(scopeOf(field), tier);
+    expect([name, response.status]).toEqual([name, allowed ? 200 : 401]);
+    if (!allowed) expect(await response.text()).toContain('"code":"unauthorized"');
+    ending.abort();
+  });
+});
+
+describe('refused keys', () => {
+  const wrong = {
+    missing: undefined,
+    empty: '',
+    malformed: 'Bearer nonsense',
+    'another scheme': 'Basic dXNlcjpwYXNz',
+    unknown: `Bearer sg_partner_abcdefgh_${'A'.repeat(49)}`,
+    'too long': `Bearer ${'x'.repeat(5_000)}`,
+  };
+  const shown = ({ status, headers, body }: Answer) => {
+    const own = [...headers].filter(([name]) => !['date', 'x-correlation-id'].includes(name));
+    const error = body.error ?? body.errors[0].extensions;
+    expect(error.correlationId).toBe(headers.get('x-correlation-id'));
+    return { status, headers: own, body: JSON.stringify(body).replace(error.correlationId, 'ID') };
+  };
+  const ask = (path: string, authorization: string | undefined) =>
+    front.send(path, { headers: authorization === undefined ? {} : { authorization } });
+
+  test('behavior: indistinguishable on REST, but for the correlation id', async () => {
+    const path = `/v1/partner/positions/0x${'1'.repeat(40)}`;
+    const answers = await Promise.all(Object.values(wrong).map(async (key) => shown(await ask(path, key))));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1);
+    expect(answers[0]?.status).toBe(401);
+    expect(Object.fromEntries(answers[0]?.headers ?? [])).toMatchObject({
+      'www-authenticate': 'Bearer',
+      'cache-control': 'no-store',
+    });
+    expect(answers[0]?.headers.map(([name]) => name)).not.toContain('ratelimit');
+  });
+
+  test('behavior: indistinguishable on GraphQL', async () => {
+    const query = encodeURIComponent(`{wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`);
+    const answers = await Promise.all(
+      Object.values(wrong).map(async (key) => shown(await ask(`/graphql?query=${query}`, key))),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1);
+    expect(answers[0]?.status).toBe(401);
+  });
+
+  test('behavior: a key that is not valid is refused where none is needed as well', async () => {
+    for (const path of ['/v1/prices', '/v1/nowhere', '/graphql?query={chains{chainId}}']) {
+      expect((await ask(path, 'Bearer nonsense')).status).toBe(401);
+    }
+  });
+
+  test('behavior: a public part of a refused query is not answered', async () => {
+    const { status, body } = await front.graphql(
+      `{chains{chainId} wallet(address:"0x${'1'.repeat(40)}" chainId:1){chainId}}`,
+    );
+    expect([status, body.data, body.errors.length]).toEqual([401, undefined, 1]);
+  });
+
+  test('behavior: without a key a wrong body is no better than a right one', async () => {
+    const route = front.routes.find(({ surface, method }) => surface === 'Partner' && method === 'POST');
+    if (!route) return;
+    const send = (body: string, type = 'application/json') =>
+      front.send(route.path, { method: 'POST', headers: { 'content-type': type }, body });
+    const answers = [await send('{}'), await send('{'), await send('x', 'text/plain'), await send('x'.repeat(100_000))];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+  });
+});

@@ -1,0 +1,134 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { type FieldScope, scopeOf } from '../../src/limits/field-scopes.ts';
+
+export type Tier = 'anonymous' | 'partner' | 'ops';
+
+/** One field of the schema with a query that asks for it, and what the way to it needs. */
+export interface AskedField {
+  readonly coordinate: string;
+  readonly query: string;
+  readonly scope: FieldScope;
+}
+
+const RANK: Readonly<Record<FieldScope, number>> = { public: 0, partner: 1, ops: 2 };
+const TIER_RANK: Readonly<Record<Tier, number>> = { anonymous: 0, partner: 1, ops: 2 };
+
+export function isAllowed(scope: FieldScope, tier: Tier): boolean {
+  return TIER_RANK[tier] >= RANK[scope];
+}
+
+const MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  Address: '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497',
+  BigInteger: '1',
+  Boolean: true,
+  ChainId: 1,
+  DateTime: '2026-06-01T00:00:00.000Z',
+  Decimal: '1',
+  Float: 1,
+  HexData: '0x',
+  ID: '1',
+  Int: 1,
+  MarketId: MARKET_ID,
+  StrategyId: MARKET_ID,
+  String: 'ethereum',
+};
+
+/** A value that an input accepts; only what is required of objects. */
+export function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return [sampleOf(nullable.ofType)];
+  if (isEnumType(nullable)) return nullable.getValues()[0]?.name;
+  if (isInputObjectType(nullable)) {
+    const required = Object.values(nullable.getFields()).filter((field) => isNonNullType(field.type));
+    const named = nullable.isOneOf ? Object.values(nullable.getFields()).slice(0, 1) : required;
+    return Object.fromEntries(named.map((field) => [field.name, sampleOf(field.type)]));
+  }
+  const sample = SAMPLES[nullable.name];
+  if (sample === undefined) throw new Error(`no sample for ${nullable.name}`);
+  return sample;
+}
+
+function literal(type: GraphQLInputType, value: unknown): string {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return `[${(value as unknown[]).map((item) => literal(nullable.ofType, item)).join(' ')}]`;
+  if (isEnumType(nullable)) return String(value);
+  if (isInputObjectType(nullable)) {
+    const fields = nullable.getFields();
+    const entries = Object.entries(value as object).flatMap(([name, item]) => {
+      const field = fields[name];
+      return field ? [`${name}:${literal(field.type, item)}`] : [];
+    });
+    return `{${entries.join(' ')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** A field with a value for every argument that it requires. */
+export function callOf(field: GraphQLField<unknown, unknown>): string {
+  const required = field.args.filter((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined);
+  if (required.length === 0) return field.name;
+  return `${field.name}(${required.map((arg) => `${arg.name}:${literal(arg.type, sampleOf(arg.type))}`).join(' ')})`;
+}
+
+interface Way {
+  readonly scope: FieldScope;
+  /** The text around a selection on the type. */
+  readonly wrap: (selection: string) => string;
+}
+
+/** Every field of every object that queries can reach, by the way that needs the least. */
+export function everyField(schema: GraphQLSchema): AskedField[] {
+  const root = schema.getQueryType();
+  if (!root) throw new Error('no query type');
+  const ways = new Map<GraphQLObjectType, Way>([[root, { scope: 'public', wrap: (selection) => `{${selection}}` }]]);
+  for (const allowed of ['public', 'partner', 'ops'] as const) spread(schema, ways, allowed);
+  return [...ways].flatMap(([type, way]) =>
+    Object.values(type.getFields()).map((field) => ({
+      coordinate: `${type.name}.${field.name}`,
+      query: way.wrap(isLeafType(getNamedType(field.type)) ? callOf(field) : `${callOf(field)}{__typename}`),
+      scope: stricter(way.scope, scopeOf(field)),
+    })),
+  );
+}
+
+function stricter(a: FieldScope, b: FieldScope): FieldScope {
+  return RANK[a] >= RANK[b] ? a : b;
+}
+
+/** Breadth first, so that ways are short; only over fields that need at most `allowed`. */
+function spread(schema: GraphQLSchema, ways: Map<GraphQLObjectType, Way>, allowed: FieldScope): void {
+  const queue = [...ways.keys()];
+  for (let type = queue.shift(); type !== undefined; type = queue.shift()) {
+    const way = ways.get(type);
+    if (!way) continue;
+    for (const field of Object.values(type.getFields())) {
+      const scope = stricter(way.scope, scopeOf(field));
+      if (RANK[scope] > RANK[allowed]) continue;
+      const named: GraphQLNamedType = getNamedType(field.type);
+      const targets = isAbstractType(named) ? schema.getPossibleTypes(named) : isObjectType(named) ? [named] : [];
+      for (const target of targets) {
+        if (ways.has(target)) continue;
+        const on = (selection: string) => (isAbstractType(named) ? `... on ${target.name}{${selection}}` : selection);
+        ways.set(target, { scope, wrap: (selection) => way.wrap(`${callOf(field)}{${on(selection)}}`) });
+        queue.push(target);
+      }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import { createRendered } from '../../src/app/answers.ts';
+import { createFrontDoor, persistedOperations } from '../../src/app/gateway.ts';
+import { curatedChains } from '../../src/catalog/index.ts';
+import { createConfig } from '../../src/config/config.ts';
+import { createGraphQLServer } from '../../src/graphql/yoga.ts';
+import { createEarlyRefusals } from '../../src/http/early-refusals.ts';
+import { createFastPath } from '../../src/http/fast-path.ts';
+import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
+import { listen } from '../../src/http/listen.ts';
+import { createFiles } from '../../src/http/pages/files.ts';
+import { createReadyHeads } from '../../src/http/ready-heads.ts';
+import { createUnread } from '../../src/http/unread-answers.ts';
+import { createTurns } from '../../src/limits/keyed-mutex.ts';
+import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
+import type { Visit } from '../../src/limits/request-context.ts';
+import { createLoaders } from '../../src/loaders/index.ts';
+import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
+import { createRestAdapter } from '../../src/rest/adapter.ts';
+import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
+import { createRoutes } from '../../src/rest/routes/index.ts';
+import type { RestRequest } from '../../src/rest/types.ts';
+import { buildSchema } from '../../src/schema/index.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
+import { NOW_MS } from '../domain/world.ts';
+import { completeContext } from '../resolvers/world.ts';
+import { captureLogs } from '../support/log-capture.ts';
+import type { Answer, Json } from '../support/service.ts';
+import type { Faults } from './faults.ts';
+
+export const PARTNER_KEY = { authorization: 'Bearer front-partner' };
+export const OPS_KEY = { authorization: 'Bearer front-ops' };
+const KEYS: Readonly<Record<string, { keyId: string; tier: 'partner' | 'ops'; label: string }>> = {
+  [PARTNER_KEY.authorization]: { keyId: 'key-partner', tier: 'partner', label: 'partner' },
+  [OPS_KEY.authorization]: { keyId: 'key-ops', tier: 'ops', label: 'ops' },
+};
+
+export interface FrontOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Replace services, e.g. by ones that throw. */
+  readonly services?: Partial<AppContext['services']>;
+  /** Lets calls of what the front is built from throw. */
+  readonly faults?: Faults;
+  readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
+  readonly verify?: (header: string | null | undefined) => Promise<(typeof KEYS)[string] | null>;
+}
+
+export interface Front {
+  readonly url: string;
+  readonly schema: ReturnType<typeof buildSchema>;
+  readonly routes: ReturnType<typeof createRoutes>;
+  readonly clock: { now(): number; advance(ms: number): void };
+  readonly logs: ReturnType<typeof captureLogs>;
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** The whole front of the service over HTTP, with complete facts behind it and no world: everything but what feeds it. */
+export async function startFront(options: FrontOptions = {}): Promise<Front> {
+  const env = { NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...options.env };
+  const config = createConfig(env);
+  let nowMs = NOW_MS;
+  const faulty: Faults['wrap'] = options.faults?.wrap ?? ((_name, thing) => thing);
+  const clock = {
+    now: () => nowMs,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+  const logs = captureLogs();
+  const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
+  const turns = createTurns({ now: () => performance.now(), later: setImmediate });
+  const door = createFrontDoor({
+    config,
+    keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
+    clock: faulty('clock', clock),
+    timers: systemTimers,
+    turns: faulty('turns', turns),
+    logger: logs.logger,
+  });
+  const schema = buildSchema();
+  const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
+  const complete = completeContext();
+  const services = faulty('services', { ...complete.services, ...options.services });
+  const cors = { origins: config.corsOrigins };
+  const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
+  const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
+  const graphql = createGraphQLServer({
+    schema,
+    createContext: faulty('createContext', (visit: Visit, trusted: boolean) => ({
+      ...complete,
+      services,
+      loaders: createLoaders(services),
+      caller: visit.caller,
+      correlationId: visit.correlationId,
+      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+    })),
+    persisted: persistedOperations(manifest, routes),
+    rendered: faulty('rendered.operations', rendered.operations),
+    turns: faulty('turns', turns),
+    ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
+    introspection: config.env.INTROSPECTION,
+    anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,
+    admission: faulty('admission', door.admission),
+    limits: door.limits,
+    logger: logs.logger,
+  });
+  const rest = createRestAdapter({
+    routes,
+    logger: logs.logger,
+    admit: faulty('admitRest', door.admitRest),
+    ...(options.faults === undefined
+      ? {}
+      : {
+          rendered: faulty('rendered.rows', rendered.rows),
+          holdsOf: ({ visit }: { readonly visit: Visit }) => rendered.operations.holdsOf(visit),
+        }),
+    execute: ({ operation, variables, entry }) =>
+      graphql.executePersisted({ operation, variables, visit: entry.visit }),
+  });
+  const unread = createUnread(options.unread ?? UNREAD_LIMITS);
+  const heads = createReadyHeads({ cors, clock });
+  const early = createEarlyRefusals({
+    usedUp: door.usedUp,
+    uncharged: [],
+    graphqlPath: GRAPHQL_PATH,
+    heads: faulty('heads', heads),
+    clock,
+    logger: logs.logger,
+    trustedProxies: config.env.TRUSTED_PROXIES,
+  });
+  const fast = createFastPath({
+    hit: (target, headers) => faulty('rendered.rows', rendered.rows).hit(target, headers),
+    charge: (ip, operation) => door.chargeAddress(ip, operation),
+    heads: faulty('heads', heads),
+    unread: faulty('unread', unread),
+    anyOrigin: cors.origins === '*',
+    trustedProxies: config.env.TRUSTED_PROXIES,
+  });
+  const handler = createHandler({
+    graphql: faulty('graphql', graphql),
+    pages: faulty('pages', (request: RestRequest) => files.answer(request) ?? rest.answer(request)),
+    routeName: faulty('routeName', (path: string) =>
+      path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched'),
+    ),
+    cors,
+    trustedProxies: config.env.TRUSTED_PROXIES,
+    unread: faulty('unread', unread),
+    ...(options.faults === undefined ? {} : { fast: faulty('fast', fast), observe: faulty('observe', () => {}) }),
+    early: faulty('early', early),
+    clock: faulty('clock', clock),
+    logger: logs.logger,
+  });
+  const listening = await listen(handler.node, { host: '127.0.0.1', port: 0 });
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`${listening.url}${path}`, init);
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') ?? false;
+    const body = (json && text !== '' ? JSON.parse(text) : text) as Json;
+    return { status: response.status, headers: response.headers, text, body };
+  };
+  return {
+    url: listening.url,
+    schema,
+    routes,
+    clock,
+    logs,
+    send,
+    graphql: (query, { variables, headers } = {}) =>
+      send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ query, ...(variables === undefined ? {} : { variables }) }),
+      }),
+    async stop() {
+      await listening.close(1_000);
+      await door.close();
+    },
+  };
+}
+
+/** Settings that leave room for tests that ask a lot. */
+export const UNLIMITED = { RATE_LIMIT_ANONYMOUS: '0', RATE_LIMIT_PARTNER: '0', RATE_LIMIT_OPS: '0' };

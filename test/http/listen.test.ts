@@ -1,0 +1,183 @@
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { listen } from '../../src/http/listen.ts';
+import { settle } from '../warmers/fake-time.ts';
+
+const place = { host: '127.0.0.1', port: 0 };
+
+describe('listen', () => {
+  test('behavior: closing finishes what runs, also on connections that are kept alive', async () => {
+    let answer: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let finish: () => void = () => {};
+    const listening = await listen((_req, res) => {
+      finish = () => res.end('done');
+      answer();
+    }, place);
+    const agent = new Agent({ keepAlive: true });
+    const response = new Promise<{ connection: string | undefined; body: string }>((resolve, reject) => {
+      const sent = request(listening.url, { agent }, (received) => {
+        let body = '';
+        received.on('data', (chunk: Buffer) => {
+          body += chunk.toString();
+        });
+        received.on('end', () => resolve({ connection: received.headers.connection, body }));
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+    await asked;
+    const closed = listening.close(10_000);
+    finish();
+    expect(await response).toEqual({ connection: 'close', body: 'done' });
+    await closed;
+    agent.destroy();
+  });
+
+  test('behavior: a reader that takes nothing is cut off; one that reads is not', async () => {
+    let cut: () => void = () => {};
+    const wasCut = new Promise<void>((resolve) => {
+      cut = resolve;
+    });
+    let closed = 0;
+    const chunk = Buffer.alloc(1024 * 1024, 'x');
+    const listening = await listen(
+      (_req, res) => {
+        const write = (): void => {
+          if (!res.destroyed && res.write(chunk)) setImmediate(write);
+        };
+        res.on('drain', write);
+        res.on('close', () => {
+          closed += 1;
+        });
+        write();
+      },
+      { ...place, slowReaderMs: 200, onSlowReader: () => cut() },
+    );
+    const open = () => {
+      const socket = connect(listening.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      return socket;
+    };
+    const [reading, asleep] = [open(), open()];
+    let taken = 0;
+    reading.on('data', (data: Buffer) => {
+      taken += data.length;
+    });
+    asleep.pause();
+    await wasCut;
+    await settle();
+    expect(closed).toBe(1);
+    expect(reading.destroyed).toBe(false);
+    expect(taken).toBeGreaterThan(0);
+    reading.destroy();
+    asleep.destroy();
+    await listening.close(100);
+  });
+
+  /** Send bytes, and take what comes until the connection ends. */
+  const raw = (port: number, text: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      let answer = '';
+      socket.setEncoding('utf8').on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => {}).on('close', () => resolve(answer));
+    });
+  const envelopeOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error;
+
+  test('behavior: what is wrong with the next request is not written into an answer that is read slowly', async () => {
+    const body = 'x'.repeat(16 * 2 ** 20);
+    let written: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const listening = await listen((_req, res) => {
+      res.writeHead(200, { 'content-length': body.length }).end(body);
+      written();
+    }, place);
+    const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await answered;
+    // Most of it waits in the service when the parser finds what is no HTTP.
+    socket.write('this is not HTTP\r\n\r\n');
+    await settle();
+    const received = await new Promise<string>((resolve) => {
+      let text = '';
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text));
+    });
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect(received.endsWith(`\r\n\r\n${body}`)).toBe(true);
+    await listening.close(100);
+  });
+
+  test('default: headers have 10 s, a request 30 s, and both are looked at every second', async () => {
+    const listening = await listen((_req, res) => res.end(), place);
+    expect(listening.timeouts).toEqual({ headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 });
+    await listening.close(100);
+  });
+
+  test.each([
+    ['no request', '', { headersTimeout: 100, requestTimeout: 30_000 }],
+    ['headers that never end', 'GET / HTTP/1.1\r\nhost: x\r\n', { headersTimeout: 100, requestTimeout: 30_000 }],
+    [
+      'a body that never ends',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nx',
+      { headersTimeout: 100, requestTimeout: 200 },
+    ],
+  ])('error: the envelope with 408 for %s', async (_name, text, timeouts) => {
+    const listening = await listen((req) => void req.resume(), { ...place, ...timeouts });
+    const answer = await raw(listening.port, text);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(envelopeOf(answer)).toMatchObject({ code: 'bad_request', correlationId: expect.any(String) });
+    await listening.close(100);
+  });
+
+  test('error: not_ready for more connections of one address than the bound, and nothing for twice as many', async () => {
+    let refused = 0;
+    const listening = await listen((_req, res) => res.end('served'), {
+      ...place,
+      connectionsPerAddress: 2,
+      onRefusedConnection: () => {
+        refused += 1;
+      },
+    });
+    const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+    const open = async () => {
+      const before = listening.connections;
+      const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
+      await expect.poll(() => listening.connections).toBe(before + 1);
+      return socket;
+    };
+    const first = [await open(), await open()];
+    const answer = await raw(listening.port, GET);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 2\r\n/is);
+    expect(envelopeOf(answer)).toMatchObject({ code: 'not_ready', correlationId: expect.any(String) });
+    await expect.poll(() => listening.connections).toBe(2);
+    const more = [await open(), await open()];
+    expect(await raw(listening.port, GET)).toBe('');
+    expect(refused).toBe(4);
+    for (const socket of [...first, ...more]) socket.destroy();
+    await expect.poll(() => listening.connections).toBe(0);
+    expect(await raw(listening.port, GET.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))).toContain('served');
+    await listening.close(100);
+  });
+
+  test('error: ListenError names the setting', async () => {
+    const first = await listen((_req, res) => res.end(), place);
+    const second = listen((_req, res) => res.end(), { ...place, port: first.port, setting: 'METRICS_PORT' });
+    await expect(second).rejects.toMatchObject({
+      name: 'ListenError',
+      message: expect.stringContaining('METRICS_PORT'),
+    });
+    await first.close(100);
+  });
+});

@@ -1,0 +1,166 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, test } from 'vitest';
+import { addressIdentity, createBudgets } from '../../src/limits/budgets.ts';
+import { type Counters, createMemoryCounters } from '../../src/limits/counters.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import { budgetHeaders, openVisit, type Visit } from '../../src/limits/request-context.ts';
+import { captureLogs } from '../support/log-capture.ts';
+
+const limits = createLimits({ anonymous: 100, partner: 1_000, ops: 0 });
+let nowMs = 1_000_000;
+const clock = { now: () => nowMs };
+afterEach(() => {
+  nowMs = 1_000_000;
+});
+
+const visitOf = (clientIp: string, keyId?: string, tier: 'partner' | 'ops' = 'partner'): Visit => ({
+  ...openVisit({ correlationId: 'c', authorization: undefined, clientIp }),
+  caller: keyId === undefined ? { kind: 'anonymous' } : { kind: 'key', keyId, tier },
+});
+
+const failing: Counters = { add: () => Promise.reject(new Error('redis://user:secret@10.0.0.1 is away')) };
+
+describe('createBudgets', () => {
+  const create = (shared?: Counters) => {
+    const logs = captureLogs();
+    return {
+      logs,
+      ...createBudgets({ limits, clock, logger: logs.logger, ...(shared === undefined ? {} : { shared }) }),
+    };
+  };
+
+  test('default: points are taken until the window ends', async () => {
+    const { charge } = create();
+    const visit = visitOf('192.0.2.1');
+    await charge(visit, 30, 'closed');
+    expect(visit.standing).toEqual({ policy: 'anonymous', limit: 100, remaining: 70, resetSec: 60 });
+    nowMs += 20_500;
+    await charge(visit, 70, 'closed');
+    expect(visit.standing).toEqual({ policy: 'anonymous', limit: 100, remaining: 0, resetSec: 40 });
+    nowMs += 39_500;
+    await charge(visit, 1, 'closed');
+    expect(visit.standing).toMatchObject({ remaining: 99, resetSec: 60 });
+  });
+
+  test('error: RateLimitedError says when', async () => {
+    const { charge } = create();
+    const visit = visitOf('192.0.2.1');
+    await charge(visit, 100, 'closed');
+    nowMs += 1_000;
+    await expect(charge(visit, 1, 'closed')).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSec: 59,
+      details: { scope: 'client', policy: 'anonymous', limit: 100, windowSec: 60 },
+    });
+    expect(visit.standing).toMatchObject({ remaining: 0, resetSec: 59 });
+  });
+
+  test('behavior: keys and addresses have budgets of their own', async () => {
+    const { charge } = create();
+    await charge(visitOf('192.0.2.1'), 100, 'closed');
+    const other = visitOf('192.0.2.2');
+    await charge(other, 1, 'closed');
+    expect(other.standing).toMatchObject({ remaining: 99 });
+    const keyed = visitOf('192.0.2.1', 'key-a');
+    await charge(keyed, 1, 'closed');
+    expect(keyed.standing).toMatchObject({ policy: 'partner', remaining: 999 });
+  });
+
+  test('behavior: a key that moves between addresses has one budget', async () => {
+    const { charge } = create();
+    await charge(visitOf('192.0.2.1', 'key-a'), 600, 'closed');
+    const visit = visitOf('192.0.2.2', 'key-a');
+    await charge(visit, 300, 'closed');
+    expect(visit.standing).toMatchObject({ remaining: 100 });
+  });
+
+  test('behavior: 0 is no limit', async () => {
+    const { charge } = create();
+    const visit = visitOf('192.0.2.1', 'key-a', 'ops');
+    await charge(visit, 1_000_000, 'closed');
+    expect(visit.standing).toBeNull();
+    expect(budgetHeaders(visit, 60)).toEqual({});
+  });
+
+  test('behavior: what costs more than a window is possible once per window', async () => {
+    const { charge } = create();
+    const visit = visitOf('192.0.2.1');
+    await charge(visit, 5_000, 'closed');
+    await expect(charge(visit, 1, 'closed')).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('error: UpstreamUnavailableError closes keyed surfaces when the shared store fails, saying nothing of it', async () => {
+    const { charge, logs } = create(failing);
+    const error: unknown = await charge(visitOf('192.0.2.1', 'key-a'), 1, 'closed').catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSec: 2 });
+    expect(JSON.stringify(error)).not.toMatch(/secret|10\.0\.0\.1/);
+    await charge(visitOf('192.0.2.1', 'key-a'), 1, 'closed').catch(() => {});
+    const lines = logs.take();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toMatch(/secret|10\.0\.0\.1/);
+  });
+
+  test('behavior: public reads stay open then, still counted here', async () => {
+    const { charge } = create(failing);
+    const visit = visitOf('192.0.2.1', 'key-a');
+    await charge(visit, 1_000, 'open');
+    await expect(charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
+    const nobody = visitOf('192.0.2.9');
+    await charge(nobody, 1, 'closed');
+    expect(nobody.standing).toMatchObject({ remaining: 99 });
+  });
+});
+
+describe('createMemoryCounters', () => {
+  test('behavior: constant memory under a million identities; who keeps asking is never forgotten', () => {
+    const counters = createMemoryCounters({ windowSec: 60, max: 10_000 }, clock);
+    let heap = 0;
+    let mine = 0;
+    for (let i = 0; i < 1_000_000; i += 1) {
+      void counters.add(`identity-${i}`, 1);
+      if (i % 5_000 === 0) {
+        mine += 1;
+        expect(counters.add('me', 1)).toMatchObject({ used: mine });
+      }
+      if (i === 100_000) heap = keptBytes();
+    }
+    // A million kept windows would be some 200 MB.
+    expect(keptBytes() - heap).toBeLessThan(60 * 1024 * 1024);
+  });
+});
+
+/** What is left on the heap after a collection: garbage is no memory that is kept. */
+function keptBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+describe('addressIdentity', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2:ffff::9', '2001:db8:1:2::/64'],
+    ['2001:0db8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ])('default: %s', (address, identity) => {
+    expect(addressIdentity(address)).toBe(identity);
+  });
+});
+
+describe('budgetHeaders', () => {
+  test('default: the form of the IETF draft', () => {
+    const visit = {
+      ...visitOf('192.0.2.1'),
+      standing: { policy: 'partner', limit: 3_000, remaining: 2_990, resetSec: 42 } as const,
+    };
+    expect(budgetHeaders(visit, 60)).toEqual({
+      'ratelimit-policy': '"partner";q=3000;w=60',
+      ratelimit: '"partner";r=2990;t=42',
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import {
+  GraphQLBoolean,
+  type GraphQLField,
+  GraphQLInt,
+  getNullableType,
+  isListType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { costlyVariables } from '../../src/limits/query-cost.ts';
+import { buildSchema } from '../../src/schema/index.ts';
+
+type Complexity = (args: object, context: object, field: GraphQLField<unknown, unknown>) => unknown;
+
+/** Every field whose cost is computed from its arguments. */
+const computed = Object.values(buildSchema().getTypeMap())
+  .filter(isObjectType)
+  .flatMap((type) => Object.values(type.getFields()).map((field) => ({ name: `${type.name}.${field.name}`, field })))
+  .filter(({ field }) => typeof field.extensions.complexity === 'function');
+
+describe('costlyVariables', () => {
+  test('default: the names of integers, booleans and lists', () => {
+    const document = parse(
+      'query A($a: Int, $b: Boolean!, $c: String, $d: Filter) { x } query B($e: [Int!]!, $f: [ID], $a: Int!) { x }',
+    );
+    expect(costlyVariables(document)).toEqual(['a', 'b', 'e', 'f']);
+  });
+
+  test.each(computed)('behavior: the cost of $name reads nothing but integers, booleans and lists', ({ field }) => {
+    const read: string[] = [];
+    const args = new Proxy({} as Record<string, unknown>, {
+      get: (_target, name) => {
+        read.push(String(name));
+        return 1;
+      },
+    });
+    (field.extensions.complexity as Complexity)(args, {}, field);
+    for (const name of read) {
+      const argument = field.args.find((one) => one.name === name);
+      const type = argument && getNullableType(argument.type);
+      expect(isListType(type) || type === GraphQLInt || type === GraphQLBoolean, name).toBe(true);
+    }
+    expect(read.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startWorld, type World } from '../../../devnet/index.ts';
+import { type App, createApp } from '../../../src/app.ts';
+import { createConfig } from '../../../src/config/config.ts';
+import { type Logger, silentLogger } from '../../../src/shared/logger.ts';
+import { systemTimers } from '../../../src/shared/timers.ts';
+import { startRedis, type TestRedis } from '../../snapshot/redis-server.ts';
+import { createTestDatabase } from './postgres.ts';
+import { type Env, type ServiceProcess, spawnService } from './spawn-service.ts';
+
+export { eventually, type ServiceProcess, spawnService } from './spawn-service.ts';
+
+/** One local world, one Redis and one database, on which any number of service processes run. */
+export interface Cluster {
+  readonly world: World;
+  readonly redis: TestRedis;
+  /** Where services without Redis keep their facts. */
+  readonly snapshotFile: string;
+  /** Start a service in this process. */
+  launch(env?: Env, logger?: Logger): Promise<App>;
+  /** Start a service as a process of its own, through `src/main.ts`. */
+  spawn(env?: Env): Promise<ServiceProcess>;
+  /** Stops everything that was launched or spawned, too. */
+  stop(): Promise<void>;
+}
+
+/** Start the world. Without `redis`, services keep their snapshot in files. */
+export async function startCluster({ redis: wanted = true }: { readonly redis?: boolean } = {}): Promise<Cluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-cluster-'));
+  const database = await createTestDatabase();
+  const world = await startWorld({
+    dataDir: folder,
+    mining: 'auto',
+    databaseUrl: database.url,
+    logger: silentLogger,
+  });
+  const redis: TestRedis = wanted ? await startRedis() : { url: '', flush: async () => {}, close: async () => {} };
+  const ends: (() => Promise<unknown>)[] = [];
+  const settings = (env: Env): Env => ({
+    NODE_ENV: 'test',
+    PORT: '0',
+    SNAPSHOT_FILE: join(folder, 'snapshot.json'),
+    ...(wanted ? { REDIS_URL: redis.url } : {}),
+    ...env,
+  });
+  return {
+    world,
+    redis,
+    snapshotFile: join(folder, 'snapshot.json'),
+    async launch(env = {}, logger = silentLogger) {
+      const app = createApp({
+        config: createConfig(settings(env), world.overrides),
+        logger,
+        clock: { now: () => Date.now() },
+        timers: systemTimers,
+        random: () => 0.5,
+        fetch: globalThis.fetch,
+      });
+      ends.push(() => app.stop());
+      await app.start();
+      return app;
+    },
+    async spawn(env = {}) {
+      const service = await spawnService({ ...world.overrides.env, ...settings(env) });
+      ends.push(() => service.end('SIGKILL'));
+      return service;
+    },
+    async stop() {
+      await Promise.all(ends.map((end) => end()));
+      await redis.close();
+      await world.stop();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
