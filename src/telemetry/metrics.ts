@@ -6,8 +6,6 @@ import { RateLimitedError } from '../limits/budgets.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { Fill } from '../shared/cached.ts';
 import { AppError } from '../shared/errors.ts';
-import { createBatchedCounter } from './batched-counter.ts';
-import { createBatchedHistogram } from './batched-histogram.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
 export type MetricsDeps = FactsMetricsDeps;
@@ -79,19 +77,13 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram<L>({ name, help, labelNames, buckets, registers });
 
-  const requests = createBatchedCounter({
-    name: 'spiral_http_requests_total',
-    help: 'Answered requests.',
-    labelNames: ['route', 'method', 'status'],
-    registers,
-  });
-  const requestSeconds = createBatchedHistogram({
-    name: 'spiral_http_request_duration_seconds',
-    help: 'From the first byte of a request to the end of its answer.',
-    labelName: 'route',
-    buckets: REQUEST_BUCKETS,
-    register,
-  });
+  const requests = counter('spiral_http_requests_total', 'Answered requests.', ['route', 'method', 'status']);
+  const requestSeconds = histogram(
+    'spiral_http_request_duration_seconds',
+    'From the first byte of a request to the end of its answer.',
+    ['route'],
+    REQUEST_BUCKETS,
+  );
   const calls = counter(
     'spiral_upstream_calls_total',
     'Attempts at providers, retries included, by what came of them.',
@@ -137,12 +129,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     [],
     QUERY_BUCKETS,
   );
-  const lookups = createBatchedCounter({
-    name: 'spiral_cache_lookups_total',
-    help: 'Look-ups in caches.',
-    labelNames: ['cache', 'result'],
-    registers,
-  });
+  const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
   const fills = new Map<string, Fill>();
   const fillGauge = (name: string, help: string, read: (fill: Fill) => number) =>
     new Gauge({
@@ -224,8 +211,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
 
   return {
     request: ({ route, method, status, durationMs }) => {
-      requests.inc(route, method, String(status));
-      requestSeconds.observe(route, durationMs);
+      requests.inc({ route, method, status: String(status) });
+      requestSeconds.observe({ route }, durationMs / 1_000);
     },
     upstreamCall: ({ provider, outcome, ms }) => {
       calls.inc({ provider, outcome });
@@ -246,7 +233,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       queries.inc({ outcome: failed ? 'failed' : 'ok' });
       querySeconds.observe(durationMs / 1_000);
     },
-    cacheLookup: (cache, hit) => lookups.inc(cache, hit ? 'hit' : 'miss'),
+    cacheLookup: (cache, hit) => lookups.inc({ cache, result: hit ? 'hit' : 'miss' }),
     cacheFill: (cache, fill) => {
       fills.set(cache, fill);
     },
