@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { budgetsOf } from '../src/app/settings.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { createConfig } from '../src/config/config.ts';
-import { createLoaders } from '../src/loaders/index.ts';
-import type { AppContext } from '../src/resolvers/common/context.ts';
+import { type AppContext, createContext } from '../src/resolvers/common/context.ts';
 import type { Services } from '../src/resolvers/common/services.ts';
 import { buildSchema } from '../src/schema/index.ts';
 import { createComposition } from '../src/services/composition.ts';
@@ -47,12 +46,11 @@ export async function contextFrom({ snapshotFile, overlayFile }: PeerInput): Pro
     positions: { read: unused },
     tvl: () => null,
   } as unknown as Services;
-  return () => ({
-    nowMs: clock.now(),
-    caller: { kind: 'anonymous' },
-    correlationId: 'bench',
-    maxPageSize: Number.POSITIVE_INFINITY,
-    services,
-    loaders: createLoaders(services),
-  });
+  return () =>
+    createContext(services, {
+      nowMs: clock.now(),
+      caller: { kind: 'anonymous' },
+      correlationId: 'bench',
+      maxPageSize: Number.POSITIVE_INFINITY,
+    });
 }

@@ -11,8 +11,7 @@ import { createUnread } from '../http/unread-answers.ts';
 import { createTurns } from '../limits/keyed-mutex.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
 import type { Visit } from '../limits/request-context.ts';
-import { createLoaders } from '../loaders/index.ts';
-import type { AppContext } from '../resolvers/common/context.ts';
+import { type AppContext, createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
@@ -43,14 +42,13 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, keys, services, warmth } = core;
   const { metrics } = core.telemetry;
 
-  const createContext = (visit: Visit, trusted: boolean): AppContext => ({
-    nowMs: clock.now(),
-    caller: visit.caller,
-    correlationId: visit.correlationId,
-    maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
-    services,
-    loaders: createLoaders(services),
-  });
+  const contextOf = (visit: Visit, trusted: boolean): AppContext =>
+    createContext(services, {
+      nowMs: clock.now(),
+      caller: visit.caller,
+      correlationId: visit.correlationId,
+      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+    });
 
   const turns = createTurns({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
@@ -83,7 +81,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   });
   const graphql = createGraphQLServer({
     schema,
-    createContext,
+    createContext: contextOf,
     persisted: persistedOperations(manifest, routes),
     rendered: rendered.operations,
     turns,
@@ -102,7 +100,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
     rendered: rendered.rows,
-    holdsOf: ({ visit }) => rendered.operations.holdsOf(visit),
   });
   const status = createStatusPages({
     catalog,

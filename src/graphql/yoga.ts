@@ -18,6 +18,7 @@ import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WIND
 import { budgetExtension, budgetHeaders, openVisit, type Visit } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { CacheValidity } from '../shared/cache-validity.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { ServerContext } from './context.ts';
@@ -67,7 +68,7 @@ export interface GraphQLServer extends GraphQLEndpoint {
     readonly operation: string;
     readonly variables: Readonly<Record<string, unknown>>;
     readonly visit: Visit;
-  }): Promise<ExecutionResult>;
+  }): Promise<{ readonly result: ExecutionResult; readonly validity?: CacheValidity | undefined }>;
 }
 
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
@@ -208,9 +209,10 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         const contextValue = await contextFactory();
         const args = { schema, document, variableValues: variables, contextValue };
         const result = (await execute(args)) as ExecutionResult;
-        return result.errors === undefined ? result : { ...result, errors: formatted(result.errors) };
+        if (result.errors !== undefined) return { result: { ...result, errors: formatted(result.errors) } };
+        return { result, validity: contextValue.cacheHints.validity() };
       } catch (error) {
-        return { errors: formatted([error]) };
+        return { result: { errors: formatted([error]) } };
       }
     },
   };

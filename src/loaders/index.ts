@@ -1,5 +1,7 @@
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
+import type { TvlSnapshot } from '../resolvers/common/services.ts';
+import type { CacheHints } from '../shared/cache-validity.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
 import { createPositionLoaders, type PositionLoaders, type PositionSource } from './positions.ts';
@@ -8,28 +10,62 @@ import { createPositionLoaders, type PositionLoaders, type PositionSource } from
 export interface LoaderSources {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
+  tvl(): TvlSnapshot | null;
   readonly histories: HistorySource;
   readonly positions: PositionSource;
 }
 
-/** Per-request access: everything in one answer comes from one version of each chain, and equal reads happen once. */
+/**
+ * Per-request access: everything in one answer comes from one version of each chain, and equal reads happen once. Every
+ * loader says how long an answer made from it may be given again.
+ */
 export interface Loaders extends HistoryLoaders, PositionLoaders {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
+  tvl(): TvlSnapshot | null;
 }
 
-/** Create the loaders of one request. Most requests need no more than one of them: the others are made when they are used. */
-export function createLoaders(sources: LoaderSources): Loaders {
+/** Recorded histories grow beside the versions of the facts: a new sample may be this late in an answer. */
+const HISTORY_MS = 10_000;
+
+/**
+ * Create the loaders of one request. Most requests need no more than one of them: the others are made when they are used.
+ * @param hints told how long an answer made at `nowMs` may be given again
+ */
+export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: number): Loaders {
   let histories: HistoryLoaders | undefined;
   let positions: PositionLoaders | undefined;
   return {
-    composed: once((chainId) => sources.composed(chainId)),
-    facts: once((chainId) => sources.facts(chainId)),
+    composed: once((chainId) => {
+      const composed = sources.composed(chainId);
+      // Not the object itself: cached answers would keep every version that they were made from in memory.
+      const { version, recomposeAtMs } = composed;
+      hints.madeFrom(`composed ${chainId}`, () => {
+        const latest = sources.composed(chainId);
+        return latest.version === version && latest.recomposeAtMs === recomposeAtMs;
+      });
+      if (recomposeAtMs !== undefined) hints.until(recomposeAtMs);
+      return composed;
+    }),
+    facts: once((chainId) => {
+      const facts = sources.facts(chainId);
+      const { version } = facts;
+      hints.madeFrom(`facts ${chainId}`, () => sources.facts(chainId).version === version);
+      return facts;
+    }),
+    tvl() {
+      const tvl = sources.tvl();
+      const version = tvl?.version;
+      hints.madeFrom('tvl', () => sources.tvl()?.version === version);
+      return tvl;
+    },
     get history() {
+      hints.until(nowMs + HISTORY_MS);
       histories ??= createHistoryLoaders(sources.histories);
       return histories.history;
     },
     get wallet() {
+      hints.never();
       positions ??= createPositionLoaders(sources.positions);
       return positions.wallet;
     },

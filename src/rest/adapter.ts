@@ -5,8 +5,7 @@ import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
 import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
-import type { RenderedRows } from './rendered.ts';
-import type { Holds } from './renderings.ts';
+import type { Made, RenderedRows } from './rendered.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
 import type { AdmitPort, AnyRoute, Entry, ExecutePort, RestRequest, RestResponse } from './types.ts';
 
@@ -16,8 +15,6 @@ export interface RestDeps<E extends Entry> {
   readonly execute: ExecutePort<E>;
   /** Public rows from bytes; absent: every answer is made anew. */
   readonly rendered?: RenderedRows;
-  /** How long the answer of an entry's execution holds. */
-  readonly holdsOf?: (entry: E) => Holds | undefined;
   readonly logger: Logger;
 }
 
@@ -45,21 +42,20 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { params, body: parseInput(route.body, given, () => 'body') };
   };
 
-  const run = async (request: RestRequest, match: Match, entry: E): Promise<RestResponse> => {
+  const run = async (request: RestRequest, match: Match, entry: E): Promise<Made> => {
     const { route, pathParams } = match;
     const { params, body } = await read(request, match, entry).catch(async (error: unknown) => {
       await entry.giveBack();
       throw error;
     });
     const { operation } = route;
-    const result = await execute({ operation, variables: route.variables({ params, body }), entry });
+    const { result, validity } = await execute({ operation, variables: route.variables({ params, body }), entry });
     const [error] = result.errors ?? [];
-    if (error)
-      return errorResponse(
-        fromGraphQLError(error, (field) => locateField(field, { ...route, pathParams })),
-        request.correlationId,
-      );
-    return {
+    if (error) {
+      const failure = fromGraphQLError(error, (field) => locateField(field, { ...route, pathParams }));
+      return { response: errorResponse(failure, request.correlationId), validity: undefined };
+    }
+    const response = {
       status: 200,
       headers: {
         'content-type': 'application/json; charset=utf-8',
@@ -69,6 +65,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       },
       body: JSON.stringify(route.project(result.data, { params, body })),
     };
+    return { response, validity };
   };
 
   const answer = async (request: RestRequest): Promise<RestResponse> => {
@@ -81,11 +78,8 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       const { value } = match;
       const made =
         rendered && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await rendered.answer(askedOf(request, value, entry), value.route, async () => ({
-              response: await run(request, value, entry),
-              holds: deps.holdsOf?.(entry),
-            }))
-          : await run(request, value, entry);
+          ? await rendered.answer(askedOf(request, value, entry), value.route, () => run(request, value, entry))
+          : (await run(request, value, entry)).response;
       response = entry.keyed ? unshared(made) : made;
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);

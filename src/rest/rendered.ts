@@ -1,5 +1,6 @@
+import type { CacheValidity } from '../shared/cache-validity.ts';
 import { chooseCoding, namesTag } from './encoding.ts';
-import type { Holds, Rendering, Renderings, Row, Variant } from './renderings.ts';
+import type { Rendering, Renderings, Row, Variant } from './renderings.ts';
 import type { RestRequest, RestResponse } from './types.ts';
 
 export interface RenderedDeps {
@@ -9,10 +10,10 @@ export interface RenderedDeps {
   readonly onLookup?: (hit: boolean) => void;
 }
 
-/** An answer that was just made, and how long it holds; without `holds` it is nobody else's. */
+/** An answer that was just made, and how long it may be given again; without `validity` it is good for one time. */
 export interface Made {
   readonly response: RestResponse;
-  readonly holds: Holds | undefined;
+  readonly validity: CacheValidity | undefined;
 }
 
 /** An answer from bytes. The same headers are the same object. */
@@ -71,7 +72,7 @@ export function createRenderedRows({ renderings, now, onLookup }: RenderedDeps):
       if (shared) return respond(request, shared);
       const made = make();
       const kept = made.then(
-        ({ response, holds }) => keepIfGood(renderings, key, row, response, holds),
+        ({ response, validity }) => keepIfGood(renderings, key, row, response, validity),
         () => undefined,
       );
       making.set(key, kept);
@@ -97,11 +98,12 @@ function keepIfGood(
   key: string,
   row: Row,
   { status, headers, body }: RestResponse,
-  holds: Holds | undefined,
+  validity: CacheValidity | undefined,
 ): Rendering | undefined {
   const contentType = headers['content-type'];
-  if (status !== 200 || holds === undefined || contentType === undefined || typeof body !== 'string') return undefined;
-  return renderings.keep(key, { row, contentType, body }, holds);
+  if (status !== 200 || validity === undefined || contentType === undefined || typeof body !== 'string')
+    return undefined;
+  return renderings.keep(key, { row, contentType, body }, validity);
 }
 
 interface Shown {

@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ownBytes } from '../shared/bytes.ts';
+import { type CacheValidity, isValidAt } from '../shared/cache-validity.ts';
 import { createKept, type Fill } from '../shared/cached.ts';
 import type { Clock } from '../shared/clock.ts';
 import { CODINGS, type Coding, type Compress } from './encoding.ts';
-
-/** How long an answer may be given again, told by whoever made it. */
-export interface Holds {
-  /** Exclusive, ms; Infinity without a bound. */
-  readonly untilMs: number;
-  /** Whether it may be given again at all. */
-  readonly reusable: boolean;
-  /** Whether everything it was made from is still the same. */
-  holds(): boolean;
-}
 
 export interface Variant {
   readonly body: Buffer;
@@ -57,7 +48,7 @@ export interface Renderings {
   /** Find a rendering that still holds. The first time that it is found it begins to be compressed. */
   find(key: string): Rendering | undefined;
   /** Keep an answer, unless what it was made from has changed meanwhile. */
-  keep(key: string, answer: Answer, holds: Holds): Rendering | undefined;
+  keep(key: string, answer: Answer, validity: CacheValidity): Rendering | undefined;
   /** Resolves when everything kept so far is compressed. */
   settled(): Promise<void>;
   /** What is kept now. */
@@ -65,7 +56,7 @@ export interface Renderings {
 }
 
 interface Kept extends Rendering {
-  readonly holds: Holds;
+  readonly validity: CacheValidity;
   askedAgain: boolean;
   variants: Rendering['variants'];
 }
@@ -114,24 +105,24 @@ export function createRenderings({ clock, compress, maxBytes }: RenderingsDeps):
     find(key) {
       const rendering = kept.get(key);
       if (!rendering) return undefined;
-      if (clock.now() < rendering.untilMs && rendering.holds.holds()) {
+      if (isValidAt(rendering.validity, clock.now())) {
         if (!rendering.askedAgain) noteAsked(key, rendering);
         return rendering;
       }
       kept.delete(key);
       return undefined;
     },
-    keep(key, { row, contentType, body }, holds) {
+    keep(key, { row, contentType, body }, validity) {
       const madeAtMs = clock.now();
-      if (!holds.reusable || madeAtMs >= holds.untilMs || !holds.holds()) return undefined;
+      if (!isValidAt(validity, madeAtMs)) return undefined;
       const bytes = ownBytes(Buffer.from(body));
       const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, TAG_CHARS);
       const rendering: Kept = {
         row,
         contentType,
         madeAtMs,
-        untilMs: holds.untilMs,
-        holds,
+        untilMs: validity.untilMs,
+        validity,
         askedAgain: false,
         variants: { identity: variantOf(bytes, hash, 'identity') },
       };

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { z } from 'zod';
+import type { CacheValidity } from '../shared/cache-validity.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 
 /** Version that the interface description carries. */
@@ -52,7 +53,11 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly operation: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly entry: E;
-}) => Promise<ExecutionResult<unknown, Readonly<Record<string, unknown>>>>;
+}) => Promise<{
+  readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
+  /** How long the result may be given again; absent: it is good for one time. */
+  readonly validity?: CacheValidity | undefined;
+}>;
 
 export type Surface = 'Public' | 'Partner' | 'Ops' | 'Status';
 

@@ -85,7 +85,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     if (found) return found;
     if (chain.markets.length <= AT_ONCE_MARKETS) return composeNow(chainId);
     void begin(chainId);
-    return kept.get(chainId) ?? notYet(chainId, snapshot.facts(chainId), chain.markets);
+    return kept.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, clock.now());
   };
   return Object.assign(composed, {
     async settled() {
@@ -95,12 +95,13 @@ export function createComposition(deps: CompositionDeps): Composition {
 }
 
 /** What a chain shows before its first composition is finished: that everything is waited for. */
-function notYet(chainId: ChainId, facts: ChainFacts, markets: readonly Market[]): ComposedChain {
+function notYet(facts: ChainFacts, markets: readonly Market[], nowMs: number): ComposedChain {
   const waitingFor = [{ group: 'composition', reason: 'running' }];
   return {
-    chainId,
+    chainId: facts.chainId,
     version: facts.version,
     asOfMs: facts.publishedMs,
+    recomposeAtMs: nowMs,
     markets: [],
     strategies: [],
     excluded: markets.map(({ id, collateral, loan }) => ({

@@ -23,7 +23,7 @@ export function createTvl({
     if (kept?.of.length === chains.length && kept.of.every((chain, i) => chain === chains[i])) return kept.shown;
     const total = totalTvl(chains);
     if (!total) return null;
-    kept = { of: chains, shown: { total, chains } };
+    kept = { of: chains, shown: { version: (kept?.shown.version ?? 0) + 1, total, chains } };
     return kept.shown;
   };
 }

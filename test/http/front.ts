@@ -13,9 +13,9 @@ import { createUnread } from '../../src/http/unread-answers.ts';
 import { createTurns } from '../../src/limits/keyed-mutex.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { Visit } from '../../src/limits/request-context.ts';
-import { createLoaders } from '../../src/loaders/index.ts';
-import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
+import type { Services } from '../../src/resolvers/common/services.ts';
 import { createRestAdapter } from '../../src/rest/adapter.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../../src/rest/routes/index.ts';
@@ -38,7 +38,7 @@ const KEYS: Readonly<Record<string, { keyId: string; tier: 'partner' | 'ops'; la
 export interface FrontOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Replace services, e.g. by ones that throw. */
-  readonly services?: Partial<AppContext['services']>;
+  readonly services?: Partial<Services>;
   /** Lets calls of what the front is built from throw. */
   readonly faults?: Faults;
   readonly unread?: { readonly processBytes: number; readonly addressBytes: number };
@@ -82,20 +82,20 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const schema = buildSchema();
   const routes = createRoutes({ chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
   const complete = completeContext();
-  const services = faulty('services', { ...complete.services, ...options.services });
+  const services = faulty('services', { ...complete.live(), ...options.services });
   const cors = { origins: config.corsOrigins };
   const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
   const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
-    createContext: faulty('createContext', (visit: Visit, trusted: boolean) => ({
-      ...complete,
-      services,
-      loaders: createLoaders(services),
-      caller: visit.caller,
-      correlationId: visit.correlationId,
-      maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
-    })),
+    createContext: faulty('createContext', (visit: Visit, trusted: boolean) =>
+      createContext(services, {
+        nowMs: complete.nowMs,
+        caller: visit.caller,
+        correlationId: visit.correlationId,
+        maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
+      }),
+    ),
     persisted: persistedOperations(manifest, routes),
     rendered: faulty('rendered.operations', rendered.operations),
     turns: faulty('turns', turns),
@@ -110,12 +110,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     routes,
     logger: logs.logger,
     admit: faulty('admitRest', door.admitRest),
-    ...(options.faults === undefined
-      ? {}
-      : {
-          rendered: faulty('rendered.rows', rendered.rows),
-          holdsOf: ({ visit }: { readonly visit: Visit }) => rendered.operations.holdsOf(visit),
-        }),
+    ...(options.faults === undefined ? {} : { rendered: faulty('rendered.rows', rendered.rows) }),
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ageOf, isStaleIn, maturityDaysLeftIn, staleForSecIn } from '../../src/resolvers/common/age.ts';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
-import { collectValidity } from '../../src/resolvers/common/validity.ts';
+import { createCacheHints } from '../../src/shared/cache-validity.ts';
 import { DAY, NOW_MS } from '../domain/world.ts';
 import { completeContext } from './world.ts';
 
@@ -10,8 +10,9 @@ const base = completeContext();
 
 /** What an answer made at a moment says, and until when it may be given again. */
 function answerAt<T>(nowMs: number, read: (ctx: AppContext) => T): { readonly said: T; readonly untilMs: number } {
-  const validity = collectValidity(nowMs);
-  return { said: read({ ...base, nowMs, validity }), untilMs: validity.untilMs };
+  const cacheHints = createCacheHints();
+  const said = read({ ...base, nowMs, cacheHints });
+  return { said, untilMs: cacheHints.validity()?.untilMs ?? Number.NaN };
 }
 
 const stamp = fc.record({

@@ -161,6 +161,6 @@ describe('readTvl', () => {
   });
 
   it('error: NotReadyError before the first chain', () => {
-    expect(() => readTvl(contextOf({ ...ctx.services, tvl: () => null }))).toThrow(NotReadyError);
+    expect(() => readTvl(contextOf({ ...ctx.live(), tvl: () => null }))).toThrow(NotReadyError);
   });
 });

@@ -104,7 +104,7 @@ describe('listStrategies', () => {
 describe('findStrategy', () => {
   it('behavior: finds loops and vaults, whichever chain they live on', () => {
     for (const chainId of CHAIN_IDS) {
-      for (const { id } of ctx.services.composed(chainId).strategies) {
+      for (const { id } of ctx.live().composed(chainId).strategies) {
         expect(findStrategy({ id }, ctx)).toMatchObject({ id, chainId });
       }
     }

@@ -1,8 +1,7 @@
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
-import { createLoaders } from '../../src/loaders/index.ts';
-import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { type AppContext, createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -78,6 +77,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       },
     },
     tvl: () => ({
+      version: 1,
       total: totals('150.5', '100.25', 3, 2),
       chains: [{ chainId: 1, asOfMs: NOW_MS - DAY, ...totals('150.5', '100.25', 3, 2) }],
     }),
@@ -156,14 +156,12 @@ const emptyPositions: Services['positions'] = {
 };
 
 export function contextOf(services: Services, nowMs = NOW_MS): AppContext {
-  return {
+  return createContext(services, {
     nowMs,
     caller: { kind: 'anonymous' },
     correlationId: 'test',
     maxPageSize: MAX_PAGE_SIZE,
-    services,
-    loaders: createLoaders(services),
-  };
+  });
 }
 
 /** A context in which everything is measured on both chains. */

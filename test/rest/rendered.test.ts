@@ -4,8 +4,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { compress } from '../../src/rest/encoding.ts';
 import { createRenderedRows, type Made } from '../../src/rest/rendered.ts';
-import { createRenderings, type Holds } from '../../src/rest/renderings.ts';
+import { createRenderings } from '../../src/rest/renderings.ts';
 import type { RestRequest, RestResponse } from '../../src/rest/types.ts';
+import type { CacheValidity } from '../../src/shared/cache-validity.ts';
 
 const ROW = { path: '/v1/things', operation: 'Things' };
 const LONG = JSON.stringify({ text: 'abc '.repeat(2_000) });
@@ -17,9 +18,9 @@ function world({ maxBytes = 1_000_000 } = {}) {
   const clock = { now: () => nowMs };
   const renderings = createRenderings({ clock, compress, maxBytes });
   const rows = createRenderedRows({ renderings, now: clock.now });
-  const holdsNow = (over: Partial<Holds> = {}): Holds => {
+  const validNow = (over: Partial<CacheValidity> = {}): CacheValidity => {
     const seen = version;
-    return { untilMs: Number.POSITIVE_INFINITY, reusable: true, holds: () => version === seen, ...over };
+    return { untilMs: Number.POSITIVE_INFINITY, isCurrent: () => version === seen, ...over };
   };
   const request = (headers: RestRequest['headers'] = {}, query = '', path = '/v1/things'): RestRequest => ({
     method: 'GET',
@@ -30,19 +31,22 @@ function world({ maxBytes = 1_000_000 } = {}) {
     correlationId: 'test-correlation',
     clientIp: '127.0.0.1',
   });
-  const answer = (asked: RestRequest, options: { body?: string; holds?: Holds | null; status?: number } = {}) =>
+  const answer = (
+    asked: RestRequest,
+    options: { body?: string; validity?: CacheValidity | null; status?: number } = {},
+  ) =>
     rows.answer(asked, ROW, async (): Promise<Made> => {
       made += 1;
-      const { body = LONG, holds = holdsNow(), status = 200 } = options;
+      const { body = LONG, validity = validNow(), status = 200 } = options;
       const headers = { 'content-type': 'application/json; charset=utf-8' };
-      return { response: { status, headers, body }, holds: holds ?? undefined };
+      return { response: { status, headers, body }, validity: validity ?? undefined };
     });
   return {
     renderings,
     rows,
     request,
     answer,
-    holdsNow,
+    validNow,
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -118,8 +122,8 @@ describe('createRenderedRows', () => {
 
   it('behavior: age and freshness tell the truth', async () => {
     const w = world();
-    const holds = w.holdsNow({ untilMs: w.nowMs + 10_000 });
-    await w.answer(w.request(), { holds });
+    const validity = w.validNow({ untilMs: w.nowMs + 10_000 });
+    await w.answer(w.request(), { validity });
     w.pass(4_000);
     const middle = await w.answer(w.request());
     expect([middle.headers.age, middle.headers['cache-control']]).toEqual(['4', 'public, max-age=9']);
@@ -152,11 +156,11 @@ describe('createRenderedRows', () => {
   it('behavior: errors, answers for one time and answers that changed while they were made are not kept', async () => {
     const w = world();
     await w.answer(w.request(), { status: 503 });
-    await w.answer(w.request(), { holds: null });
-    await w.answer(w.request(), { holds: w.holdsNow({ reusable: false }) });
-    const outdated = w.holdsNow();
+    await w.answer(w.request(), { validity: null });
+    const outdated = w.validNow();
     w.publish();
-    await w.answer(w.request(), { holds: outdated });
+    await w.answer(w.request(), { validity: outdated });
+    await w.answer(w.request(), { validity: w.validNow({ untilMs: w.nowMs }) });
     expect(w.renderings.fill.bytes).toBe(0);
     expect(w.made).toBe(4);
   });

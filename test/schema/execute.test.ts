@@ -86,7 +86,7 @@ describe('strategy', () => {
 
   it('behavior: the age grows, asOf does not', async () => {
     const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec stale staleForSec } } } }`;
-    const later = contextOf(ctx.services, NOW_MS + 600_000);
+    const later = contextOf(ctx.live(), NOW_MS + 600_000);
     const [now, then] = [await run(query, { id: market.id }), await run(query, { id: market.id }, later)];
     expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { stale: false, staleForSec: null } } } });
     expect(then.data).toMatchObject({

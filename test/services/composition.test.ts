@@ -83,6 +83,8 @@ describe('createComposition', () => {
     const before = w.composed(chain.chainId);
     expect(before.markets).toEqual([]);
     expect(before.excluded).toHaveLength(150);
+    // No answer that was made from it is given again.
+    expect(before.recomposeAtMs).toBe(w.clock.now());
     expect(before.excluded[0]?.waitingFor).toEqual([{ group: 'composition', reason: 'running' }]);
     await w.finish();
     const first = w.composed(chain.chainId);

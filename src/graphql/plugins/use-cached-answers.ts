@@ -2,11 +2,10 @@ import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graph
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Visit } from '../../limits/request-context.ts';
-import { collectIn } from '../../resolvers/common/collect.ts';
 import type { AppContext } from '../../resolvers/common/context.ts';
-import type { Collected, Settled } from '../../resolvers/common/validity.ts';
 import { createSeen } from '../../shared/admission-filter.ts';
 import { ownBytes } from '../../shared/bytes.ts';
+import { type CacheValidity, isValidAt } from '../../shared/cache-validity.ts';
 import { createKept, type Fill } from '../../shared/cached.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Compiler, Execute } from '../compiled.ts';
@@ -30,8 +29,6 @@ export interface RenderedOperations {
   mediaTypeOf(accept: string | undefined): string | undefined;
   /** Find the answer to an operation that was asked before. Who sends it charges its cost. */
   ready(asked: Asked): Ready | undefined;
-  /** How long the answer to a visit's latest execution holds. */
-  holdsOf(visit: Visit): Settled | undefined;
   /** What is kept now. */
   readonly fill: Fill;
 }
@@ -39,7 +36,7 @@ export interface RenderedOperations {
 interface Kept {
   /** `data` as JSON. */
   readonly text: string;
-  readonly holds: Settled;
+  readonly validity: CacheValidity;
   /** What the operation costs, as told in the extensions. */
   readonly cost: QueryCost;
   /** The answer up to its extensions, made when it is first asked for again. */
@@ -80,21 +77,20 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
   /** Media types by `Accept` header, as they were negotiated for what is kept: answers without errors. */
   const mediaTypes = new LRUCache<string, string>({ max: MAX_MEDIA_TYPES });
   const answered = new WeakSet<Visit>();
-  const collected = new WeakMap<Visit, Collected>();
 
   const find = (key: string): Kept | undefined => {
     const known = kept.get(key);
     if (known === undefined) return undefined;
-    if (clock.now() < known.holds.untilMs && known.holds.holds()) return known;
+    if (isValidAt(known.validity, clock.now())) return known;
     kept.delete(key);
     return undefined;
   };
 
   // Most of what is asked once is never asked again, and costs the garbage collector more to keep than to make.
   const asked = createSeen(MAX_ASKED);
-  const keep = (key: string, text: string, holds: Collected, cost: QueryCost): void => {
-    if (!holds.reusable || !asked(key) || clock.now() >= holds.untilMs || !holds.holds()) return;
-    kept.set(key, { text, holds: holds.settled(), cost });
+  const keep = (key: string, text: string, validity: CacheValidity, cost: QueryCost): void => {
+    if (!asked(key) || !isValidAt(validity, clock.now())) return;
+    kept.set(key, { text, validity, cost });
   };
 
   const plugin: Plugin<ServerContext> = {
@@ -109,16 +105,16 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
         setResultAndStopExecution(withText({ data: {} }, known.text));
         return undefined;
       }
-      const holds = collectIn(context);
-      collected.set(context.info, holds);
       if (compiler) setExecuteFn(compiler.executorOf(args, executeFn as unknown as Execute) as typeof executeFn);
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result || result.errors !== undefined || result.data == null) return;
-          if (holds.reusable) compiler?.executed(args);
-          if (key === undefined || !holds.reusable) return;
+          const validity = context.cacheHints.validity();
+          if (validity === undefined) return;
+          compiler?.executed(args);
+          if (key === undefined) return;
           const text = JSON.stringify(result.data);
-          keep(key, text, holds, result.extensions?.cost as QueryCost);
+          keep(key, text, validity, result.extensions?.cost as QueryCost);
           answered.add(context.info);
           setResult(withText(result, text));
         },
@@ -135,7 +131,6 @@ export function createRenderedOperations(options: RenderedOptions): RenderedOper
   };
   return {
     plugin,
-    holdsOf: (visit) => collected.get(visit)?.settled(),
     fill: kept,
     mediaTypeOf: (accept) => mediaTypes.get(accept ?? ''),
     ready({ key }) {

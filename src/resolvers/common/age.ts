@@ -24,7 +24,7 @@ export function ageOf(stamp: Stamp, nowMs: number): Age {
 /** Tell in an answer how far a value is past its budget; the answer holds until that changes. */
 export function staleForSecIn(stamp: Stamp, ctx: AppContext): number | null {
   const nowMs = momentOf(ctx);
-  ctx.validity?.until(nextChangeMs([stamp], nowMs) ?? Number.POSITIVE_INFINITY);
+  ctx.cacheHints.until(nextChangeMs([stamp], nowMs) ?? Number.POSITIVE_INFINITY);
   return staleForSec(stamp, nowMs) ?? null;
 }
 
@@ -32,7 +32,7 @@ export function staleForSecIn(stamp: Stamp, ctx: AppContext): number | null {
 export function isStaleIn(stamp: Stamp, ctx: AppContext): boolean {
   const nowMs = momentOf(ctx);
   const stale = isStale(stamp, nowMs);
-  if (!stale) ctx.validity?.until(nextChangeMs([stamp], nowMs) ?? Number.POSITIVE_INFINITY);
+  if (!stale) ctx.cacheHints.until(nextChangeMs([stamp], nowMs) ?? Number.POSITIVE_INFINITY);
   return stale;
 }
 
@@ -41,11 +41,19 @@ const DAY_MS = 86_400_000;
 /** Count in an answer the whole days until a maturity in unix seconds; the answer holds until there is one less. */
 export function maturityDaysLeftIn(maturity: number | null, ctx: AppContext): number | null {
   const days = maturityDaysLeft(maturity, momentOf(ctx));
-  if (maturity !== null && days !== null && days > 0) ctx.validity?.until(maturity * 1_000 - days * DAY_MS + 1);
+  if (maturity !== null && days !== null && days > 0) ctx.cacheHints.until(maturity * 1_000 - days * DAY_MS + 1);
   return days;
 }
 
-/** Read the moment of an answer without bounding it: whoever calls this does that. */
-export function momentOf(ctx: AppContext): number {
-  return ctx.validity?.nowMs ?? ctx.nowMs;
+/** Read the moment of an answer. The caller says with `cacheHints.until` when it would read differently. */
+export function momentOf({ nowMs }: AppContext): number {
+  return nowMs;
+}
+
+const SECOND_MS = 1_000;
+
+/** Read the moment of an answer for something that changes every second, such as an age: the answer holds for a second. */
+export function secondOf({ nowMs, cacheHints }: AppContext): number {
+  cacheHints.until(nowMs + SECOND_MS);
+  return nowMs;
 }

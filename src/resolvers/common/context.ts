@@ -1,22 +1,45 @@
-import type { Loaders } from '../../loaders/index.ts';
-import type { Services } from './services.ts';
-import type { Validity } from './validity.ts';
+import { createLoaders, type Loaders } from '../../loaders/index.ts';
+import { type CacheHints, createCacheHints } from '../../shared/cache-validity.ts';
+import type { Services, SnapshotServices } from './services.ts';
 
 /** Who asks. A key's tier opens the partner fields, and with `ops` the ops fields as well. */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly keyId: string; readonly tier: 'partner' | 'ops' };
 
-/** What every resolver gets: one per request, whichever transport it came by. */
-export interface AppContext {
-  /** Taken once per request, so that all ages in one answer agree. */
+/** What is known of a request before its operation is executed. */
+export interface ContextInput {
+  /** Taken once per request, so that all ages in one answer agree. Resolvers read it by `momentOf` or `secondOf`. */
   readonly nowMs: number;
   readonly caller: Caller;
   readonly correlationId: string;
   /** Longest page of a list: bounded for documents that callers write, not for the persisted ones, which are ours. */
   readonly maxPageSize: number;
-  readonly services: Services;
+}
+
+/** What every resolver gets: one per operation, whichever transport it came by. */
+export interface AppContext extends ContextInput {
+  /** Collects how long the answer may be given again. */
+  readonly cacheHints: CacheHints;
+  /** What follows from the catalog, the settings and the snapshot. */
+  readonly services: SnapshotServices;
+  /** Reads of the snapshot, of histories and of wallets, each with its cache hints. */
   readonly loaders: Loaders;
-  /** Collects how long the answer holds; absent where nobody asks. */
-  readonly validity?: Validity;
+  /** Everything that is asked on demand (a chain, an upstream, the database): the answer is good for one time. */
+  live(): Services;
+}
+
+/** Make the context of one operation. */
+export function createContext(services: Services, input: ContextInput): AppContext {
+  const cacheHints = createCacheHints();
+  return {
+    ...input,
+    cacheHints,
+    services,
+    loaders: createLoaders(services, cacheHints, input.nowMs),
+    live() {
+      cacheHints.never();
+      return services;
+    },
+  };
 }

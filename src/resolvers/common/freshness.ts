@@ -4,6 +4,7 @@ import { type GroupHealth, groupHealth } from '../../domain/freshness/health.ts'
 import type { ExcludedMarket } from '../../domain/market/types.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import { selectChains } from '../market/chains.ts';
+import { secondOf } from './age.ts';
 import type { AppContext } from './context.ts';
 import type { ChainReadiness } from './services.ts';
 
@@ -37,10 +38,11 @@ export function readFreshness(
 ): ChainFreshness[] {
   return selectChains(ctx, args.chainIds).map((chain) => {
     const facts = ctx.loaders.facts(chain.chainId);
-    const groups = groupHealth(chain, facts, ctx.services.budgets, ctx.nowMs);
+    const nowMs = secondOf(ctx);
+    const groups = groupHealth(chain, facts, ctx.services.budgets, nowMs);
     return {
       chain,
-      ...ctx.services.health.readiness(chain.chainId, ctx.nowMs),
+      ...ctx.services.health.readiness(chain.chainId, nowMs),
       version: facts.version,
       publishedMs: facts.version === 0 ? null : facts.publishedMs,
       groups: groups.map((health) => ({ ...health, failing: failingItems(chain, health, ctx) })),

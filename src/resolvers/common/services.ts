@@ -9,13 +9,19 @@ import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
 
-/**
- * Everything that resolvers reach, as narrow ports. The composition root implements them; tests hand in records.
- * A surface that needs more adds its own interface and joins it to `Services`.
- */
-export interface ReadServices {
+/** What follows from the catalog, the settings and the facts alone. Every resolver reaches it as `ctx.services`. */
+export interface SnapshotServices {
   readonly catalog: Catalog;
   readonly budgets: FreshnessBudgets;
+  readonly health: HealthPort;
+}
+
+/**
+ * Everything else that resolvers reach, as narrow ports: by `ctx.loaders`, whose reads have cache hints, or by `ctx.live()`,
+ * which makes the answer good for one time. The composition root implements the ports; tests hand in records. A surface that
+ * needs more adds its own interface and joins it to `Services`.
+ */
+export interface ReadServices extends SnapshotServices {
   /**
    * The composed markets and strategies of a chain: the same object until the next version. Before anything could be
    * composed its lists are empty and `excluded` says what each market waits for.
@@ -26,7 +32,6 @@ export interface ReadServices {
   readonly histories: HistorySource;
   readonly charts: ChartsPort;
   readonly ohlcv: CandlesPort;
-  readonly health: HealthPort;
   /** The latest TVL; `null` until one chain is computed. Chains not yet computed are left out of `chains`. */
   tvl(): TvlSnapshot | null;
   readonly changes: ChangesPort;
@@ -115,6 +120,8 @@ export interface TvlTotals {
 }
 
 export interface TvlSnapshot {
+  /** Another one for every measurement. */
+  readonly version: number;
   readonly total: TvlTotals;
   readonly chains: readonly (TvlTotals & { readonly chainId: ChainId; readonly asOfMs: number })[];
 }

@@ -23,19 +23,19 @@ export type ExitArgs = { readonly strategyId: StrategyId; readonly userAddress: 
 
 /** Preview a deposit into a vault, without a wallet. @throws the refusals of the builders */
 export function previewEquity(input: DepositArgs, ctx: AppContext): Promise<PreviewedDeposit> {
-  return ctx.services.equity.preview(depositInput(input));
+  return ctx.live().equity.preview(depositInput(input));
 }
 
 /** Build a deposit into a vault. @throws the refusals of the builders */
 export function depositEquity({ userAddress, ...input }: DepositBuildArgs, ctx: AppContext): Promise<BuiltDeposit> {
-  return ctx.services.equity.deposit(depositInput(input), userAddress);
+  return ctx.live().equity.deposit(depositInput(input), userAddress);
 }
 
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function exitEquity(input: ExitArgs, ctx: AppContext): Promise<BuiltExit> {
   const { strategyId, userAddress, yieldPositionIds, slippage, maxSwapLossPct, minAmountOut, chainId } = input;
   const { allowUnsimulated } = input;
-  return ctx.services.equity.exit(
+  return ctx.live().equity.exit(
     {
       strategyId,
       chainId: chainId ?? undefined,

@@ -37,7 +37,7 @@ export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx:
     throw refused('currency', currency, 'Send a currency code, e.g. "usd".', { pattern: CURRENCY_PATTERN.source });
   }
   const asked = { coinId, days, currency: currency.toLowerCase() };
-  const chart = await ctx.services.charts.chart(asked.coinId, asked.days, asked.currency);
+  const chart = await ctx.live().charts.chart(asked.coinId, asked.days, asked.currency);
   if (chart === null) throw refused('coinId', coinId, 'The provider knows no such coin.', { known: false });
   if (chart === 'unknown_currency') {
     throw refused('currency', currency, 'The provider has no prices in it. Send e.g. "usd" or "eur".', {
@@ -72,7 +72,7 @@ export async function readCandles(args: CandlesArgs, ctx: AppContext): Promise<C
     throw refused('limit', limit, `Send 1 to ${MAX_CANDLES}.`, { min: 1, max: MAX_CANDLES });
   }
   const query = { chainId: chain.chainId, token: args.token, timeframe, aggregate, limit };
-  const answer = await ctx.services.ohlcv.candles(query);
+  const answer = await ctx.live().ohlcv.candles(query);
   if (answer) return { ...query, ...answer };
   throw new NotFoundError(`No pool holding ${args.token} is indexed on chain ${chain.chainId}.`, {
     resource: 'pool',

@@ -5,7 +5,7 @@ import type { HistoryKind, HistoryRange, HistorySeries } from '../../loaders/his
 import { BadRequestError } from '../../shared/errors.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
-import { momentOf } from '../common/age.ts';
+import { momentOf, secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { selectChains } from './chains.ts';
 import { type Downsampling, downsample, downsampleSteps, RESOLUTIONS, type Resolution } from './downsample.ts';
@@ -102,7 +102,7 @@ async function loadHistory(
   const recorded = series?.points ?? [];
   const points =
     kind === 'incentiveApr'
-      ? downsampleSteps(recorded, resolution, downsampling, Math.min(range.toMs, ctx.nowMs))
+      ? downsampleSteps(recorded, resolution, downsampling, Math.min(range.toMs, secondOf(ctx)))
       : downsample(recorded, resolution, downsampling);
   return {
     kind,
@@ -137,7 +137,7 @@ function gapOf(kind: HistoryKind, market: Market, series: HistorySeries | null, 
 /** Both ends on whole hours, so that equal questions of one hour share one read. */
 function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
   const toMs = args.to?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
-  ctx.validity?.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
+  ctx.cacheHints.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
   const fromMs = args.from?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;
   const lengthMs = toMs - fromMs;
   if (lengthMs <= 0 || lengthMs > MAX_RANGE_DAYS * DAY_MS) {

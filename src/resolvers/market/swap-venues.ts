@@ -2,6 +2,9 @@ import type { VenueCounts } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
 /** Tell what each swap venue did for this process, by chain and venue. */
-export function readSwapVenues(_args: object, { services }: AppContext): readonly VenueCounts[] {
-  return services.swapVenues.counts().toSorted((a, b) => a.chainId - b.chainId || a.venue.localeCompare(b.venue));
+export function readSwapVenues(_args: object, ctx: AppContext): readonly VenueCounts[] {
+  return ctx
+    .live()
+    .swapVenues.counts()
+    .toSorted((a, b) => a.chainId - b.chainId || a.venue.localeCompare(b.venue));
 }

@@ -20,7 +20,7 @@ export interface ShownTvl extends Pick<TvlSnapshot, 'total'> {
 
 /** Read the TVL with its age: as old as its oldest chain. @throws NotReadyError until one chain is computed */
 export function readTvl(ctx: AppContext): ShownTvl {
-  const tvl = ctx.services.tvl();
+  const tvl = ctx.loaders.tvl();
   if (tvl === null || tvl.chains.length === 0) {
     throw new NotReadyError('The TVL has not been computed for any chain yet. Try again in some seconds.', ['tvl']);
   }

@@ -17,7 +17,7 @@ import type { PositionStatus } from '../../domain/position/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
-import { ageOf } from '../common/age.ts';
+import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, pageSize, toPage } from '../common/page.ts';
 import { readComposed, requireChain, selectChains } from '../market/chains.ts';
@@ -80,15 +80,15 @@ export async function readReports(
 export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ShownReport> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
-  const served = await ctx.services.ops.report(chainId);
+  const served = await ctx.live().ops.report(chainId);
   const stamp = { asOfMs: served.report.computedAtMs, staleAfterSec: ctx.services.budgets.opsPortfolios };
-  const { ageSec, stale } = ageOf(stamp, ctx.nowMs);
+  const { ageSec, stale } = ageOf(stamp, momentOf(ctx));
   return { ...served, ageSec, stale, degraded: served.failure !== null };
 }
 
 /** Render every wallet of a report as the v1 contract shows it. */
 export async function readDocuments({ report }: ServedReport, ctx: AppContext): Promise<PortfolioDocument[]> {
-  return [...(await ctx.services.ops.documents(report))];
+  return [...(await ctx.live().ops.documents(report))];
 }
 
 /** Read one wallet now. @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError */
@@ -98,7 +98,7 @@ export async function readPortfolio(
 ): Promise<Portfolio> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
-  return ctx.services.ops.live(chainId, address);
+  return ctx.live().ops.live(chainId, address);
 }
 
 /** List wallets by what they hold. @throws as `readReports` */
@@ -130,7 +130,7 @@ export async function readAggregates(
   ctx: AppContext,
 ): Promise<PortfolioAggregates> {
   const reports = await readReports({ chainIds: filter?.chainIds }, ctx);
-  return ctx.services.ops.aggregate(reportsOf(reports), toFilter(filter ?? {}));
+  return ctx.live().ops.aggregate(reportsOf(reports), toFilter(filter ?? {}));
 }
 
 export const MAX_HISTORY_DAYS = 400;
@@ -149,7 +149,7 @@ export async function readPortfolioHistory(
     });
   }
   const chains = selectChains(ctx, chainIds).map(({ chainId }) => chainId);
-  return ctx.services.ops.history(chains, ctx.nowMs - days * DAY_MS);
+  return ctx.live().ops.history(chains, momentOf(ctx) - days * DAY_MS);
 }
 
 /** Find the symbols of a market or of the stock of a vault; `null` when it is not in the catalog. */

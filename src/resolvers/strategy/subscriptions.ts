@@ -7,6 +7,7 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { createLoaders } from '../../loaders/index.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import { secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
 import { requireChain, selectChains } from '../market/chains.ts';
@@ -35,7 +36,7 @@ export interface StrategyChangedArgs {
  * known here), then every later difference. @throws BadRequestError, AppError rate_limited
  */
 export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
-  const { changes, health } = ctx.services;
+  const { changes } = ctx.live();
   const chainIds = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
   const filter = toFilter(args.filter ?? {});
   const matching = (strategies: readonly Strategy[]): Map<StrategyId, Strategy> => {
@@ -51,7 +52,7 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   }
   return follow(changes.open('strategyChanged', chainIds, readerOf(ctx)), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
-      if (!health.readiness(chainId, event.nowMs).primed) return [];
+      if (!ctx.services.health.readiness(chainId, event.nowMs).primed) return [];
       const composed = ctx.loaders.composed(chainId);
       changes.remember(composed);
       const before = shown.get(chainId);
@@ -83,7 +84,7 @@ export function watchFreshness(args: FreshnessChangedArgs, ctx: AppContext): Asy
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const told = new Map<ChainId, string>();
   const options = { ...readerOf(ctx), ticking: true };
-  return follow(ctx.services.changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
+  return follow(ctx.live().changes.open('freshnessChanged', chainIds, options), ctx, (event) =>
     event.chainIds.flatMap((chainId) => {
       const state = stateOf(chainId, ctx);
       if (told.get(chainId) === state) return [];
@@ -106,7 +107,7 @@ export function watchPositions(args: PositionChangedArgs, ctx: AppContext): Asyn
   const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const told = new Map<ChainId, string>();
   const options = { ...readerOf(ctx), groups: ['lendingState'] } as const;
-  return follow(ctx.services.changes.open('positionChanged', chainIds, options), ctx, async (event) => {
+  return follow(ctx.live().changes.open('positionChanged', chainIds, options), ctx, async (event) => {
     const wallets = await Promise.allSettled(
       event.chainIds.map((chainId) => readWallet({ address: args.address, chainId }, ctx)),
     );
@@ -146,7 +147,7 @@ const states = new WeakMap<ChainFacts, { readonly second: number; readonly state
 /** What is told of the freshness of a chain, as one text. */
 function stateOf(chainId: ChainId, ctx: AppContext): string {
   const facts = ctx.loaders.facts(chainId);
-  const second = Math.floor(ctx.nowMs / 1_000);
+  const second = Math.floor(secondOf(ctx) / 1_000);
   const known = states.get(facts);
   if (known?.second === second) return known.state;
   const state = JSON.stringify(
@@ -190,7 +191,8 @@ function follow<T>(
           }
           const event = await feed.next();
           if (event.done) return { done: true, value: undefined };
-          Object.assign(ctx, { nowMs: event.value.nowMs, loaders: createLoaders(ctx.services) });
+          const { nowMs } = event.value;
+          Object.assign(ctx, { nowMs, loaders: createLoaders(ctx.live(), ctx.cacheHints, nowMs) });
           ready = await produce(event.value);
         }
       } catch (error) {

@@ -87,7 +87,7 @@ export interface ShownPreview {
 
 /** Preview an open without a wallet. @throws the refusals of the builders */
 export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Promise<ShownPreview> {
-  const prepared = await ctx.services.leverage.preview(openInput(input, ctx));
+  const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
   const { terms, slippage, issues } = prepared;
   const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
   const note = [
@@ -103,13 +103,13 @@ export async function previewLeverage(input: LeverageArgs, ctx: AppContext): Pro
 
 /** Build an open. @throws the refusals of the builders */
 export function openPosition({ userAddress, ...input }: OpenArgs, ctx: AppContext): Promise<Plan> {
-  return ctx.services.leverage.open(openInput(input, ctx), userAddress);
+  return ctx.live().leverage.open(openInput(input, ctx), userAddress);
 }
 
 /** Build a manage or close transaction. @throws the refusals of the builders */
 export function managePosition(input: ManageArgs, ctx: AppContext): Promise<Plan> {
   const { userAddress: user, id, action } = input;
-  return ctx.services.leverage.manage({
+  return ctx.live().leverage.manage({
     chainId: chainIdOf(input.chainId, ctx),
     user,
     id,
@@ -236,7 +236,7 @@ export function costsOf(
   { chain, market, basis }: Pick<ShownPosition, 'chain' | 'market' | 'basis'>,
   ctx: AppContext,
 ): Cost[] {
-  const usdOf = (token: Address) => ctx.services.leverage.usdOf(chain.chainId, token);
+  const usdOf = (token: Address) => ctx.live().leverage.usdOf(chain.chainId, token);
   return [...pricedCosts(basis, usdOf, market.loan.address)];
 }
 
@@ -255,9 +255,9 @@ const UNKNOWN: BreakEven = { state: 'UNKNOWN' };
 /** Quote selling everything again at once, and how long the yield takes to earn both ways. */
 export async function exitOf(position: ShownPosition, ctx: AppContext): Promise<ShownExit> {
   const { chain, market, preview, live } = position;
-  const exit = await ctx.services.leverage.exitCost(chain, market, preview.after.collateral, live.price);
+  const exit = await ctx.live().leverage.exitCost(chain, market, preview.after.collateral, live.price);
   if (!exit.ok) return { lostLoan: null, lostUsd: null, source: null, reason: exit.reason, breakEven: UNKNOWN };
-  const loanUsd = ctx.services.leverage.usdOf(chain.chainId, market.loan.address);
+  const loanUsd = ctx.live().leverage.usdOf(chain.chainId, market.loan.address);
   const lostLoan = fromUnits(exit.lostLoan, market.loan.decimals);
   const lostUsd = loanUsd ? lostLoan.times(loanUsd) : null;
   const entryUsd = totalUsd(costsOf(position, ctx));

@@ -1,4 +1,5 @@
 import type { Chain, ChainContracts } from '../../catalog/types.ts';
+import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { builder } from '../builder.ts';
 import { TokenRef } from './token.ts';
@@ -55,7 +56,7 @@ ChainRef.implement({
     }),
     ready: t.boolean({
       description: 'Whether market state and oracle values are measured and not far past their budgets.',
-      resolve: (chain, _args, ctx) => ctx.services.health.readiness(chain.chainId, ctx.nowMs).ready,
+      resolve: (chain, _args, ctx) => ctx.services.health.readiness(chain.chainId, secondOf(ctx)).ready,
     }),
   }),
 });

@@ -1,7 +1,7 @@
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { PriceAgeState } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
-import { ageOf, isStaleIn, staleForSecIn } from '../../resolvers/common/age.ts';
+import { ageOf, isStaleIn, secondOf, staleForSecIn } from '../../resolvers/common/age.ts';
 import { builder } from '../builder.ts';
 
 export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
@@ -16,7 +16,7 @@ export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
     staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
     ageSec: t.int({
       description: 'Whole seconds since `asOf`.',
-      resolve: (stamp, _args, ctx) => ageOf(stamp, ctx.nowMs).ageSec,
+      resolve: (stamp, _args, ctx) => ageOf(stamp, secondOf(ctx)).ageSec,
     }),
     stale: t.boolean({
       description: 'Whether the age is past the budget.',

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it, test } from 'vitest';
+import { isStaleIn, maturityDaysLeftIn, secondOf, staleForSecIn } from '../../src/resolvers/common/age.ts';
+import { readFreshness } from '../../src/resolvers/common/freshness.ts';
+import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
+import { listHistories } from '../../src/resolvers/market/histories.ts';
+import { readStableApy } from '../../src/resolvers/market/stable-apy.ts';
+import { readSwapVenues } from '../../src/resolvers/market/swap-venues.ts';
+import { listPrices } from '../../src/resolvers/market/tokens.ts';
+import { readTvl } from '../../src/resolvers/market/tvl.ts';
+import { readReports } from '../../src/resolvers/ops/ops.ts';
+import { readWallet } from '../../src/resolvers/position/positions.ts';
+import { listStrategies } from '../../src/resolvers/strategy/strategies.ts';
+import type { CacheValidity } from '../../src/shared/cache-validity.ts';
+import { chainOf, completeFacts, DAY, NOW_MS } from '../domain/world.ts';
+import { contextOf, servicesOf } from './world.ts';
+
+/** A context over facts that can be replaced by a next version. */
+function world() {
+  let current = servicesOf([completeFacts(chainOf(1), 1), completeFacts(chainOf(4663), 1)]);
+  let tvlVersion = 1;
+  const base = current;
+  const ctx = contextOf({
+    ...base,
+    composed: (chainId) => current.composed(chainId),
+    facts: (chainId) => current.facts(chainId),
+    tvl: () => {
+      const tvl = base.tvl();
+      return tvl && { ...tvl, version: tvlVersion };
+    },
+  });
+  const publish = (chainId: number) => {
+    const other = chainId === 1 ? 4663 : 1;
+    const next = servicesOf([completeFacts(chainOf(chainId), 2)]);
+    const before = current;
+    current = {
+      ...base,
+      composed: (id) => (id === other ? before.composed(id) : next.composed(id)),
+      facts: (id) => (id === other ? before.facts(id) : next.facts(id)),
+    };
+  };
+  const measureTvl = () => {
+    tvlVersion += 1;
+  };
+  const validity = (): CacheValidity => {
+    const found = ctx.cacheHints.validity();
+    if (!found) throw new Error('the answer may not be given again');
+    return found;
+  };
+  return { ctx, validity, publish, measureTvl };
+}
+
+describe('cache hints', () => {
+  it('default: an answer from nothing holds forever', () => {
+    const { validity } = world();
+    expect([validity().untilMs, validity().isCurrent()]).toEqual([Number.POSITIVE_INFINITY, true]);
+  });
+
+  it('behavior: an answer holds until the next version of a chain that it was read from', () => {
+    const one = world();
+    listStrategies({ filter: { chainIds: [1] }, first: 5 }, one.ctx);
+    const validity = one.validity();
+    expect(validity.untilMs).toBe(one.ctx.loaders.composed(1).recomposeAtMs);
+    one.publish(4663);
+    expect(validity.isCurrent()).toBe(true);
+    one.publish(1);
+    expect(validity.isCurrent()).toBe(false);
+
+    const both = world();
+    listStrategies({ first: 5 }, both.ctx);
+    both.publish(4663);
+    expect(both.validity().isCurrent()).toBe(false);
+  });
+
+  it('behavior: prices and the stablecoin index hold until the next version of their facts', () => {
+    for (const read of [readStableApy, (ctx: ReturnType<typeof world>['ctx']) => listPrices({}, ctx)]) {
+      const { ctx, validity, publish } = world();
+      read(ctx);
+      expect(validity().isCurrent()).toBe(true);
+      publish(4663);
+      expect(validity().isCurrent()).toBe(false);
+    }
+  });
+
+  it('behavior: the TVL holds until its next measurement, whatever else is published', () => {
+    const { ctx, validity, publish, measureTvl } = world();
+    readTvl(ctx);
+    publish(1);
+    expect(validity().isCurrent()).toBe(true);
+    measureTvl();
+    expect(validity().isCurrent()).toBe(false);
+  });
+
+  it('behavior: a stamp bounds the answer by its next change', () => {
+    const fresh = world();
+    expect(isStaleIn({ asOfMs: NOW_MS, staleAfterSec: 60 }, fresh.ctx)).toBe(false);
+    expect(fresh.validity().untilMs).toBe(NOW_MS + 60_001);
+    const stale = world();
+    expect(isStaleIn({ asOfMs: NOW_MS - 90_500, staleAfterSec: 60 }, stale.ctx)).toBe(true);
+    expect(stale.validity().untilMs).toBe(Number.POSITIVE_INFINITY);
+    expect(staleForSecIn({ asOfMs: NOW_MS - 90_500, staleAfterSec: 60 }, stale.ctx)).toBe(31);
+    expect(stale.validity().untilMs).toBe(NOW_MS + 501);
+  });
+
+  it('behavior: days to maturity bound the answer by the day', () => {
+    const { ctx, validity } = world();
+    expect(maturityDaysLeftIn((NOW_MS + 3.5 * DAY) / 1_000, ctx)).toBe(3);
+    expect(validity().untilMs).toBe(NOW_MS + 0.5 * DAY + 1);
+    expect(maturityDaysLeftIn(null, ctx)).toBe(null);
+  });
+
+  it('behavior: ages and freshness hold for a second, histories for ten', async () => {
+    const age = world();
+    expect(secondOf(age.ctx)).toBe(NOW_MS);
+    expect(age.validity().untilMs).toBe(NOW_MS + 1_000);
+    const freshness = world();
+    readFreshness({}, freshness.ctx);
+    expect(freshness.validity().untilMs).toBe(NOW_MS + 1_000);
+    const histories = world();
+    await listHistories('borrowApy', { resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
+    expect(histories.validity().untilMs).toBe(NOW_MS + 10_000);
+  });
+
+  const address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+  type Context = ReturnType<typeof world>['ctx'];
+  test.each<[string, (ctx: Context) => unknown]>([
+    ['a price chart', (ctx) => readPriceChart({ coinId: 'ethereum', days: 7, currency: 'usd' }, ctx)],
+    ['candles', (ctx) => readCandles({ chainId: 1, token: address, timeframe: 'hour', aggregate: 1, limit: 10 }, ctx)],
+    ['a wallet', (ctx) => readWallet({ address, chainId: 1 }, ctx)],
+    ['counts of swap venues', (ctx) => readSwapVenues({}, ctx)],
+    ['an ops report', (ctx) => readReports({}, ctx)],
+  ])('behavior: %s is good for one time', async (_name, read) => {
+    const { ctx } = world();
+    await read(ctx);
+    expect(ctx.cacheHints.validity()).toBeUndefined();
+  });
+});
+
+test('default: resolvers read the clock through functions that bound the answer', () => {
+  const sources = ['src/resolvers', 'src/schema'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('common/age.ts'))
+      .map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')] as const),
+  );
+  expect(sources.length).toBeGreaterThan(40);
+  const readers = sources.filter(([, text]) => /\b(?:ctx|context)\.nowMs\b|Date\.now\(/.test(text));
+  expect(readers.map(([name]) => name)).toEqual([]);
+});
