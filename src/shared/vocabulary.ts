@@ -59,14 +59,16 @@ export const WARNING_CODES = [
   'suspect_exit',
   'off_peg',
   'oracle_divergence',
+  'oracle_out_of_range',
   'oracle_jump',
 ] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
 /** How the codes of warnings are explained wherever they are told. */
 export const WARNING_MEANINGS =
-  'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source tells another value (suspect_exit: the percent that a sale loses), which is not confirmed yet, and the last good one is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_jump: the collateral has no price of its own, and the oracle values it more than 20 % from what it said before, less than a day ago.';
+  'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source tells another value (suspect_exit: the percent that a sale loses), which is not confirmed yet, and the last good one is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and the oracle values it outside what a token of its kind can be worth. oracle_jump: the same collateral, and the oracle values it more than 20 % from what it said before, less than a day ago.';
 /** How what an oracle is compared with is explained. */
 export const ORACLE_REFERENCE =
-  'price: the price of the collateral. before: it has no price that this oracle has no part in; the oracle itself, before a jump less than a day ago.';
+  'price: the price of the collateral. range: it has no price that this oracle has no part in; the bound of what a token of its kind can be worth. before: the same; the oracle itself, before a jump less than a day ago.';
 /** What a cost of a transaction is for. */
 export const COST_KINDS = [
   'ENTRY_SWAP',

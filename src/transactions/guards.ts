@@ -7,6 +7,7 @@ import type { Strategy } from '../domain/strategy/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
+import type { WarningCode } from '../shared/vocabulary.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
 
 const EQUITY_PATHS = '/v1/partner/equity/simulate';
@@ -88,14 +89,23 @@ export function requireUnmatured({ collateral }: Market, nowMs: number): void {
   });
 }
 
-/** Refuse to add risk on a stablecoin that has lost its peg, or on an oracle that is far from the price. @throws NotEligibleError */
+/** Warnings about prices with which nothing is opened, and what is told of them. */
+const UNSOUND: Readonly<Partial<Record<WarningCode, Ineligibility>>> = {
+  off_peg: 'off_peg',
+  oracle_divergence: 'oracle_divergence',
+  oracle_out_of_range: 'oracle_divergence',
+};
+
+/**
+ * Refuse to add risk on a stablecoin that has lost its peg, or on an oracle that is far from the price or beyond what is possible.
+ * @throws NotEligibleError
+ */
 export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | undefined): void {
-  const warning = strategy?.spiralHints?.warnings?.find(
-    ({ code }) => code === 'off_peg' || code === 'oracle_divergence',
-  );
-  if (!warning) return;
+  const warning = strategy?.spiralHints?.warnings?.find(({ code }) => UNSOUND[code] !== undefined);
+  const reason = warning && UNSOUND[warning.code];
+  if (!reason) return;
   throw new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
-    reason: warning.code === 'off_peg' ? 'off_peg' : 'oracle_divergence',
+    reason,
     pointer: '/v1/strategies',
   });
 }

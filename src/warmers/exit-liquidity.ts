@@ -38,7 +38,13 @@ const FRESH_SHARE = 0.5;
 
 type Swept =
   | { readonly sweep: ExitSweep }
-  | { readonly reason: FailureReason; readonly source?: string; readonly error?: unknown };
+  | {
+      readonly reason: FailureReason;
+      readonly source?: string;
+      readonly error?: unknown;
+      /** A loss that no sale can have. */
+      readonly impossiblePct?: Decimal;
+    };
 
 /**
  * Create the warmer of exit liquidity: each collateral is sold for the chain's stable, on paper, at every size. One size
@@ -79,7 +85,7 @@ export function createExitLiquidityWarmer(
           (stableUsd ? fromUnits(route.amountOut, chain.stable.decimals).times(stableUsd) : route.amountOutUsd);
         if (outUsd === undefined) return { reason: 'missing' };
         const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
-        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible' };
+        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: slim(lossPct) };
         slippagePct[size] = lossPct && slim(lossPct);
       } catch (error) {
         signal.throwIfAborted();
@@ -89,16 +95,18 @@ export function createExitLiquidityWarmer(
     return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] } };
   };
 
+  const suspectOf = (token: Token): Suspect | undefined =>
+    snapshot.facts(chainId).groups.exitLiquidity.failures.get(token.address)?.suspect;
+
   /** A sale that suddenly loses far more than the last good one waits for three readings that agree, at the smallest size of which that is so. */
   const doubtSweep = (token: Token, sweep: ExitSweep): Suspect | undefined => {
-    const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
-    const known = items.get(token.address)?.value;
+    const known = snapshot.facts(chainId).groups.exitLiquidity.items.get(token.address)?.value;
     const fallen = EXIT_SIZES_USD.flatMap((size) => {
       const [lossPct, before] = [sweep.slippagePct[size], known?.slippagePct[size]];
       return lossPct && before && lossPct.minus(before).gt(MAX_FALL_POINTS) ? [lossPct] : [];
     });
     const [told] = fallen;
-    return told && nextReading(told, failures.get(token.address)?.suspect);
+    return told && nextReading(told, suspectOf(token));
   };
 
   return {
@@ -126,7 +134,9 @@ export function createExitLiquidityWarmer(
             items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
             continue;
           }
-          failures.set(token.address, { reason: swept.reason, source: swept.source ?? SOURCE });
+          const { reason, source = SOURCE, impossiblePct } = swept;
+          const told = impossiblePct && nextReading(impossiblePct, suspectOf(token));
+          failures.set(token.address, { reason, source, ...(told ? { suspect: told } : {}) });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }

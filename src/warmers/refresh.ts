@@ -138,7 +138,8 @@ export async function measureGroup<G extends FactGroup>(
 /** Count a run's outcome. */
 export function reportOf(items: number, failures: readonly Pick<Failure, 'reason' | 'suspect'>[]): RunReport {
   const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
-  const suspects = failures.filter((failure) => failure.suspect !== undefined).length;
+  // One that was told often enough and is still not published waits for the usual round.
+  const suspects = failures.filter(({ suspect }) => suspect && suspect.readings < CONFIRMING_READINGS).length;
   return { items, failures: failures.length, retryable, ...(suspects > 0 ? { suspects } : {}) };
 }
 

@@ -10,19 +10,20 @@ const composed = composedOf(ethereum);
 const last = composedMarket(composed, market.id);
 const state = last.facts.lendingState.value;
 const price = last.facts.oracle.value;
+const raised = (price.price * 5n) / 4n;
 const at = {
   timestamp: state.blockTimestamp + 600n,
   lending: new Map([
     [market.id, { ...state, borrowRate: state.borrowRate * 2n, rateAtTarget: state.rateAtTarget * 2n }],
   ]),
-  oracle: new Map([[market.oracle, { ...price, price: price.price / 2n }]]),
+  oracle: new Map([[market.oracle, { ...price, price: raised }]]),
 };
 
 describe('marketsAt', () => {
   test('default: state, price and rate are of the block, with its time; the rest is as composed', () => {
     const values = marketsAt(composed, at).get(market.id);
     expect(values?.facts.oracle).toEqual({
-      value: { ...price, price: price.price / 2n, before: { price: price.price, atMs: Number(at.timestamp) * 1_000 } },
+      value: { ...price, price: raised, before: { price: price.price, atMs: Number(at.timestamp) * 1_000 } },
       asOfMs: Number(at.timestamp) * 1_000,
       source: last.facts.oracle.source,
     });
@@ -45,7 +46,7 @@ describe('marketsAt', () => {
     const priced = marketsAt(composed, { ...at, lending: new Map() }).get(market.id);
     expect(priced?.facts.lendingState).toBe(last.facts.lendingState);
     expect(priced?.stamps.borrow).toEqual(last.stamps.borrow);
-    expect(priced?.facts.oracle.value.price).toBe(price.price / 2n);
+    expect(priced?.facts.oracle.value.price).toBe(raised);
   });
 
   test('behavior: whoever shares a reading shares its values, of another composition they are made anew', () => {

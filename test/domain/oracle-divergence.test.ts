@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { oracleDivergence, withJump } from '../../src/domain/market/oracle-divergence.ts';
+import type { Market } from '../../src/catalog/types.ts';
+import type { OraclePrice } from '../../src/domain/facts.ts';
+import { divergenceWarning, oracleDivergence, withJump } from '../../src/domain/market/oracle-divergence.ts';
+import { possibleRange } from '../../src/domain/market/oracle-range.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { chainOf, DAY, marketOf, NOW_MS } from './world.ts';
 
 const market = marketOf(chainOf(1), 'weETH', 'WETH');
 const oracleAt = (price: string) => ({ price: BigInt(new Decimal(price).shiftedBy(36).toFixed(0)), blockNumber: 1n });
+const asFact = (value: ReturnType<typeof oracleAt> & Pick<OraclePrice, 'before'>) => ({ value, asOfMs: NOW_MS });
 const loanUsd = new Decimal(2_000);
 const priced = (usd: number, source = 'coingecko') => ({ value: { usd: new Decimal(usd) }, source });
 
@@ -17,18 +21,81 @@ describe('oracleDivergence', () => {
     ['0.66', 2_400, '-45.00'],
     ['1200000000000', 2_400, '99999999999900.00'],
   ])('behavior: an oracle at %s WETH beside a price of %d USD: %s', (price, usd, expected) => {
-    const found = oracleDivergence({ market, oracle: oracleAt(price), loanUsd, price: priced(usd) });
+    const found = oracleDivergence({ market, oracle: asFact(oracleAt(price)), loanUsd, price: priced(usd) });
     expect(found?.divergencePct.toFixed(2)).toBe(expected);
     if (found) expect(found).toMatchObject({ against: 'price', referenceUsd: new Decimal(usd) });
   });
 
   test('behavior: without a price of its own the value before a jump stands in; with one the jump does not count', () => {
-    const jumped = { ...oracleAt('0.66'), before: { price: oracleAt('1.2').price, atMs: NOW_MS } };
-    const alone = { market, oracle: jumped, loanUsd };
+    const jumped = { ...oracleAt('1.8'), before: { price: oracleAt('1.2').price, atMs: NOW_MS } };
+    const alone = { market, oracle: asFact(jumped), loanUsd };
     expect(oracleDivergence({ ...alone, price: undefined })?.against).toBe('before');
-    expect(oracleDivergence({ ...alone, price: priced(1_320, 'oracle') })?.divergencePct.toFixed(2)).toBe('-45.00');
-    expect(oracleDivergence({ ...alone, price: priced(1_320) })).toBeUndefined();
+    expect(oracleDivergence({ ...alone, price: priced(3_600, 'oracle') })?.divergencePct.toFixed(2)).toBe('50.00');
+    expect(oracleDivergence({ ...alone, price: priced(3_600) })).toBeUndefined();
     expect(oracleDivergence({ ...alone, price: undefined, loanUsd: undefined })).toBeUndefined();
+  });
+});
+
+describe('possibleRange', () => {
+  /** An oracle that says so many loan tokens of one collateral token. */
+  const alone = (of: Market, inLoan: string, loan = '1') => ({
+    market: of,
+    oracle: {
+      value: {
+        price: BigInt(new Decimal(inLoan).shiftedBy(36 + of.loan.decimals - of.collateral.decimals).toFixed(0)),
+        blockNumber: 1n,
+      },
+      asOfMs: NOW_MS,
+    },
+    loanUsd: new Decimal(loan),
+    price: undefined,
+  });
+  const [one, other] = [chainOf(1), chainOf(4663)];
+  const share = marketOf(one, 'sUSDS', 'AUSD');
+  const ether = marketOf(one, 'ETH+', 'WETH');
+  const [stock] = other.equityVaults.map(({ stockMarket }) => stockMarket);
+  const floating = marketOf(other, 'PONS', 'USDG');
+  const bitcoin = marketOf(one, 'WBTC', 'USDC');
+  const principal = one.markets.find(({ collateral }) => collateral.symbol === 'PT-apxUSD-5NOV2026');
+  if (!stock || !principal) throw new Error('the catalog has a stock and a principal token');
+
+  test.each([
+    ['a share of a stablecoin', share, '1', ['0.89', '0.6', '2.01', '1e12', '0'], ['0.9', '1.09', '2']],
+    ['staked ether', ether, '2500', ['0.89', '0.5', '2.01', '1e12'], ['0.91', '1.07', '1.99']],
+    // 157 days before it matures: 0.9 of what is left at a yield of 100 % a year.
+    ['a principal token', principal, '1', ['0.55', '0.66', '1.11', '1e12'], ['0.68', '0.98', '1.1']],
+    ['a stock', stock, '1', ['0.9', '10001', '688.5e12'], ['1', '192.4', '688.5', '10000']],
+    ['bitcoin', bitcoin, '1', ['999', '10000001', '1.07'], ['97850']],
+    ['a token that floats', floating, '1', ['0', '1000001', '0.0425e12'], ['0.0425', '0.00000001']],
+  ])('default: %s that nothing else prices', (_, of, loan, outside, inside) => {
+    for (const price of outside) {
+      const found = oracleDivergence(alone(of, price, loan));
+      expect([price, found?.against]).toEqual([price, 'range']);
+      const { min, max } = possibleRange(of, new Decimal(loan), NOW_MS);
+      expect(found?.referenceUsd).toEqual(found?.divergencePct.gt(0) ? max : min);
+      expect(found && divergenceWarning(found)).toMatchObject({ code: 'oracle_out_of_range', field: 'oracle' });
+    }
+    for (const price of inside) expect([price, oracleDivergence(alone(of, price, loan))]).toEqual([price, undefined]);
+  });
+
+  test('behavior: a loan token off its peg moves the range with it; a price of its own comes first', () => {
+    expect(oracleDivergence(alone(share, '1.09', '0.4'))).toBeUndefined();
+    expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(0.6) })).toBeUndefined();
+    expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(1.09) })?.against).toBe('price');
+  });
+
+  test('behavior: a matured principal token is worth what it pays back', () => {
+    const afterwards = {
+      ...alone(principal, '0.88'),
+      oracle: { ...alone(principal, '0.88').oracle, asOfMs: NOW_MS + 400 * DAY },
+    };
+    expect(oracleDivergence(afterwards)?.against).toBe('range');
+  });
+
+  test('behavior: a value outside the range is no reference for the one that follows', () => {
+    const healed = alone(share, '1.09');
+    const value = { ...healed.oracle.value, before: { price: healed.oracle.value.price * 10n ** 12n, atMs: NOW_MS } };
+    expect(oracleDivergence({ ...healed, oracle: { ...healed.oracle, value } })).toBeUndefined();
   });
 });
 

@@ -79,7 +79,7 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
   const borrowApyPct = state ? borrowApyPctFromRate(borrowRateNow(state)) : composed.borrowApyPct;
   return {
     ...composed,
-    ...divergenceAt(composed, oracle.value),
+    ...divergenceAt(composed, oracle),
     facts: { ...facts, lendingState, oracle },
     borrowApyPct,
     // The incentive that the composed rates differ by is the same.
@@ -95,7 +95,7 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
 /** Compare the block's own oracle value; a price that comes from this oracle as it was before is none. */
 function divergenceAt(
   composed: ComposedMarket,
-  oracle: OraclePrice,
+  oracle: Fact<OraclePrice>,
 ): Pick<PositionMarketValues, 'oracleDivergence' | 'warnings'> {
   const { market, loanPrice, collateralPrice, oracleDivergence: known } = composed;
   const isOwn = collateralPrice?.source === ORACLE_SOURCE && known?.against !== 'price';

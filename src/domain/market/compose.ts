@@ -110,7 +110,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   addPrices(composed, context, gaps);
   const diverging = oracleDivergence({
     market,
-    oracle: oracle.value,
+    oracle,
     loanUsd: composed.loanPrice?.value.usd,
     price: composed.collateralPrice,
   });

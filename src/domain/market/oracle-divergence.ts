@@ -2,6 +2,7 @@ import type { Market } from '../../catalog/types.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
 import { apart } from '../plausibility/judge.ts';
+import { exceededBound } from './oracle-range.ts';
 import { ORACLE_SOURCE, oracleUsd } from './prices.ts';
 import type { Warning } from './types.ts';
 
@@ -13,10 +14,10 @@ const ORACLE_JUMP_PCT = 20;
 const JUMP_TOLD_MS = 86_400_000;
 
 /**
- * `price`: the collateral has a price that this oracle has no part in. `before`: it has none, and the oracle's own value from
- * before a jump stands in.
+ * `price`: the collateral has a price that this oracle has no part in. It has none otherwise: `range`, the oracle is outside what
+ * a token of its kind can be worth; `before`, the oracle's own value from before a jump stands in.
  */
-export type OracleReference = 'price' | 'before';
+export type OracleReference = 'price' | 'range' | 'before';
 
 /** How far what an oracle says of the collateral is from what it can be compared with. */
 export interface OracleDivergence {
@@ -31,7 +32,7 @@ export interface OracleDivergence {
 /** What an oracle is compared with. */
 export interface OracleComparison {
   readonly market: Market;
-  readonly oracle: OraclePrice;
+  readonly oracle: Pick<Fact<OraclePrice>, 'value' | 'asOfMs'>;
   readonly loanUsd: Decimal | undefined;
   /** The price of the collateral; one that comes from an oracle is only one where it is another market's. */
   readonly price: Pick<Fact<UsdPrice>, 'value' | 'source'> | undefined;
@@ -40,11 +41,17 @@ export interface OracleComparison {
 /** Compare an oracle's value; `undefined` where it is near, and where nothing is known to compare it with. */
 export function oracleDivergence({ market, oracle, loanUsd, price }: OracleComparison): OracleDivergence | undefined {
   if (!loanUsd) return undefined;
-  const own = oracleUsd(market, oracle.price, loanUsd);
+  const { before } = oracle.value;
+  const boundOf = (value: Decimal) => exceededBound(market, value, loanUsd, oracle.asOfMs);
+  const own = oracleUsd(market, oracle.value.price, loanUsd);
   const usd = price?.value.usd;
   if (usd && apart(own, usd).times(HUNDRED).gt(ORACLE_DIVERGENCE_PCT)) return divergence('price', own, usd);
   if (price && price.source !== ORACLE_SOURCE) return undefined;
-  return oracle.before && divergence('before', own, oracleUsd(market, oracle.before.price, loanUsd));
+  const bound = boundOf(own);
+  if (bound) return divergence('range', own, bound);
+  const earlier = before && oracleUsd(market, before.price, loanUsd);
+  // What was impossible then is no measure of what is told now.
+  return earlier && !boundOf(earlier) ? divergence('before', own, earlier) : undefined;
 }
 
 function divergence(against: OracleReference, own: Decimal, reference: Decimal): OracleDivergence | undefined {
@@ -65,17 +72,16 @@ export function withJump(fresh: OraclePrice, known: OraclePrice | undefined, now
   return isFar ? { ...fresh, before } : fresh;
 }
 
+const CODES = { price: 'oracle_divergence', range: 'oracle_out_of_range', before: 'oracle_jump' } as const;
+
 /** Say in a sentence that an oracle is far from its reference. */
 export function divergenceWarning({ against, oracleUsd: own, referenceUsd }: OracleDivergence): Warning {
   const [oracle, reference] = [own.precision(8).toFixed(), referenceUsd.precision(8).toFixed()];
-  const said = `The oracle values the collateral at ${oracle} USD`;
-  return {
-    code: against === 'price' ? 'oracle_divergence' : 'oracle_jump',
-    field: 'oracle',
-    value: own.toFixed(),
-    message:
-      against === 'price'
-        ? `${said}, and its price is ${reference} USD.`
-        : `${said}, and said ${reference} USD before; no other price of it is known.`,
+  const compared = {
+    price: `its price is ${reference} USD`,
+    range: `${reference} USD is the ${own.gt(referenceUsd) ? 'most' : 'least'} that a token of its kind can be worth; no other price of it is known`,
+    before: `said ${reference} USD before; no other price of it is known`,
   };
+  const message = `The oracle values the collateral at ${oracle} USD, and ${compared[against]}.`;
+  return { code: CODES[against], field: 'oracle', value: own.toFixed(), message };
 }

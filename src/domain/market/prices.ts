@@ -6,6 +6,7 @@ import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { oncePer } from '../memo.ts';
 import type { CompositionContext } from './context.ts';
+import { exceededBound } from './oracle-range.ts';
 
 /** Source of a price that follows from the market's oracle. */
 export const ORACLE_SOURCE = 'oracle';
@@ -38,7 +39,8 @@ export function loanPrice(market: Market, context: PriceContext): PriceOrGap {
 /**
  * Find the believed price of a token: the measured one, of the native token its wrapped form's, else what an oracle says it
  * is worth in a loan token with a price (source `oracle`, as old as the older of the two; the first such market of the
- * catalog counts, so that a token has one price everywhere). A measured price that is not believed is not replaced.
+ * catalog counts whose oracle says something possible, so that a token has one price everywhere). A measured price that is not
+ * believed is not replaced.
  */
 export function tokenPrice(token: Token, field: string, context: PriceContext): PriceOrGap {
   const { chain } = context;
@@ -49,8 +51,8 @@ export function tokenPrice(token: Token, field: string, context: PriceContext): 
   let unbelieved: PriceOrGap | undefined;
   for (const market of markets) {
     const derived = oraclePrice(market, field, context);
-    if (derived?.price) return derived;
-    unbelieved ??= derived;
+    if (derived?.price && isPossible(market, derived.price, context)) return derived;
+    if (!unbelieved?.price) unbelieved = derived ?? unbelieved;
   }
   return unbelieved ?? notMeasured(named, field, context);
 }
@@ -82,6 +84,11 @@ function oraclePrice(market: Market, field: string, context: PriceContext): Pric
   }
   const asOfMs = Math.min(oracle.asOfMs, loan.price.asOfMs);
   return { price: { value: { usd }, asOfMs, source: ORACLE_SOURCE }, market };
+}
+
+function isPossible(market: Market, { value, asOfMs }: Fact<UsdPrice>, context: PriceContext): boolean {
+  const loanUsd = loanPrice(market, context).price?.value.usd;
+  return loanUsd !== undefined && exceededBound(market, value.usd, loanUsd, asOfMs) === undefined;
 }
 
 /** Convert base units into USD at full precision. */

@@ -2,7 +2,7 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
-import type { WARNING_CODES } from '../../shared/vocabulary.ts';
+import type { WarningCode } from '../../shared/vocabulary.ts';
 import type { HistoricalMeans } from '../apy/history.ts';
 import type { WindowMeans } from '../apy/series.ts';
 import type {
@@ -31,7 +31,7 @@ export interface RunningIncentive {
 
 /** Something about a value that whoever relies on it should know. */
 export interface Warning {
-  readonly code: (typeof WARNING_CODES)[number];
+  readonly code: WarningCode;
   /** Path of the field in a strategy. */
   readonly field: string;
   /** What was told, as plain decimal: USD of prices, percent of rates. */

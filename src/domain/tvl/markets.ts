@@ -23,7 +23,7 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
     const totals = accrue(lendingState.value);
     const divergence = oracleDivergence({
       market,
-      oracle: oracle.value,
+      oracle,
       loanUsd: loan.price?.value.usd,
       price: tokenPrice(market.collateral, 'collateral.priceUsd', context).price,
     });

@@ -153,7 +153,7 @@ export type Ineligibility =
   | 'nothing_to_do'
   /** A stablecoin of the strategy is off its peg. */
   | 'off_peg'
-  /** The oracle is far from the price of the collateral. */
+  /** The oracle is far from the price of the collateral, or beyond what it can be worth. */
   | 'oracle_divergence'
   /** The position is closed. */
   | 'position_closed'

@@ -48,7 +48,7 @@ const totals = {
 const oracleDivergence = z.object({
   marketId: marketIdString('The market.'),
   oracle: addressString('Its oracle.'),
-  against: z.enum(['price', 'before']).describe(ORACLE_REFERENCE),
+  against: z.enum(['price', 'range', 'before']).describe(ORACLE_REFERENCE),
   oracleUsd: decimalString('USD per collateral token by the oracle and the price of the loan token.'),
   referenceUsd: decimalString('What it is compared with, USD.'),
   divergencePct: pct('Of the oracle from its reference, signed.'),
@@ -73,7 +73,7 @@ export const tvlEnvelope = z
             .array(oracleDivergence)
             .optional()
             .describe(
-              'Oracles far from what they can be compared with (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first. Empty: all are near. Absent until they are compared.',
+              'Oracles far from what they can be compared with (more than 10 % from a price, outside what a token of the kind can be worth, more than 20 % from the value before a jump) whose values are in the sums, the largest first. Empty: all are near. Absent until they are compared.',
             ),
           ...totals,
         }),

@@ -266,7 +266,7 @@ const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], strin
   no_swap_route: 'The collateral has no swap route.',
   not_listed: 'The strategy is not offered.',
   off_peg: 'A stablecoin of the strategy is off its peg.',
-  oracle_divergence: 'The oracle is far from the price of the collateral.',
+  oracle_divergence: 'The oracle is far from the price of the collateral, or beyond what it can be worth.',
   not_equity_vault: 'The strategy is no equity vault.',
   market_closed: 'The contract is paused, or takes no new position on this market.',
   equity_vault: 'The loop belongs to an equity vault and is unwound with it.',

@@ -1,3 +1,6 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
@@ -5,7 +8,7 @@ import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from
 
 /*
  * An oracle that is far from the price of its collateral, and one of a collateral that nothing else prices, at −45 % and at a
- * million million. What a chain tells is shown and summed; wherever it is, it is said.
+ * million million, after a good reading and at the first one. What a chain tells is shown and summed; wherever it is, it is said.
  */
 
 let service: TestService;
@@ -62,14 +65,19 @@ async function read(chainId: number, id: string, wallet: string) {
 const asStock = (strategy: Json) => ({ ...strategy, id: strategy.equityVault?.stockMarketId });
 const codesOf = (warnings: Json[] | undefined) => (warnings ?? []).map(({ code }) => code);
 
+type Against = 'price' | 'range' | 'before';
+const CODES = { price: 'oracle_divergence', range: 'oracle_out_of_range', before: 'oracle_jump' } as const;
+
+/** With what an oracle at −45 %, and at a million million, is compared. */
 const CASES = [
-  ['price', 1, 'weETH/WETH 94.5', 'looper', 'oracle_divergence'],
-  ['before', 4663, 'PONS/USDG 38.5 Longbow', 'speculator', 'oracle_jump'],
+  ['price', 'price', 1, 'weETH/WETH 94.5', 'looper'],
+  // Two oracles value PONS: what the one says that is possible is a price against the one that is not.
+  ['before', 'price', 4663, 'PONS/USDG 38.5 Longbow', 'speculator'],
   // A stock leg is no looped collateral: it is in no TVL.
-  ['before', 4663, 'SPY/USDG 62.5 Longbow', 'shareholder', 'oracle_jump'],
+  ['before', 'range', 4663, 'SPY/USDG 62.5 Longbow', 'shareholder'],
 ] as const;
 
-test.each(CASES)('against the %s on chain %i: %s', async (against, chainId, key, holder, code) => {
+test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsurd, chainId, key, holder) => {
   const local = chain(chainId);
   const market = marketByKey(local.chain, key);
   const wallet = seededWallet(holder).account.address;
@@ -81,6 +89,8 @@ test.each(CASES)('against the %s on chain %i: %s', async (against, chainId, key,
 
   const price = await local.oraclePrice(market);
   for (const factor of [55n, 100n * 10n ** 12n]) {
+    const against: Against = factor < 100n ? whenLower : whenAbsurd;
+    const code = CODES[against];
     await local.setOraclePrice(market, (price * factor) / 100n);
     const during = await read(chainId, market.id, wallet);
     // A warning that only the running process knew would be gone with it.
@@ -185,4 +195,58 @@ test('a stablecoin off its peg by both sources is told at once, nothing is opene
   await service.refresh('prices:1', 'tvl:1');
   const after = await service.get(`/v1/strategies/${market.id}`);
   expect(after.body.spiralHints.warnings).toBeUndefined();
+});
+
+/** Oracles at a first start, in percent of what they say otherwise. */
+const FIRST = [
+  [1, 'sUSDS/USDT 96.5', 55n, 'price'],
+  [1, 'wsrUSD/USDC 94.5', 55n, 'range'],
+  [1, 'ETH+/WETH 94.5', 100n * 10n ** 12n, 'range'],
+  [1, 'PT-sUSDe/USDC 91.5', 55n, 'range'],
+  [4663, 'spUSDG/USDG 91.5', 55n, 'range'],
+  [4663, 'PONS/USDG 38.5 Longbow', 100n * 10n ** 12n, 'price'],
+  [4663, 'SPY/USDG 62.5 Longbow', 100n * 10n ** 12n, 'range'],
+] as const;
+
+test('an impossible oracle of a collateral without a price is said at a first start, also in sums, and nothing is opened', async () => {
+  const broken = FIRST.map(([chainId, key, factor, against]) => {
+    return { chainId, market: marketByKey(chain(chainId).chain, key), factor, against };
+  });
+  const good: (() => Promise<unknown>)[] = [];
+  for (const { chainId, market, factor } of broken) {
+    const price = await chain(chainId).oraclePrice(market);
+    good.push(() => chain(chainId).setOraclePrice(market, price));
+    await chain(chainId).setOraclePrice(market, (price * factor) / 100n);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-first-'));
+  await service.restart({ SNAPSHOT_FILE: join(folder, 'none.json') });
+  const marked = async () => {
+    const { body } = await service.graphql(`{ markets(first: 100) { nodes { id warnings { code } } } }`);
+    expect(body.errors).toBeUndefined();
+    const nodes: Json[] = body.data.markets.nodes;
+    return new Map(nodes.flatMap(({ id, warnings }) => (warnings.length > 0 ? [[id, codesOf(warnings)]] : [])));
+  };
+  expect(await marked()).toEqual(new Map(broken.map(({ market, against }) => [market.id, [CODES[against]]])));
+  const { body: tvl } = await service.get('/v1/tvl');
+  for (const { chainId, oracleDivergences, grossTvlUsd, divergentUsd } of tvl.chains) {
+    const summed = oracleDivergences.map(({ marketId, against }: Json) => [marketId, against]);
+    const expected = broken.filter((row) => row.chainId === chainId).map((row) => [row.market.id, row.against]);
+    expect(expected).toEqual(expect.arrayContaining(summed));
+    expect(summed.length).toBeGreaterThan(0);
+    expect(divergentUsd).toBeLessThan(grossTvlUsd);
+  }
+  for (const { chainId, market } of broken.filter(
+    ({ market: { kind, collateral } }) => kind === 'loop' && !collateral.noSwapRoute,
+  )) {
+    const { status, body } = await service.post(
+      '/v1/partner/leverage/simulate',
+      { chainId, strategyId: market.id, payToken: market.loan.address, amount: '1', leverage: 1.5 },
+      PARTNER,
+    );
+    expect([status, body.error.details.reason ?? body.error]).toEqual([400, 'oracle_divergence']);
+  }
+
+  for (const restore of good) await restore();
+  for (const chainId of [1, 4663]) await pass(chainId);
+  expect(await marked()).toEqual(new Map());
 });

@@ -1,0 +1,53 @@
+import type { CollateralCategory } from '../../catalog/schema.ts';
+import type { Market } from '../../catalog/types.ts';
+import { Decimal, slim } from '../../shared/decimal.ts';
+
+/** What a whole token can be worth, USD. */
+export interface PossibleRange {
+  readonly min: Decimal;
+  readonly max: Decimal;
+}
+
+const range = (min: string, max: string): PossibleRange => ({ min: new Decimal(min), max: new Decimal(max) });
+
+/**
+ * A token that follows its loan token is it, or a share that began at one and earns: by the factor of two that is ten years at 7 %.
+ * It is worth less where its vault lost something, of which a tenth is told.
+ */
+const SHARE = range('0.9', '2');
+/** A principal token pays one back at its end, and until then less: at most at this yield a year. Both within a tenth. */
+const PRINCIPAL = range('0.9', '1.1');
+const PRINCIPAL_MAX_YIELD = 1;
+/** Tokens that float against their loan token, by kind, USD: wide enough for any year, and far below a wrong number of decimals. */
+const FLOATING: Readonly<Record<CollateralCategory, PossibleRange>> = {
+  stable: SHARE,
+  'stable-PT': SHARE,
+  ETH: range('100', '100000'),
+  BTC: range('1000', '10000000'),
+  stocks: range('1', '10000'),
+  Other: range('0.000000001', '1000000'),
+};
+const FOLLOWING: ReadonlySet<CollateralCategory> = new Set(['stable', 'stable-PT', 'ETH', 'BTC']);
+const YEAR_MS = 365 * 86_400_000;
+
+/** Say what a whole collateral token of a market can be worth at a time, by its kind and the price of the loan token that it follows. */
+export function possibleRange(market: Market, loanUsd: Decimal, atMs: number): PossibleRange {
+  const { category, maturity } = market.collateral;
+  if (!market.correlated || !FOLLOWING.has(category)) return FLOATING[category];
+  if (maturity === undefined) return inUsd(SHARE, loanUsd);
+  const years = Math.max(0, maturity * 1_000 - atMs) / YEAR_MS;
+  const discounted = PRINCIPAL.min.div((1 + PRINCIPAL_MAX_YIELD) ** years);
+  return inUsd({ min: discounted, max: PRINCIPAL.max }, loanUsd);
+}
+
+/** Find the bound that a value in USD is beyond; `undefined` = it is possible. */
+export function exceededBound(market: Market, usd: Decimal, loanUsd: Decimal, atMs: number): Decimal | undefined {
+  const { min, max } = possibleRange(market, loanUsd, atMs);
+  if (usd.gt(max)) return max;
+  return usd.lt(min) ? min : undefined;
+}
+
+const inUsd = ({ min, max }: PossibleRange, usd: Decimal): PossibleRange => ({
+  min: slim(min.times(usd)),
+  max: slim(max.times(usd)),
+});
