@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import { type NodeCapabilities, probeNode } from '../../src/chain/rpc/capabilities.ts';
-import { createJsonRpc } from '../../src/chain/rpc/json-rpc.ts';
-import { betweenEvents } from '../../src/shared/slices.ts';
-import { systemTimers } from '../../src/shared/timers.ts';
+import { createProbeSender } from '../../src/chain/rpc/client.ts';
 import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
 import type { Lacks } from '../support/process/rpc-relay.ts';
 
@@ -30,8 +28,7 @@ const ALL: NodeCapabilities = {
   logRange: 1,
 };
 
-const LIMITS = { timeoutMs: 60_000, timeouts: systemTimers, maxResponseBytes: 1_000_000 };
-const probe = () => probeNode(createJsonRpc({ url: proxy.url, fetch, slicing: betweenEvents, ...LIMITS }));
+const probe = () => probeNode(createProbeSender({ chainId: 4663, rpcUrl: proxy.url, timeoutMs: 60_000 }));
 
 describe('probeNode', () => {
   it.each<[string, Lacks, Partial<NodeCapabilities>]>([

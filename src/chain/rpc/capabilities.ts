@@ -1,7 +1,19 @@
 import { type Hex, isHex, numberToHex } from 'viem';
 import { NODE_PROBE_CODE } from '../../abi/generated/node-probe.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { RpcAnswer, RpcCall, SendRpc } from './json-rpc.ts';
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+/** What the node said to one call. */
+export type RpcAnswer =
+  | { readonly result: unknown; readonly error?: undefined }
+  | { readonly error: { readonly code: number; readonly message: string }; readonly result?: undefined };
+
+/** Sends calls in one HTTP request and gives the answers in their order. Rejects when there is none. */
+export type SendRpc = (calls: readonly RpcCall[]) => Promise<readonly RpcAnswer[]>;
 
 /**
  * What became of a probe. `works`: the node did it, and rightly. `missing`: it does not know it, or takes no notice of it.

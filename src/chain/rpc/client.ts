@@ -1,10 +1,8 @@
-import { createPublicClient, type PublicClient } from 'viem';
+import { createPublicClient, http, type PublicClient } from 'viem';
 import type { ChainId } from '../../shared/ids.ts';
-import { betweenEvents, type Slicing } from '../../shared/slices.ts';
 import { systemTimers, type Timers } from '../../shared/timers.ts';
-import { BATCH_SIZES } from './capabilities.ts';
-import { createJsonRpc, type SendRpc } from './json-rpc.ts';
-import { batchTransport } from './transport.ts';
+import { BATCH_SIZES, type RpcAnswer, type SendRpc } from './capabilities.ts';
+import { createRpcFetch } from './rpc-fetch.ts';
 
 /** The part of viem's client that reads and simulations use. */
 export type ChainClient = PublicClient;
@@ -12,12 +10,12 @@ export type ChainClient = PublicClient;
 export interface ChainEndpoint {
   readonly chainId: ChainId;
   readonly rpcUrl: string;
-  /** How many calls the node takes in one HTTP request; 1 = every call of a round is a request of its own. Default 500. */
-  readonly batchSize?: () => number;
+  /** Calls in one HTTP request at most; 1 = no batches. Default 500. */
+  readonly batchSize?: number;
   /** Default 10 s. */
   readonly timeoutMs?: number;
   /** Further tries after a failed request. Default 1: the warmers' own backoff does the rest. */
-  readonly retryCount?: number;
+  readonly retryCount?: number | undefined;
 }
 
 export interface ChainClientHooks {
@@ -27,48 +25,54 @@ export interface ChainClientHooks {
   readonly fetch?: typeof fetch;
   /** By which the timeouts of requests run. Default: really. */
   readonly timeouts?: Timers | undefined;
-  /** How requests and answers are worked through in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
 const [BATCH_SIZE = 1] = BATCH_SIZES;
-/** Below the 5 MB that geth takes as a request. */
-const BATCH_BYTES = 4 * 1024 * 1024;
-/** Four times the 16 MB of a full batch that reads 50,000 markets. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** What a call of 30 million gas can return at most is 8 MB as text. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** Create the RPC client of one node. Calls issued in the same tick leave as one batched HTTP request. */
+/** Create the RPC client of one node. Calls issued in the same turn leave as one batched HTTP request. */
 export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
-  const { timeoutMs = TIMEOUT_MS, retryCount = RETRY_COUNT, batchSize = () => BATCH_SIZE } = endpoint;
+  const { retryCount = RETRY_COUNT, batchSize = BATCH_SIZE } = endpoint;
+  const batch = batchSize > 1 ? { batchSize } : false;
   return createPublicClient({
     cacheTime: 0,
-    transport: batchTransport({
-      ...doorOf({ ...endpoint, timeoutMs }, hooks),
-      batchSize,
-      batchBytes: BATCH_BYTES,
-      retryCount,
-    }),
+    transport: http(ownUrl(endpoint), { ...limitsOf(endpoint, hooks), batch, retryCount }),
   });
 }
 
-/** Create the door to one node through which probes go: one HTTP request for what is sent, tried once. */
-export function createProbeDoor(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): SendRpc {
-  return createJsonRpc(doorOf(endpoint, hooks));
+/** Create what probes are sent through: one HTTP request for what is sent, tried once, errors given as they are. */
+export function createProbeSender(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): SendRpc {
+  const config = { ...limitsOf(endpoint, hooks), raw: true, retryCount: 0 } as const;
+  const alone = http(ownUrl(endpoint), { ...config, batch: false })({});
+  const together = http(ownUrl(endpoint), { ...config, batch: { batchSize: BATCH_SIZE } })({});
+  return (calls) => {
+    const { request } = calls.length === 1 ? alone : together;
+    return Promise.all(calls.map((call) => request(call as never) as Promise<RpcAnswer>));
+  };
 }
 
-function doorOf({ chainId, rpcUrl, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: ChainClientHooks) {
+let clients = 0;
+
+/** viem gathers batches by URL, over all clients: a fragment, which is never sent, keeps those of one client to itself. */
+function ownUrl({ rpcUrl }: ChainEndpoint): string {
+  clients += 1;
+  return `${rpcUrl}#${clients}`;
+}
+
+function limitsOf({ chainId, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: ChainClientHooks) {
   const send = hooks.fetch ?? fetch;
-  return {
-    url: rpcUrl,
+  const fetchFn = createRpcFetch({
     timeoutMs,
     timeouts: hooks.timeouts ?? systemTimers,
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    slicing: hooks.slicing ?? betweenEvents,
-    fetch: (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
+    fetch: (input, init) => {
       hooks.onRequest?.(chainId);
       return send(input, init);
     },
-  };
+  });
+  // Both are held by the fetch.
+  return { fetchFn, timeout: 0, maxResponseBodySize: false } as const;
 }

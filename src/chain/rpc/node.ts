@@ -4,10 +4,9 @@ import type { Logger } from '../../shared/logger.ts';
 import type { Timers } from '../../shared/timers.ts';
 import { type NamedBlock, nameOf, newestBlock, type Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
-import { type NodeCapabilities, probeNode } from './capabilities.ts';
-import { type ChainClient, createChainClient, createProbeDoor } from './client.ts';
+import { type NodeCapabilities, probeNode, type SendRpc } from './capabilities.ts';
+import { type ChainClient, createChainClient, createProbeSender } from './client.ts';
 import { ChainReadError } from './errors.ts';
-import type { SendRpc } from './json-rpc.ts';
 
 export interface NodeDeps {
   readonly chainId: ChainId;
@@ -68,8 +67,8 @@ const UNKNOWN_BATCH = 20;
 export function createNode(deps: NodeDeps): Node {
   const { chainId, url, place, clock, logger, fetch, timeouts, retryCount, probe: find = probeNode } = deps;
   const about = { chainId, node: place, host: new URL(url).host };
-  const clients = new Map<number, ChainClient>();
-  const door = createProbeDoor({ chainId, rpcUrl: url }, { fetch, timeouts });
+  const clients = new Map<string, ChainClient>();
+  const sendProbe = createProbeSender({ chainId, rpcUrl: url }, { fetch, timeouts });
   /** Questions for the newest block that are not answered yet, by how long they may take. */
   const begun = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
@@ -83,17 +82,18 @@ export function createNode(deps: NodeDeps): Node {
 
   const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const clientOf = (timeoutMs: number): ChainClient => {
-    const made = clients.get(timeoutMs);
+    const batchSize = known?.batchSize ?? UNKNOWN_BATCH;
+    const key = `${timeoutMs} ${batchSize}`;
+    const made = clients.get(key);
     if (made) return made;
-    const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
-    const limits = retryCount === undefined ? { timeoutMs } : { timeoutMs, retryCount };
-    const client = createChainClient({ chainId, rpcUrl: url, batchSize, ...limits }, { fetch, timeouts });
-    clients.set(timeoutMs, client);
+    const limits = { timeoutMs, retryCount, batchSize };
+    const client = createChainClient({ chainId, rpcUrl: url, ...limits }, { fetch, timeouts });
+    clients.set(key, client);
     return client;
   };
 
   const probe = async (): Promise<NodeCapabilities> => {
-    probing ??= find(door).finally(() => {
+    probing ??= find(sendProbe).finally(() => {
       probing = undefined;
     });
     const found = await probing;

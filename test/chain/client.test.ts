@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ChainClient } from '../../src/chain/rpc/client.ts';
-import { createChainClient } from '../../src/chain/rpc/client.ts';
+import { type ChainClient, type ChainClientHooks, createChainClient } from '../../src/chain/rpc/client.ts';
 import { ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
-import type { Slicing } from '../../src/shared/slices.ts';
-import { countedSlicing } from '../shared/counted-slicing.ts';
+import type { Timers } from '../../src/shared/timers.ts';
 
 interface Asked {
   readonly id: number;
@@ -49,13 +47,10 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-function client(options: { batch?: boolean; slicing?: Slicing; login?: string } = {}): ChainClient {
-  const { batch = true, slicing, login = '' } = options;
+function client(options: { batchSize?: number; login?: string; hooks?: ChainClientHooks } = {}): ChainClient {
+  const { batchSize = 500, login = '', hooks = {} } = options;
   const rpcUrl = `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return createChainClient(
-    { chainId: 1, rpcUrl, retryCount: 0, ...(batch ? {} : { batchSize: () => 1 }) },
-    slicing ? { slicing } : {},
-  );
+  return createChainClient({ chainId: 1, rpcUrl, retryCount: 0, batchSize }, hooks);
 }
 
 function call(of: ChainClient, data: `0x${string}`, signal?: AbortSignal): Promise<string> {
@@ -70,7 +65,7 @@ async function reasonOf(asking: Promise<unknown>): Promise<string> {
   return error instanceof ChainReadError ? error.reason : String(error);
 }
 
-describe('batchTransport', () => {
+describe('createChainClient', () => {
   test('default: calls of one turn are one request, answered in any order', async () => {
     const chain = client();
     const [a, b, c] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b'), call(chain, '0x0c')]);
@@ -80,40 +75,55 @@ describe('batchTransport', () => {
 
   test('behavior: a single call is a single object, and without batches every call is', async () => {
     await call(client(), '0x0a');
-    const chain = client({ batch: false });
+    const chain = client({ batchSize: 1 });
     await Promise.all([call(chain, '0x0b'), call(chain, '0x0c')]);
     expect(bodies.map((body) => Array.isArray(body))).toEqual([false, false, false]);
   });
 
-  test('behavior: an answer of 12 MB is read, in pieces', async () => {
-    const slicing = countedSlicing();
-    const answer = `0x${'5a'.repeat(3 * MEGABYTE)}`;
-    respond = (body, response) =>
-      send(response, Array.isArray(body) ? body.map((asked) => ({ ...echo(asked), result: answer })) : {});
-    const chain = client({ slicing });
-    const [a, b] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b')]);
-    expect(a === answer && b === answer).toBe(true);
-    expect(slicing.pauses()).toBeGreaterThan(10);
+  test('behavior: no request has more calls than the node takes', async () => {
+    const chain = client({ batchSize: 2 });
+    const data = ['0x0a', '0x0b', '0x0c', '0x0d', '0x0e'] as const;
+    expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
+    expect(bodies.map((body) => [body].flat().length).sort()).toEqual([1, 2, 2]);
   });
 
-  test('behavior: calls that are more than 4 MB together are several requests, one after the other, each below that', async () => {
-    let open = 0;
-    let most = 0;
-    const answered = respond;
-    respond = (body, response) => {
-      open += 1;
-      most = Math.max(most, open);
-      setImmediate(() => {
-        open -= 1;
-        answered(body, response);
-      });
-    };
+  test('behavior: two clients of one URL share no request', async () => {
+    await Promise.all([call(client(), '0x0a'), call(client(), '0x0b')]);
+    expect(bodies).toHaveLength(2);
+  });
+
+  test('behavior: an answer of 12 MB is read', async () => {
+    const answer = `0x${'5a'.repeat(3 * MEGABYTE)}`;
+    respond = (body, response) =>
+      send(
+        response,
+        [body].flat().map((asked) => ({ ...echo(asked), result: answer })),
+      );
     const chain = client();
-    const data = Array.from({ length: 12 }, (_, i) => `0x${`0${i.toString(16)}`.repeat(MEGABYTE / 2)}` as const);
-    const answers = await Promise.all(data.map((text) => call(chain, text)));
-    expect(answers.every((answer, i) => answer === data[i])).toBe(true);
-    expect(bodies.map((body) => JSON.stringify(body).length <= 4 * MEGABYTE)).toEqual([true, true, true, true]);
-    expect(most).toBe(1);
+    const [a, b] = await Promise.all([call(chain, '0x0a'), call(chain, '0x0b')]);
+    expect(a === answer && b === answer).toBe(true);
+  });
+
+  test('error: ChainReadError malformed for an answer without end', async () => {
+    respond = (_body, response) => {
+      const more = () => {
+        while (response.write('0'.repeat(MEGABYTE)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect(await reasonOf(call(client(), '0x0a'))).toBe('malformed');
+  });
+
+  test('error: ChainReadError timeout for a body that stops in the middle, also where the caller may abort', async () => {
+    respond = (_body, response) => void response.write('{"id":1,"result":"0x');
+    const timeouts: Timers = {
+      setTimeout: (callback) => setTimeout(callback, 50),
+      clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+    };
+    const chain = client({ hooks: { timeouts } });
+    expect(await reasonOf(call(chain, '0x0a'))).toBe('timeout');
+    expect(await reasonOf(call(chain, '0x0a', new AbortController().signal))).toBe('timeout');
   });
 
   test('behavior: a name and password of the URL travel in a header', async () => {
@@ -127,7 +137,9 @@ describe('batchTransport', () => {
         response,
         [body]
           .flat()
-          .map((asked) => (asked.id === 2 ? { id: 2, error: { code: -32000, message: 'no' } } : echo(asked))),
+          .map((asked) =>
+            asked.params[0].data === '0x0b' ? { id: asked.id, error: { code: -32000, message: 'no' } } : echo(asked),
+          ),
       );
     const chain = client();
     const [a, b] = await Promise.allSettled([call(chain, '0x0a'), call(chain, '0x0b')]);
@@ -137,14 +149,46 @@ describe('batchTransport', () => {
   test.each([
     ['server_error', 'an error for the whole batch', { error: { code: -32000, message: 'too much' } }],
     ['rate_limited', 'a limit for the whole batch', { error: { code: -32005, message: 'slow down' } }],
-    ['malformed', 'no answer to a call', [{ id: 1, result: '0x' }]],
+    ['malformed', 'no answer to a call', [{ id: 1_000_000, result: '0x' }]],
+    [
+      'malformed',
+      'answers to other calls',
+      [
+        { id: 1_000_000, result: '0x' },
+        { id: 1_000_001, result: '0x' },
+      ],
+    ],
     ['malformed', 'no list', '0x'],
-    ['malformed', 'an answer without a result', [{ id: 1 }, { id: 2 }]],
+    ['malformed', 'answers that are none', [null, 'yes']],
   ] as const)('error: ChainReadError %s for %s', async (reason, _what, value) => {
     respond = (_body, response) => send(response, value);
     const chain = client();
     const [, second] = [call(chain, '0x0a').catch(() => {}), call(chain, '0x0b')];
     expect(await reasonOf(second)).toBe(reason);
+  });
+
+  test.each([
+    ['leaves one out', (answers: readonly object[]) => answers.slice(1)],
+    ['has one without a result', ([first, ...rest]: readonly object[]) => [{ ...first, result: undefined }, ...rest]],
+    [
+      'has one with an error that is none',
+      ([first, ...rest]: readonly object[]) => [{ ...first, error: 'no' }, ...rest],
+    ],
+  ])('error: ChainReadError malformed for a batch that %s: no answer is taken for another', async (_what, alter) => {
+    respond = (body, response) => send(response, alter([body].flat().map(echo)));
+    const chain = client();
+    const asked = (['0x0a', '0x0b', '0x0c'] as const).map((data) => reasonOf(call(chain, data)));
+    expect(await Promise.all(asked)).toEqual(['malformed', 'malformed', 'malformed']);
+  });
+
+  test('behavior: answers that nobody asked for, or that come twice, move no other', async () => {
+    respond = (body, response) => {
+      const [first, ...rest] = [body].flat().map(echo) as [object, ...object[]];
+      send(response, [{ id: 0, result: '0x' }, first, first, ...rest, { id: 1_000_000, result: '0x' }]);
+    };
+    const chain = client();
+    const data = ['0x0a', '0x0b', '0x0c'] as const;
+    expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
   });
 
   test('error: ChainReadError malformed for an answer that is cut, unreachable for one that breaks off', async () => {
