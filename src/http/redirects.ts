@@ -14,7 +14,7 @@ export function createNearMisses({ pages }: { readonly pages: readonly string[] 
       const page = path === '/' ? '/docs' : path.slice(0, -1);
       if (!path.endsWith('/') || !known.has(page)) return undefined;
       // Relative, so that it also holds behind a proxy that serves us under a prefix.
-      const up = path === '/' ? '../app.ts' : '../';
+      const up = path === '/' ? './' : '../';
       const location = `${up}${page.slice(1)}${query === '' ? '' : `?${query}`}`;
       return { status: 308, headers: { location, 'cache-control': 'public, max-age=3600' }, body: '' };
     },
