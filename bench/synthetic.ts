@@ -45,6 +45,7 @@ export const BUDGETS: FreshnessBudgets = {
   tvl: 900,
   deployment: 900,
   marketSupport: 900,
+  tokenContract: 900,
   opsPortfolios: 60,
 };
 

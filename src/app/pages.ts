@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/types.ts';
+import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import { type Encoded, encode, encodedResponse } from '../http/pages/static-files.ts';
 import type { KeyChecks } from '../keys/service.ts';
@@ -90,6 +91,10 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
             neverMeasured: row.neverMeasured,
           })),
           nodes: shownNodes(nodes.get(chain.chainId)),
+          disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
+            ...disagreement,
+            asOf: new Date(asOfMs).toISOString(),
+          })),
           excluded: composed.excluded,
         };
       }),

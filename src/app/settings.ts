@@ -30,6 +30,7 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
     tvl: env.BUDGET_TVL_SEC,
     deployment: env.BUDGET_DEPLOYMENT_SEC,
     marketSupport: env.BUDGET_DEPLOYMENT_SEC,
+    tokenContract: env.BUDGET_DEPLOYMENT_SEC,
     opsPortfolios: env.BUDGET_OPS_PORTFOLIOS_SEC,
   };
 }

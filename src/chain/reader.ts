@@ -1,13 +1,22 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
+import type { TokenContract } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { betweenEvents, type Slicing } from '../shared/slices.ts';
 import { createExecutor } from './execute.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
-import { type DeploymentReadings, foldDeploymentFacts, planDeploymentFacts } from './plans/deployment.ts';
+import {
+  type CodeAnswers,
+  codeAddresses,
+  type DeploymentReadings,
+  foldDeploymentFacts,
+  planDeploymentFacts,
+} from './plans/deployment.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
+import { foldTokenContracts, planTokenContracts } from './plans/token-contracts.ts';
 import type { Reading } from './reading.ts';
-import { toChainReadError } from './rpc/errors.ts';
+import { ChainReadError, toChainReadError } from './rpc/errors.ts';
+import { createIsolatingExecutor } from './rpc/isolate.ts';
 import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
@@ -21,6 +30,7 @@ export interface RateReading {
 
 export interface DeploymentReading extends DeploymentReadings {
   readonly block: BlockRef;
+  readonly tokenContract: Readings<Address, TokenContract>;
 }
 
 /** What warmers read from one chain. */
@@ -34,7 +44,10 @@ export interface ChainReader {
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
   /** Read the savings rates of tokens that publish one. 2 requests. @throws ChainReadError */
   readOnchainRates(tokens: readonly Token[], options?: ReadOptions): Promise<RateReading>;
-  /** Read what the deployed contract says of itself and of its markets, at one block. 2 requests. @throws ChainReadError */
+  /**
+   * Read what the deployed contract says of itself and of its markets, the lending protocol of the markets, and the tokens of
+   * themselves, at one block. 2 requests. @throws ChainReadError
+   */
   readDeployment(chain: Chain, options?: ReadOptions): Promise<DeploymentReading>;
 }
 
@@ -54,27 +67,22 @@ export function createChainReader(deps: ChainReaderDeps): ChainReader {
   const { chainId, contracts } = chain;
   const executor = createExecutor({ chainId, multicall3: contracts.multicall3, clock, slicing });
   const readMarkets = createMarketReading(deps);
-  const hasCodeAt = async (
-    { client, at }: Reading,
-    address: Address,
-    { signal }: ReadOptions = {},
-  ): Promise<boolean> => {
-    try {
-      const code = await client.request({ method: 'eth_getCode', params: [address, at] }, signal ? { signal } : {});
-      return code !== undefined && code !== '0x';
-    } catch (error) {
-      throw toChainReadError(error, signal);
-    }
-  };
+  // What belongs to somebody else may burn the gas of a whole call, or answer with megabytes: it harms nobody else.
+  const isolating = createIsolatingExecutor({ chainId, multicall3: contracts.multicall3, clock, slicing });
   return {
     chainId,
     readDeployment: (deployed, options) =>
       nodes.read(async (reading) => {
-        const [{ block, results }, hasCode] = await Promise.all([
-          executor.execute(reading, planDeploymentFacts(deployed), options),
-          hasCodeAt(reading, deployed.contracts.flashLeverage, options),
+        const plan = planDeploymentFacts(deployed);
+        const [{ block, results }, code] = await Promise.all([
+          isolating.execute(reading, [...plan, ...planTokenContracts(deployed)], options),
+          readCode(reading, codeAddresses(deployed), options),
         ]);
-        return { block, ...foldDeploymentFacts(deployed, results, hasCode) };
+        return {
+          block,
+          ...foldDeploymentFacts(deployed, results.slice(0, plan.length), code),
+          tokenContract: foldTokenContracts(deployed, results.slice(plan.length)),
+        };
       }, options),
     readLendingState: (markets, options) => nodes.read((reading) => readMarkets(reading, markets, options), options),
     readOnchainRates: async (tokens, options) => {
@@ -89,4 +97,25 @@ export function createChainReader(deps: ChainReaderDeps): ChainReader {
       return { block, rates: { values, failures: new Map([...failures, ...missing]) } };
     },
   };
+}
+
+/** Ask which addresses have code, in the batch of what is read beside it. @throws ChainReadError */
+async function readCode(
+  { client, at }: Reading,
+  addresses: readonly Address[],
+  { signal }: ReadOptions = {},
+): Promise<CodeAnswers> {
+  const ask = async (address: Address) => {
+    const code: unknown = await client.request(
+      { method: 'eth_getCode', params: [address, at] },
+      signal ? { signal } : {},
+    );
+    if (typeof code !== 'string') throw new ChainReadError('malformed');
+    return [address, code !== '0x'] as const;
+  };
+  try {
+    return new Map(await Promise.all(addresses.map(ask)));
+  } catch (error) {
+    throw toChainReadError(error, signal);
+  }
 }

@@ -142,6 +142,21 @@ export interface ContractDeployment {
   readonly swapRouters: readonly AllowedAddress[];
   /** Whether the catalog's own routers may act for users; those of which it told. */
   readonly operators: readonly AllowedAddress[];
+  /** Whether there is code where the catalog's other contracts and the routers of its venues are. */
+  readonly code?: readonly { readonly address: Address; readonly hasCode: boolean }[];
+  /** Which contracts the product's own say that they work with; those of which they told. */
+  readonly links?: readonly ContractLink[];
+  /** Fields of the above that were told and cannot be. */
+  readonly implausible?: readonly string[];
+}
+
+/** A contract of the product names another one that it works with. */
+export interface ContractLink {
+  /** Who says so. */
+  readonly address: Address;
+  /** What the other one is, as the catalog calls it. */
+  readonly to: 'morphoBlue' | 'flashLeverage' | 'publicAllocator';
+  readonly target: Address;
 }
 
 export interface AllowedAddress {
@@ -149,10 +164,30 @@ export interface AllowedAddress {
   readonly isAllowed: boolean;
 }
 
-/** What the deployed contract says of one market. Absent = it lacks that view. */
+/** What the deployed contract, and the lending protocol, say of one market. Absent = not known. */
 export interface MarketSupport {
   readonly isSupported?: boolean | undefined;
   readonly isCorrelated?: boolean | undefined;
+  /** The parameters behind its id; `null` = there is no market of that id. */
+  readonly params?: ChainMarketParams | null | undefined;
+}
+
+/** The parameters of a market as the lending protocol keeps them. */
+export interface ChainMarketParams {
+  readonly loanToken: Address;
+  readonly collateralToken: Address;
+  readonly oracle: Address;
+  readonly irm: Address;
+  /** WAD. */
+  readonly lltv: bigint;
+}
+
+/** What the contract of a token says of itself. Absent = it does not tell. */
+export interface TokenContract {
+  readonly hasCode: boolean;
+  readonly decimals?: bigint | undefined;
+  /** Shortened, and without what is not printable: anybody's text. */
+  readonly symbol?: string | undefined;
 }
 
 /** Key of each group's items. Addresses are checksummed, market ids lower case. */
@@ -183,6 +218,8 @@ export interface FactGroups {
   readonly deployment: ContractDeployment;
   /** By market id. */
   readonly marketSupport: MarketSupport;
+  /** By token address. */
+  readonly tokenContract: TokenContract;
 }
 export const DEPLOYMENT_KEY = 'contract';
 export const TVL_KEY = 'total';
@@ -201,6 +238,7 @@ export const FACT_GROUPS = [
   'tvl',
   'deployment',
   'marketSupport',
+  'tokenContract',
 ] as const satisfies readonly FactGroup[];
 
 /** Why the latest refresh of an item gave nothing. One word each, safe to show; never the upstream's own text. */
@@ -284,6 +322,7 @@ export interface FreshnessBudgets {
   readonly tvl: number;
   readonly deployment: number;
   readonly marketSupport: number;
+  readonly tokenContract: number;
   readonly opsPortfolios: number;
 }
 
@@ -312,6 +351,7 @@ export function emptyChainFacts(chainId: ChainId): ChainFacts {
       tvl: emptyGroup(),
       deployment: emptyGroup(),
       marketSupport: emptyGroup(),
+      tokenContract: emptyGroup(),
     },
   };
 }

@@ -80,3 +80,16 @@ export const COST_KINDS = [
   'DEPOSIT_FEE',
   'YIELD_FEE',
 ] as const;
+/** What the catalog and a chain may disagree on. */
+export const DISAGREEMENT_KINDS = [
+  'decimals',
+  'symbol',
+  'not_created',
+  'parameters',
+  'oracle',
+  'correlated',
+  'no_code',
+  'contract',
+] as const;
+/** What is decided while they disagree. */
+export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;

@@ -13,7 +13,7 @@ import { isRateHistory } from '../shared/rate-history.ts';
  * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
  * set aside, never guessed at.
  */
-export const CODEC_VERSION = 3;
+export const CODEC_VERSION = 4;
 
 /** Persisted facts that cannot be read back. */
 export class CodecError extends Error {

@@ -11,7 +11,7 @@ const BY_MARKET: readonly FactGroup[] = [
   'borrowHistory',
   'marketSupport',
 ];
-const BY_TOKEN: readonly FactGroup[] = ['collateralApy', 'price', 'exitLiquidity'];
+const BY_TOKEN: readonly FactGroup[] = ['collateralApy', 'price', 'exitLiquidity', 'tokenContract'];
 
 /** Tell which persisted items of a chain still belong to the catalog. Pools of the stable index are not catalog rows and stay. */
 export function keepCatalogItems(catalog: Catalog, chainId: ChainId): KeepItem {

@@ -1,8 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../catalog/types.ts';
+import { agreementOf } from '../domain/deployment/disagreements.ts';
+import { deploymentStates } from '../domain/deployment/states.ts';
 import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { DISAGREEMENT_EFFECTS } from '../shared/vocabulary.ts';
 
 /** What is measured of one chain node. */
 export interface NodeGauges {
@@ -119,6 +122,32 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   );
   perGroup('spiral_facts_items_never_measured', 'Items asked for and never measured.', ({ neverMeasured }) =>
     Object.values(neverMeasured).reduce((sum, count) => sum + count, 0),
+  );
+  gauge(
+    'spiral_catalog_disagreements',
+    'What the catalog says and the chain says otherwise, by what is decided for it.',
+    ['chain_id', 'effect'],
+    (target) => {
+      for (const chain of catalog.chains) {
+        const found = agreementOf(chain, facts(chain.chainId)).disagreements;
+        for (const effect of DISAGREEMENT_EFFECTS) {
+          const count = found.filter((one) => one.effect === effect).length;
+          target.set({ chain_id: String(chain.chainId), effect }, count);
+        }
+      }
+    },
+  );
+  gauge(
+    'spiral_deployment_state',
+    'What the deployed contract says: 1 or how many, 0 when it is not so.',
+    ['chain_id', 'state'],
+    (target) => {
+      for (const chain of catalog.chains) {
+        for (const [state, count] of Object.entries(deploymentStates(chain, facts(chain.chainId)))) {
+          target.set({ chain_id: String(chain.chainId), state }, count);
+        }
+      }
+    },
   );
   perChain(
     'spiral_facts_version',

@@ -1,19 +1,23 @@
 import type { Chain } from '../catalog/types.ts';
 import type { ChainReader, DeploymentReading } from '../chain/reader.ts';
 import { CHAIN_SOURCE } from '../chain/rpc/errors.ts';
+import { agreementOf, type Disagreement } from '../domain/deployment/disagreements.ts';
 import { DEPLOYMENT_KEY } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { ChainId } from '../shared/ids.ts';
+import type { Logger } from '../shared/logger.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
 export interface DeploymentDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /**
- * Create the warmer of what the deployed contract says of itself and of each market: one reading at one block, published
- * as one version.
+ * Create the warmer of what the deployed contract says of itself and of each market, and the tokens of themselves: one
+ * reading at one block, published as one version and compared with the catalog.
  */
 export function createDeploymentWarmer(
   deps: DeploymentDeps,
@@ -21,16 +25,17 @@ export function createDeploymentWarmer(
   reader: ChainReader,
   everySec: number,
 ): Warmer {
-  const { chainId, markets } = chain;
+  const { chainId, markets, tokens } = chain;
+  const tell = createTeller(deps.logger, chainId);
   return {
     name: `deployment:${chainId}`,
-    groups: ['deployment', 'marketSupport'],
+    groups: ['deployment', 'marketSupport', 'tokenContract'],
     everySec,
     phase: 1,
     run: async (signal) => {
       const reading = reader.readDeployment(chain, { signal });
       const common = { chainId, source: CHAIN_SOURCE, signal } as const;
-      const [deployment, marketSupport] = await Promise.all([
+      const [deployment, marketSupport, tokenContract] = await Promise.all([
         measureGroup(deps, {
           ...common,
           group: 'deployment',
@@ -43,13 +48,38 @@ export function createDeploymentWarmer(
           keys: markets.map(({ id }) => id),
           ask: async () => atBlock(await reading, (read) => read.marketSupport),
         }),
+        measureGroup(deps, {
+          ...common,
+          group: 'tokenContract',
+          keys: tokens.filter(({ isNative }) => !isNative).map(({ address }) => address),
+          ask: async () => atBlock(await reading, (read) => read.tokenContract),
+        }),
       ]);
       await deps.snapshot.publishAll(chainId, {
         deployment: deployment.publication,
         marketSupport: marketSupport.publication,
+        tokenContract: tokenContract.publication,
       });
-      return sumReports([reportOrThrow(deployment.outcome), reportOrThrow(marketSupport.outcome)]);
+      tell(agreementOf(chain, deps.snapshot.facts(chainId)).disagreements);
+      return sumReports([deployment, marketSupport, tokenContract].map(({ outcome }) => reportOrThrow(outcome)));
     },
+  };
+}
+
+/** Log each disagreement when it is found, and once that it is no more. */
+function createTeller(logger: Logger, chainId: ChainId): (found: readonly Disagreement[]) => void {
+  let before: ReadonlyMap<string, Disagreement> = new Map();
+  return (found) => {
+    const now = new Map(found.map((one) => [[one.kind, one.key, one.chain].join(' '), one] as const));
+    for (const [id, { kind, effect, key, name, catalog, chain }] of now) {
+      if (!before.has(id)) {
+        logger.warn({ chainId, kind, effect, key, name, catalog, chain }, 'catalog and chain disagree');
+      }
+    }
+    for (const [id, { kind, key, name }] of before) {
+      if (!now.has(id)) logger.info({ chainId, kind, key, name }, 'catalog and chain agree again');
+    }
+    before = now;
   };
 }
 

@@ -1,7 +1,7 @@
 import { encodeFunctionResult, type Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
-import { foldDeploymentFacts, planDeploymentFacts } from '../../src/chain/plans/deployment.ts';
+import { codeAddresses, foldDeploymentFacts, planDeploymentFacts } from '../../src/chain/plans/deployment.ts';
 import type { CallResult } from '../../src/chain/types.ts';
 import { DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import { chainOf } from '../domain/world.ts';
@@ -19,12 +19,13 @@ const no = answer('paused', false);
 const views = [share(WAD / 40n), share(WAD / 10n), share(WAD / 100n), answer('s_treasury', TREASURY), no];
 const others = planDeploymentFacts(chain).length - views.length;
 const all = (first: readonly CallResult[]) => [...first, ...Array.from({ length: others }, () => yes)];
-const contractOf = (results: readonly CallResult[], hasCode = true) =>
-  foldDeploymentFacts(chain, results, hasCode).deployment;
+const codeEverywhere = new Map(codeAddresses(chain).map((address) => [address, true] as const));
+const noCode = new Map(codeAddresses(chain).map((address) => [address, false] as const));
+const contractOf = (results: readonly CallResult[]) => foldDeploymentFacts(chain, results, codeEverywhere).deployment;
 
 describe('foldDeploymentFacts', () => {
   test('default: every view, venue, operator and market', () => {
-    const { deployment, marketSupport } = foldDeploymentFacts(chain, all(views), true);
+    const { deployment, marketSupport } = foldDeploymentFacts(chain, all(views), codeEverywhere);
     const contract = deployment.values.get(DEPLOYMENT_KEY);
     expect(contract).toMatchObject({
       hasCode: true,
@@ -58,24 +59,27 @@ describe('foldDeploymentFacts', () => {
     expect([contract?.liquidationBuffer, contract?.yieldFee, contract?.depositFee]).toEqual(
       Array.from({ length: 3 }, () => undefined),
     );
+    expect(contract?.implausible).toEqual(['depositFee']);
   });
 
   test('behavior: an address without code says nothing', () => {
     const silent = all(views).map((): CallResult => ({ ok: true, data: '0x' }));
-    const { deployment, marketSupport } = foldDeploymentFacts(chain, silent, false);
-    expect(deployment.values.get(DEPLOYMENT_KEY)).toEqual({ hasCode: false, swapRouters: [], operators: [] });
-    expect(Object.values([...marketSupport.values.values()][0] ?? {})).toEqual([undefined, undefined]);
+    const { deployment, marketSupport } = foldDeploymentFacts(chain, silent, noCode);
+    const code = codeAddresses(chain).map((address) => ({ address, hasCode: false }));
+    const contract = { hasCode: false, swapRouters: [], operators: [], links: [], code: code.slice(1) };
+    expect(deployment.values.get(DEPLOYMENT_KEY)).toEqual(contract);
+    expect(Object.values([...marketSupport.values.values()][0] ?? {})).toEqual([undefined, undefined, undefined]);
   });
 
   test('error: what could not be asked fails its own item, so that what was known of it stays', () => {
     const { deployment, marketSupport } = foldDeploymentFacts(
       chain,
       all([{ ok: false, reason: 'timeout' }, ...views.slice(1)]),
-      true,
+      codeEverywhere,
     );
     expect([deployment.values.size, deployment.failures.get(DEPLOYMENT_KEY)]).toEqual([0, 'timeout']);
     expect(marketSupport.failures.size).toBe(0);
-    const cut = foldDeploymentFacts(chain, all(views).slice(0, -1), true);
+    const cut = foldDeploymentFacts(chain, all(views).slice(0, -1), codeEverywhere);
     expect([...cut.marketSupport.failures]).toEqual([[chain.markets.at(-1)?.id, 'malformed']]);
   });
 });

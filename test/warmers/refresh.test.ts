@@ -40,7 +40,7 @@ const FAULTS = [
   ['exit-liquidity:1', ['exitLiquidity'], (w) => Object.assign(w.ports.routes, { route: fails('timeout') })],
   [
     'deployment:1',
-    ['deployment', 'marketSupport'],
+    ['deployment', 'marketSupport', 'tokenContract'],
     (w) => Object.assign(w.readers.get(1) ?? {}, { readDeployment: fails('timeout') }),
   ],
   [

@@ -162,6 +162,13 @@ export function world(): World {
             chain.markets.map(({ id }) => id),
             () => ({ isSupported: true }),
           ) as DeploymentReading['marketSupport'],
+          tokenContract: all(
+            chain.tokens.filter(({ isNative }) => !isNative).map(({ address }) => address),
+            (at) => ({
+              hasCode: true,
+              decimals: BigInt(chain.tokens.find(({ address }) => address === at)?.decimals ?? 0),
+            }),
+          ) as DeploymentReading['tokenContract'],
         }),
         readOnchainRates: async (tokens) => ({
           block: { number: 100n, timestamp: BigInt(Math.floor(time.clock.now() / 1_000)) },

@@ -1,7 +1,24 @@
-import { type DecodeFunctionResultReturnType, decodeFunctionResult, encodeFunctionData } from 'viem';
+import {
+  type Abi,
+  type DecodeFunctionResultReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+  size,
+  zeroAddress,
+} from 'viem';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { flashLeverageRouterAbi } from '../../abi/flash-leverage-router.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain } from '../../catalog/types.ts';
-import { type ContractDeployment, DEPLOYMENT_KEY, type FailureReason, type MarketSupport } from '../../domain/facts.ts';
+import { operatorsOf } from '../../domain/deployment/routers.ts';
+import {
+  type ChainMarketParams,
+  type ContractDeployment,
+  type ContractLink,
+  DEPLOYMENT_KEY,
+  type FailureReason,
+  type MarketSupport,
+} from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
 
@@ -10,14 +27,17 @@ export interface DeploymentReadings {
   readonly marketSupport: Readings<MarketId, MarketSupport>;
 }
 
+/** Whether there is code at an address; an address of which that could not be asked is left out. */
+export type CodeAnswers = ReadonlyMap<Address, boolean>;
+
 type View = keyof typeof VIEWS;
-/** What is asked of the contract itself, and how its answer is read. */
+/** What is asked of the contract itself, the field that it is kept in, and how its answer is read. */
 const VIEWS = {
-  LIQUIDATION_BUFFER: share,
-  s_yieldFee: share,
-  s_depositFee: share,
-  s_treasury: (answer: unknown) => answer as Address,
-  paused: (answer: unknown) => answer as boolean,
+  LIQUIDATION_BUFFER: { field: 'liquidationBuffer', read: share },
+  s_yieldFee: { field: 'yieldFee', read: share },
+  s_depositFee: { field: 'depositFee', read: share },
+  s_treasury: { field: 'treasury', read: (answer: unknown) => answer as Address },
+  paused: { field: 'isPaused', read: (answer: unknown) => answer as boolean },
 } as const;
 const VIEW_NAMES = Object.keys(VIEWS) as View[];
 const WAD = 10n ** 18n;
@@ -27,13 +47,28 @@ const venueRouters = ({ swapRouters }: Chain): readonly Address[] => [
   ...new Set(Object.values(swapRouters).flatMap((routers) => routers ?? [])),
 ];
 
-/** Our own contracts that act for users. */
-const operators = ({ contracts: { flashLeverageRouter, equityRouter } }: Chain): readonly Address[] =>
-  equityRouter === undefined ? [flashLeverageRouter] : [flashLeverageRouter, equityRouter];
+/** The contracts that name others they work with, in views of the deployed ABIs. */
+const links = ({ contracts: { flashLeverage, flashLeverageRouter } }: Chain) =>
+  [
+    { address: flashLeverage, to: 'morphoBlue', abi: flashLeverageAbi, functionName: 'i_morpho' },
+    { address: flashLeverageRouter, to: 'morphoBlue', abi: flashLeverageRouterAbi, functionName: 'i_morpho' },
+    { address: flashLeverageRouter, to: 'flashLeverage', abi: flashLeverageRouterAbi, functionName: 'i_flashLeverage' },
+    {
+      address: flashLeverageRouter,
+      to: 'publicAllocator',
+      abi: flashLeverageRouterAbi,
+      functionName: 'i_publicAllocator',
+    },
+  ] as const satisfies readonly (Omit<ContractLink, 'target'> & { abi: Abi; functionName: string })[];
 
-/** Plan what the deployed contract says of itself and of every market. */
+/** Everything of the catalog that is called and has to have code: the contract that holds positions first. */
+export function codeAddresses(chain: Chain): readonly Address[] {
+  return [chain.contracts.flashLeverage, ...operatorsOf(chain), ...venueRouters(chain)];
+}
+
+/** Plan what the deployed contract says of itself and of every market, and what the lending protocol says of each. */
 export function planDeploymentFacts(chain: Chain): readonly Call[] {
-  const to = chain.contracts.flashLeverage;
+  const { flashLeverage: to, morphoBlue } = chain.contracts;
   const of = (functionName: MarketView, id: MarketId): Call => ({
     to,
     data: encodeFunctionData({ abi: flashLeverageAbi, functionName, args: [id] }),
@@ -42,11 +77,19 @@ export function planDeploymentFacts(chain: Chain): readonly Call[] {
     to,
     data: encodeFunctionData({ abi: flashLeverageAbi, functionName, args: [address] }),
   });
+  const paramsOf = (id: MarketId): Call => ({
+    to: morphoBlue,
+    data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'idToMarketParams', args: [id] }),
+  });
   return [
     ...VIEW_NAMES.map((functionName) => ({ to, data: encodeFunctionData({ abi: flashLeverageAbi, functionName }) })),
     ...venueRouters(chain).map((router) => about('isValidSwapRouter', router)),
-    ...operators(chain).map((operator) => about('s_approvedOperators', operator)),
-    ...chain.markets.flatMap(({ id }) => [of('isSupportedMarket', id), of('s_isCorrelated', id)]),
+    ...operatorsOf(chain).map((operator) => about('s_approvedOperators', operator)),
+    ...links(chain).map(({ address, abi, functionName }) => ({
+      to: address,
+      data: encodeFunctionData({ abi: abi as Abi, functionName }),
+    })),
+    ...chain.markets.flatMap(({ id }) => [of('isSupportedMarket', id), of('s_isCorrelated', id), paramsOf(id)]),
   ];
 }
 
@@ -60,47 +103,70 @@ type AddressView = 'isValidSwapRouter' | 's_approvedOperators';
 export function foldDeploymentFacts(
   chain: Chain,
   results: readonly CallResult[],
-  hasCode: boolean | undefined,
+  code: CodeAnswers,
 ): DeploymentReadings {
   let next = 0;
   const take = (): CallResult => results[next++] ?? { ok: false, reason: 'malformed' };
   const views = VIEW_NAMES.map((name) => [name, take()] as const);
   const routers = venueRouters(chain).map((address) => [address, take()] as const);
-  const approvals = operators(chain).map((address) => [address, take()] as const);
-  const asked = [...views, ...routers, ...approvals].map(([, result]) => result);
-  const failed = unasked(asked);
-  const answers = new Map(views);
-  const read = <V extends View>(name: V) => {
-    const answer = decodeView(name, answers.get(name));
-    return answer === undefined ? undefined : (VIEWS[name](answer) as ReturnType<(typeof VIEWS)[V]>);
-  };
-  const contract: ContractDeployment = {
-    hasCode,
-    liquidationBuffer: read('LIQUIDATION_BUFFER'),
-    yieldFee: read('s_yieldFee'),
-    depositFee: read('s_depositFee'),
-    treasury: read('s_treasury'),
-    isPaused: read('paused'),
-    swapRouters: allowed('isValidSwapRouter', routers),
-    operators: allowed('s_approvedOperators', approvals),
-  };
+  const approvals = operatorsOf(chain).map((address) => [address, take()] as const);
+  const linked = links(chain).map((link) => [link, take()] as const);
+  const failed = unasked([...views, ...routers, ...approvals, ...linked].map(([, result]) => result));
   const values = new Map<MarketId, MarketSupport>();
   const failures = new Map<MarketId, FailureReason>();
   for (const { id } of chain.markets) {
-    const [supported, correlated] = [take(), take()];
-    const reason = unasked([supported, correlated]);
+    const [supported, correlated, params] = [take(), take(), take()];
+    const reason = unasked([supported, correlated, params]);
     if (reason === undefined) {
       values.set(id, {
         isSupported: decodeView('isSupportedMarket', supported),
         isCorrelated: decodeView('s_isCorrelated', correlated),
+        params: marketParams(params),
       });
     } else failures.set(id, reason);
   }
+  const contract = (): ContractDeployment => ({
+    ...foldViews(chain, views, code),
+    swapRouters: allowed('isValidSwapRouter', routers),
+    operators: allowed('s_approvedOperators', approvals),
+    code: codeAddresses(chain)
+      .slice(1)
+      .flatMap((address) => {
+        const hasCode = code.get(address);
+        return hasCode === undefined ? [] : [{ address, hasCode }];
+      }),
+    links: linked.flatMap(([{ address, to, abi, functionName }, result]) => {
+      const target = decodeResult<Address>({ abi, functionName }, result);
+      return target === undefined ? [] : [{ address, to, target }];
+    }),
+  });
   return {
     deployment: failed
       ? { values: new Map(), failures: new Map([[DEPLOYMENT_KEY, failed]]) }
-      : { values: new Map([[DEPLOYMENT_KEY, contract]]), failures: new Map() },
+      : { values: new Map([[DEPLOYMENT_KEY, contract()]]), failures: new Map() },
     marketSupport: { values, failures },
+  };
+}
+
+function foldViews(
+  { contracts }: Chain,
+  views: readonly (readonly [View, CallResult])[],
+  code: CodeAnswers,
+): Omit<ContractDeployment, 'swapRouters' | 'operators'> {
+  const told: Record<string, unknown> = {};
+  const implausible: string[] = [];
+  for (const [name, result] of views) {
+    const { field, read } = VIEWS[name];
+    const answer = decodeView(name, result);
+    const value = answer === undefined ? undefined : read(answer);
+    told[field] = value;
+    // What has no such view reverts, or answers nothing: what answers something else is not believed.
+    if (value === undefined && result.ok && size(result.data) > 0) implausible.push(field);
+  }
+  return {
+    hasCode: code.get(contracts.flashLeverage),
+    ...(told as Pick<ContractDeployment, (typeof VIEWS)[View]['field']>),
+    ...(implausible.length === 0 ? {} : { implausible }),
   };
 }
 
@@ -116,6 +182,18 @@ function allowed(view: AddressView, results: readonly (readonly [Address, CallRe
   });
 }
 
+/** A market that was never created has no parameters: all of them are zero. */
+function marketParams(result: CallResult): ChainMarketParams | null | undefined {
+  const params = decodeResult<readonly [Address, Address, Address, Address, bigint]>(
+    { abi: morphoBlueAbi, functionName: 'idToMarketParams' },
+    result,
+  );
+  if (params === undefined) return undefined;
+  const [loanToken, collateralToken, oracle, irm, lltv] = params;
+  const isNone = lltv === 0n && [loanToken, collateralToken, oracle, irm].every((address) => address === zeroAddress);
+  return isNone ? null : { loanToken, collateralToken, oracle, irm, lltv };
+}
+
 /** Why a question was not answered, other than that the contract does not know it. */
 function unasked(results: readonly CallResult[]): FailureReason | undefined {
   for (const result of results) if (!result.ok && result.reason !== 'reverted') return result.reason;
@@ -124,11 +202,18 @@ function unasked(results: readonly CallResult[]): FailureReason | undefined {
 
 function decodeView<V extends View | MarketView | AddressView>(
   functionName: V,
-  result: CallResult | undefined,
+  result: CallResult,
 ): DecodeFunctionResultReturnType<typeof flashLeverageAbi, V> | undefined {
-  if (!result?.ok) return undefined;
+  return decodeResult({ abi: flashLeverageAbi, functionName }, result);
+}
+
+function decodeResult<T>(
+  view: { readonly abi: Abi; readonly functionName: string },
+  result: CallResult,
+): T | undefined {
+  if (!result.ok) return undefined;
   try {
-    return decodeFunctionResult({ abi: flashLeverageAbi, functionName, data: result.data } as never) as never;
+    return decodeFunctionResult({ ...view, data: result.data }) as T;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
 import { dateTime } from './common.ts';
 
 const missing = z
@@ -57,6 +58,25 @@ const nodeHealth = z.looseObject({
     .describe('What it can do, as probes found; absent before the first.'),
 });
 
+const disagreement = z.looseObject({
+  kind: z
+    .enum(DISAGREEMENT_KINDS)
+    .describe(
+      'decimals, symbol: of a token. not_created, parameters, oracle, correlated: of a market. no_code, contract: of a contract of the catalog, or the one that it works with.',
+    ),
+  effect: z
+    .enum(DISAGREEMENT_EFFECTS)
+    .describe(
+      'no_builds: what stands on it is not listed, and nothing is built for it. no_new_risk: not listed, and nothing that adds risk is built. warning: only told.',
+    ),
+  key: z.string().describe('Market id, or the address of a token or contract.'),
+  name: z.string().describe('Its symbols, or the name of the contract.'),
+  catalog: z.string().describe('What the catalog says.'),
+  chain: z.string().describe('What the chain says.'),
+  source: z.string().describe('Who told it.'),
+  asOf: dateTime('When the chain said so: the time of the block.'),
+});
+
 export const healthBody = z
   .looseObject({
     status: z.literal('ok').describe('The process answers.'),
@@ -105,6 +125,9 @@ export const healthBody = z
           nodes: z
             .array(nodeHealth)
             .describe('The nodes of the chain, in the order of their setting. Their addresses are not told.'),
+          disagreements: z
+            .array(disagreement)
+            .describe('What the catalog says and the chain says otherwise; empty when they agree.'),
           excluded: z
             .array(
               z.looseObject({

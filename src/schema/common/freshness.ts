@@ -23,7 +23,8 @@ const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
   stableIndex: 'Pools of the stablecoin yield index, by pool.',
   tvl: 'Protocol TVL, one item.',
   deployment: 'What the deployed contract says of itself, one item.',
-  marketSupport: 'What the deployed contract says of a market, by market.',
+  marketSupport: 'What the deployed contract and the lending protocol say of a market, by market.',
+  tokenContract: 'What token contracts say of themselves, by token.',
 };
 
 const FactGroupRef = builder.enumType('FactGroup', {

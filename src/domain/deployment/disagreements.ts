@@ -1,0 +1,169 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { MarketId } from '../../shared/ids.ts';
+import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
+import {
+  type ChainFacts,
+  type ContractDeployment,
+  DEPLOYMENT_KEY,
+  type Fact,
+  type MarketSupport,
+  type TokenContract,
+} from '../facts.ts';
+
+export type DisagreementKind = (typeof DISAGREEMENT_KINDS)[number];
+export type DisagreementEffect = (typeof DISAGREEMENT_EFFECTS)[number];
+
+/** Something that the catalog says and the chain says otherwise. */
+export interface Disagreement {
+  readonly kind: DisagreementKind;
+  /** What is decided while it stands. */
+  readonly effect: DisagreementEffect;
+  /** Market id, or the address of a token or contract. */
+  readonly key: string;
+  /** What it is known by: a symbol, the symbols of a market, or the name of a contract. */
+  readonly name: string;
+  /** What the catalog says. */
+  readonly catalog: string;
+  /** What the chain says. */
+  readonly chain: string;
+  /** When the chain said so (the time of the block), ms. */
+  readonly asOfMs: number;
+  readonly source: string;
+}
+
+/** How far the catalog and one chain agree. */
+export interface Agreement {
+  readonly disagreements: readonly Disagreement[];
+  /** What stands against a market: its own disagreements, those of its tokens, and those of the contract that holds positions. */
+  against(market: Market): readonly Disagreement[];
+}
+
+/** Compare the catalog of a chain with what the chain was last measured to say. What is not known disagrees with nothing. */
+export function agreementOf(chain: Chain, facts: ChainFacts): Agreement {
+  const { deployment, marketSupport, tokenContract } = facts.groups;
+  const before = latest.get(chain);
+  const isSame =
+    before?.deployment === deployment &&
+    before.marketSupport === marketSupport &&
+    before.tokenContract === tokenContract;
+  if (before && isSame) return before.agreement;
+  const agreement = compare(chain, facts);
+  latest.set(chain, { deployment, marketSupport, tokenContract, agreement });
+  return agreement;
+}
+
+type Groups = Pick<ChainFacts['groups'], 'deployment' | 'marketSupport' | 'tokenContract'>;
+const latest = new WeakMap<Chain, Groups & { readonly agreement: Agreement }>();
+
+const NONE: readonly Disagreement[] = [];
+
+function compare(chain: Chain, { groups }: ChainFacts): Agreement {
+  const contract = groups.deployment.items.get(DEPLOYMENT_KEY);
+  const ofContracts = contract ? contractDisagreements(chain, contract) : NONE;
+  const byToken = new Map<string, readonly Disagreement[]>();
+  for (const token of chain.tokens) {
+    const fact = groups.tokenContract.items.get(token.address);
+    const found = fact ? tokenDisagreements(token, fact) : NONE;
+    if (found.length > 0) byToken.set(token.address, found);
+  }
+  const byMarket = new Map<MarketId, readonly Disagreement[]>();
+  for (const market of chain.markets) {
+    const fact = groups.marketSupport.items.get(market.id);
+    const found = fact ? marketDisagreements(market, fact) : NONE;
+    if (found.length > 0) byMarket.set(market.id, found);
+  }
+  const disagreements = [...ofContracts, ...[...byToken.values()].flat(), ...[...byMarket.values()].flat()];
+  const standing = ofContracts.filter(({ effect }) => effect !== 'warning');
+  return {
+    disagreements,
+    against(market) {
+      if (disagreements.length === 0) return NONE;
+      return [
+        ...standing,
+        ...(byMarket.get(market.id) ?? NONE),
+        ...(byToken.get(market.collateral.address) ?? NONE),
+        ...(byToken.get(market.loan.address) ?? NONE),
+      ];
+    },
+  };
+}
+
+function tokenDisagreements(
+  { address, symbol, decimals }: Chain['tokens'][number],
+  { value, asOfMs, source }: Fact<TokenContract>,
+): readonly Disagreement[] {
+  const about = { key: address, name: symbol, asOfMs, source } as const;
+  if (!value.hasCode) return [{ ...about, kind: 'no_code', effect: 'no_builds', ...NO_CODE }];
+  const found: Disagreement[] = [];
+  if (value.decimals !== undefined && value.decimals !== BigInt(decimals)) {
+    const said = { catalog: String(decimals), chain: String(value.decimals) };
+    found.push({ ...about, kind: 'decimals', effect: 'no_builds', ...said });
+  }
+  if (value.symbol !== undefined && value.symbol !== symbol) {
+    found.push({ ...about, kind: 'symbol', effect: 'warning', catalog: symbol, chain: value.symbol });
+  }
+  return found;
+}
+
+function marketDisagreements(
+  market: Market,
+  { value: { params, isCorrelated, isSupported }, asOfMs, source }: Fact<MarketSupport>,
+): readonly Disagreement[] {
+  const { loan, collateral, irm, lltv, oracle, correlated } = market;
+  const about = { key: market.id, name: `${collateral.symbol}/${loan.symbol}`, asOfMs, source } as const;
+  const found: Disagreement[] = [];
+  const refuse = (kind: DisagreementKind, catalog: string, chain: string) =>
+    found.push({ ...about, kind, effect: 'no_builds', catalog, chain });
+  if (params === null) refuse('not_created', market.id, 'no such market');
+  if (params) {
+    const { loanToken, collateralToken } = params;
+    const said: readonly (readonly [string, string | bigint, string | bigint])[] = [
+      ['loanToken', loan.address, loanToken],
+      ['collateralToken', collateral.address, collateralToken],
+      ['irm', irm, params.irm],
+      ['lltv', lltv, params.lltv],
+    ];
+    const differing = said.filter(([, catalog, chain]) => catalog !== chain);
+    const shown = (side: 1 | 2) => differing.map((row) => `${row[0]} ${row[side]}`).join(', ');
+    if (differing.length > 0) refuse('parameters', shown(1), shown(2));
+    if (params.oracle !== oracle) refuse('oracle', oracle, params.oracle);
+  }
+  // The flag of a market that was never added there is no answer: it is false of everything.
+  const isTold = market.kind === 'loop' && isSupported !== false && isCorrelated !== undefined;
+  if (isTold && isCorrelated !== correlated) {
+    const said = { catalog: kindOf(correlated), chain: kindOf(isCorrelated) };
+    found.push({ ...about, kind: 'correlated', effect: 'no_new_risk', ...said });
+  }
+  return found;
+}
+
+function contractDisagreements(
+  { contracts }: Chain,
+  { value, asOfMs, source }: Fact<ContractDeployment>,
+): readonly Disagreement[] {
+  const nameOf = (address: string) => Object.entries(contracts).find(([, at]) => at === address)?.[0] ?? 'swap router';
+  const about = (key: string) => ({
+    key,
+    name: nameOf(key),
+    // Positions are held there; what only leads to it is gone around.
+    effect: key === contracts.flashLeverage ? ('no_builds' as const) : ('warning' as const),
+    asOfMs,
+    source,
+  });
+  const found: Disagreement[] = [];
+  const missing = (value.code ?? []).filter(({ hasCode }) => !hasCode).map(({ address }) => address);
+  if (value.hasCode === false) missing.unshift(contracts.flashLeverage);
+  for (const address of missing) found.push({ ...about(address), kind: 'no_code', ...NO_CODE });
+  for (const { address, to, target } of value.links ?? []) {
+    const expected = contracts[to];
+    if (expected === undefined || expected === target) continue;
+    found.push({ ...about(address), kind: 'contract', catalog: `${to} ${expected}`, chain: `${to} ${target}` });
+  }
+  return found;
+}
+
+const NO_CODE = { catalog: 'a contract', chain: 'no code' } as const;
+
+function kindOf(isCorrelated: boolean): string {
+  return isCorrelated ? 'correlated' : 'uncorrelated';
+}
