@@ -4,15 +4,14 @@ import type { TvlSnapshot } from '../resolvers/common/services.ts';
 import type { CacheHints } from '../shared/cache-validity.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
-import { createPositionLoaders, type PositionLoaders, type PositionSource } from './positions.ts';
+import { createPositionLoaders, type PositionLoaders, type PositionSources } from './positions.ts';
 
 /** What the loaders read from; `Services` satisfies it. */
-export interface LoaderSources {
+export interface LoaderSources extends PositionSources {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
   tvl(): TvlSnapshot | null;
   readonly histories: HistorySource;
-  readonly positions: PositionSource;
 }
 
 /**
@@ -34,7 +33,12 @@ const HISTORY_MS = 10_000;
  */
 export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: number): Loaders {
   let histories: HistoryLoaders | undefined;
-  let positions: PositionLoaders | undefined;
+  let made: PositionLoaders | undefined;
+  const positions = (): PositionLoaders => {
+    hints.never();
+    made ??= createPositionLoaders(sources);
+    return made;
+  };
   return {
     composed: once((chainId) => {
       const composed = sources.composed(chainId);
@@ -65,9 +69,13 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
       return histories.history;
     },
     get wallet() {
-      hints.never();
-      positions ??= createPositionLoaders(sources.positions);
-      return positions.wallet;
+      return positions().wallet;
+    },
+    get proxyOwner() {
+      return positions().proxyOwner;
+    },
+    get portfolio() {
+      return positions().portfolio;
     },
   };
 }

@@ -1,9 +1,16 @@
 import DataLoader from 'dataloader';
+import type { Portfolio } from '../domain/portfolio/types.ts';
+import type { OpsPort } from '../resolvers/ops/ops-services.ts';
 import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
+import type { LeveragePort } from '../resolvers/transaction/partner-services.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 
-/** Reads wallets; `PositionServices` satisfies it. */
-export type PositionSource = Pick<PositionsPort, 'read'>;
+/** Reads wallets; `Services` satisfies it. */
+export interface PositionSources {
+  readonly positions: Pick<PositionsPort, 'read'>;
+  readonly leverage: Pick<LeveragePort, 'proxyOwners'>;
+  readonly ops: Pick<OpsPort, 'live'>;
+}
 
 export interface WalletKey {
   readonly chainId: ChainId;
@@ -11,33 +18,47 @@ export interface WalletKey {
   readonly wallet: Address;
 }
 
+type WalletLoader<T> = DataLoader<WalletKey, T, string>;
+
 export interface PositionLoaders {
-  readonly wallet: DataLoader<WalletKey, WalletReading, string>;
+  readonly wallet: WalletLoader<WalletReading>;
+  /** Whose position an address holds; `null` = it is no position's contract. */
+  readonly proxyOwner: WalletLoader<{ readonly owner: Address; readonly positionId: number } | null>;
+  readonly portfolio: WalletLoader<Portfolio>;
 }
 
-/** Batch wallet reads: however many wallets are asked, one read per chain. A wallet that cannot be read fails alone. */
-export function createPositionLoaders(source: PositionSource): PositionLoaders {
+/** Batch wallet reads: however many wallets are asked, one read per chain and kind. A wallet that cannot be read fails alone. */
+export function createPositionLoaders({ positions, leverage, ops }: PositionSources): PositionLoaders {
   return {
-    wallet: new DataLoader(
-      async (keys: readonly WalletKey[]) => {
-        const asked = new Map<ChainId, Address[]>();
-        for (const { chainId, wallet } of keys) {
-          const wallets = asked.get(chainId) ?? [];
-          wallets.push(wallet);
-          asked.set(chainId, wallets);
-        }
-        const answers = new Map([...asked].map(([chainId, wallets]) => [chainId, source.read(chainId, wallets)]));
-        return Promise.all(
-          keys.map(async ({ chainId, wallet }) => {
-            try {
-              return (await answers.get(chainId))?.get(wallet) ?? new Error('the wallet was not read');
-            } catch (error) {
-              return error instanceof Error ? error : new Error('wallets cannot be read', { cause: error });
-            }
-          }),
-        );
-      },
-      { cacheKeyFn: ({ chainId, wallet }) => `${chainId}|${wallet}` },
-    ),
+    wallet: perChain((chainId, wallets) => positions.read(chainId, wallets)),
+    proxyOwner: perChain((chainId, wallets) => leverage.proxyOwners(chainId, wallets)),
+    portfolio: perChain((chainId, wallets) => ops.live(chainId, wallets)),
   };
+}
+
+function perChain<T>(
+  read: (chainId: ChainId, wallets: readonly Address[]) => Promise<ReadonlyMap<Address, T | Error>>,
+): WalletLoader<T> {
+  return new DataLoader(
+    async (keys: readonly WalletKey[]) => {
+      const asked = new Map<ChainId, Address[]>();
+      for (const { chainId, wallet } of keys) {
+        const wallets = asked.get(chainId) ?? [];
+        wallets.push(wallet);
+        asked.set(chainId, wallets);
+      }
+      const answers = new Map([...asked].map(([chainId, wallets]) => [chainId, read(chainId, wallets)]));
+      return Promise.all(
+        keys.map(async ({ chainId, wallet }) => {
+          try {
+            const answer = (await answers.get(chainId))?.get(wallet);
+            return answer === undefined ? new Error('the wallet was not read') : answer;
+          } catch (error) {
+            return error instanceof Error ? error : new Error('wallets cannot be read', { cause: error });
+          }
+        }),
+      );
+    },
+    { cacheKeyFn: ({ chainId, wallet }) => `${chainId}|${wallet}` },
+  );
 }

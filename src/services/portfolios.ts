@@ -13,7 +13,7 @@ import { composePortfolio, type PortfolioContext, portfolioContext } from '../do
 import { type PortfolioDocument, renderEntry } from '../domain/portfolio/render.ts';
 import { countSteps, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
 import { walletRows } from '../domain/portfolio/rows.ts';
-import type { FailedPortfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
+import type { FailedPortfolio, Portfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { OpsPort, ServedReport } from '../resolvers/ops/ops-services.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -53,7 +53,7 @@ const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /** Create the ops reading: every wallet's portfolio per chain, kept for its budget, and single wallets live. */
 export function createPortfolios(deps: PortfoliosDeps): OpsPort {
-  const { catalog, clock, timers, logger, samples } = deps;
+  const { clock, timers, logger, samples } = deps;
   const served = new Map<ChainId, () => Promise<ServedReport>>();
 
   const reportsOf = (chainId: ChainId): (() => Promise<ServedReport>) => {
@@ -83,23 +83,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       served.set(chainId, serve);
       return serve();
     },
-    live: async (chainId, wallet) => {
-      const { chain, reader } = onChain(deps, chainId);
-      const [reading, registered, known] = await Promise.all([
-        reader.readHoldings([wallet]),
-        deps.registrations.byWallets([wallet], chainId),
-        deps.sightings.firstSeen(chainId, [wallet]),
-      ]);
-      const holdings = reading.wallets.values.get(wallet);
-      if (!holdings) throw new ChainReadError(reading.wallets.failures.get(wallet) ?? 'missing');
-      const rows = registered.get(wallet) ?? [];
-      if (!rows.every(isUsable)) throw new UpstreamUnavailableError('database', 'malformed');
-      const sightings = { known, nowMs: clock.now() };
-      const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
-      const portfolio = composePortfolio(context, holdings, rows);
-      await remembering(deps, () => rememberNew(deps, chainId, metIn(portfolio), sightings));
-      return portfolio;
-    },
+    live: (chainId, wallets) => readLive(deps, onChain(deps, chainId), wallets),
     aggregate: (reports, filter) => runInSlices(aggregateSteps(reports, filter), deps.slicing ?? betweenEvents),
     documents: async ({ entries }) => {
       const documents: PortfolioDocument[] = [];
@@ -126,6 +110,38 @@ function onChain({ catalog, readers }: PortfoliosDeps, chainId: ChainId): OnChai
   const reader = readers.get(chainId);
   if (!chain || !reader) throw new Error(`chain ${chainId} has no reader of positions`);
   return { chain, reader };
+}
+
+/** Read some wallets of a chain now, each with its portfolio or its own error. @throws ChainReadError, UpstreamUnavailableError */
+async function readLive(
+  deps: PortfoliosDeps,
+  { chain, reader }: OnChain,
+  wallets: readonly Address[],
+): Promise<ReadonlyMap<Address, Portfolio | Error>> {
+  const { chainId } = chain;
+  const [reading, registered, known] = await Promise.all([
+    reader.readHoldings(wallets),
+    deps.registrations.byWallets(wallets, chainId),
+    deps.sightings.firstSeen(chainId, wallets),
+  ]);
+  const sightings = { known, nowMs: deps.clock.now() };
+  const context = portfolioContext(deps.catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
+  const { values, failures } = reading.wallets;
+  const portfolioOf = (wallet: Address): Portfolio | Error => {
+    const holdings = values.get(wallet);
+    if (!holdings) return new ChainReadError(failures.get(wallet) ?? 'missing');
+    const rows = registered.get(wallet) ?? [];
+    if (!rows.every(isUsable)) return new UpstreamUnavailableError('database', 'malformed');
+    try {
+      return composePortfolio(context, holdings, rows);
+    } catch (error) {
+      return error instanceof Error ? error : new Error('a portfolio cannot be composed', { cause: error });
+    }
+  };
+  const found = new Map(wallets.map((wallet) => [wallet, portfolioOf(wallet)]));
+  const met = [...found.values()].flatMap((portfolio) => (portfolio instanceof Error ? [] : metIn(portfolio)));
+  await remembering(deps, () => rememberNew(deps, chainId, met, sightings));
+  return found;
 }
 
 /** Read every wallet of a chain at one block, a page at a time. @throws ChainReadError, UpstreamUnavailableError */

@@ -14,7 +14,7 @@ import { withVenues } from './quote/attempts.ts';
 import { createQuoter } from './quote/quoter.ts';
 import type { VenueStatistics } from './quote/statistics.ts';
 import { createPositionDirectory } from './read/position.ts';
-import { readProxyOwner } from './read/signer.ts';
+import { readProxyOwners } from './read/signer.ts';
 import { createTokenDirectory } from './read/tokens.ts';
 
 export type { BuilderDeps, VaultOf } from './deps.ts';
@@ -80,8 +80,8 @@ export function createPartnerServices(deps: PartnerDeps): PartnerServices {
       open: (input, user) => openLeverage(builder, input, user),
       manage: (input) => managePosition(builder, positions, input),
       exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),
-      proxyOwner: (chainId, address) =>
-        readProxyOwner(builder.node(chainId).reader, requireChainOf(builder.chains, chainId), address),
+      proxyOwners: (chainId, addresses) =>
+        readProxyOwners(builder.node(chainId).reader, requireChainOf(builder.chains, chainId), addresses),
       usdOf: (chainId, token) => usdPrices(builder, requireChainOf(builder.chains, chainId))(token),
     },
     equity: {

@@ -87,7 +87,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       open: refused,
       manage: refused,
       exitCost: refused,
-      proxyOwner: async () => null,
+      proxyOwners: async (_chainId, addresses) => new Map(addresses.map((address) => [address, null])),
       usdOf: () => undefined,
     },
     ops: emptyOps,
@@ -115,17 +115,23 @@ const emptyOps: Services['ops'] = {
     },
     failure: null,
   }),
-  live: async (chainId, wallet) => ({
-    chainId,
-    wallet,
-    block: { number: 100n, timestamp: BigInt(NOW_MS / 1_000) },
-    header: { totalDepositedUsd: '0', openCount: 0 },
-    positions: [],
-    equityPositions: [],
-    closed: [],
-    unresolved: [],
-    pnl: { gaps: [] },
-  }),
+  live: async (chainId, wallets) =>
+    new Map(
+      wallets.map((wallet) => [
+        wallet,
+        {
+          chainId,
+          wallet,
+          block: { number: 100n, timestamp: BigInt(NOW_MS / 1_000) },
+          header: { totalDepositedUsd: '0', openCount: 0 },
+          positions: [],
+          equityPositions: [],
+          closed: [],
+          unresolved: [],
+          pnl: { gaps: [] },
+        },
+      ]),
+    ),
   aggregate: async () => {
     const none = { usd: new Decimal(0), unknown: 0 };
     const all = {

@@ -200,7 +200,7 @@ afterAll(() => front.stop());
 
 function servicesThatFail() {
   return {
-    leverage: { preview: fail, open: fail, manage: fail, exitCost: fail, proxyOwner: fail, usdOf: () => undefined },
+    leverage: { preview: fail, open: fail, manage: fail, exitCost: fail, proxyOwners: fail, usdOf: () => undefined },
     equity: { preview: fail, deposit: fail, exit: fail },
   };
 }

@@ -292,20 +292,45 @@ describe('report', () => {
 });
 
 describe('live', () => {
+  const live = async (wallet: Address) => {
+    const portfolio = (await port.live(4663, [wallet])).get(wallet);
+    if (!portfolio || portfolio instanceof Error) throw portfolio ?? new Error('no answer');
+    return portfolio;
+  };
+
   test('default: one wallet, with its rows', async () => {
     open(walletOf(1));
     rows = [registered(walletOf(1), { isOpen: false })];
-    const portfolio = await port.live(4663, walletOf(1));
+    const portfolio = await live(walletOf(1));
     expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['db_closed_chain_open']);
     expect(statements).toEqual(['byWallets', 'firstSeen', 'remember']);
   });
 
+  test('behavior: many wallets are as many requests and statements as one, and one that fails fails alone', async () => {
+    const wallets = Array.from({ length: 50 }, (_, i) => walletOf(i));
+    for (const wallet of wallets) open(wallet);
+    await live(walletOf(0));
+    const [requests, before] = [world.requests, statements.length];
+    world.poison(walletOf(7), 'revert');
+    rows = [registered(walletOf(8), { addedUsd: new Decimal(Number.NaN) })];
+    world.requests = 0;
+    const found = await port.live(4663, wallets);
+    expect([found.get(walletOf(7)), found.get(walletOf(8))]).toEqual([
+      expect.any(ChainReadError),
+      expect.any(UpstreamUnavailableError),
+    ]);
+    expect([...found.values()].filter((portfolio) => !(portfolio instanceof Error))).toHaveLength(48);
+    expect(statements.length - before).toBe(before);
+    // The wallet that reverts is told apart with one request more.
+    expect(world.requests).toBeLessThanOrEqual(requests + 3);
+  });
+
   test('error: ChainReadError, UpstreamUnavailableError', async () => {
     world.poison(walletOf(1), 'revert');
-    await expect(port.live(4663, walletOf(1))).rejects.toBeInstanceOf(ChainReadError);
+    await expect(live(walletOf(1))).rejects.toBeInstanceOf(ChainReadError);
     rows = [registered(walletOf(2), { addedUsd: new Decimal(Number.NaN) })];
-    await expect(port.live(4663, walletOf(2))).rejects.toBeInstanceOf(UpstreamUnavailableError);
+    await expect(live(walletOf(2))).rejects.toBeInstanceOf(UpstreamUnavailableError);
     down = new UpstreamUnavailableError('database', 'unreachable');
-    await expect(port.live(4663, walletOf(3))).rejects.toBe(down);
+    await expect(live(walletOf(3))).rejects.toBe(down);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Registration } from '../../src/database/registrations.ts';
-import { createPositionLoaders } from '../../src/loaders/positions.ts';
+import { createPositionLoaders, type PositionSources } from '../../src/loaders/positions.ts';
 import type { PositionsPort } from '../../src/resolvers/position/position-services.ts';
 import { createPositions } from '../../src/services/positions.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
@@ -131,34 +131,65 @@ describe('page', () => {
 });
 
 describe('createPositionLoaders', () => {
+  const nothing = async () => new Map();
+  const none: PositionSources = {
+    positions: { read: nothing },
+    leverage: { proxyOwners: nothing },
+    ops: { live: nothing },
+  };
+
   test('behavior: loads of one tick are one read per chain; a wallet asked twice is read once', async () => {
     const reads: [ChainId, number][] = [];
-    const loaders = createPositionLoaders({
-      read: async (chainId, wallets) => {
-        reads.push([chainId, wallets.length]);
-        return new Map(wallets.map((wallet) => [wallet, new Error(wallet)]));
-      },
-    });
+    const read = async (chainId: ChainId, wallets: readonly Address[]) => {
+      reads.push([chainId, wallets.length]);
+      return new Map(wallets.map((wallet) => [wallet, new Error(wallet)]));
+    };
+    const loaders = createPositionLoaders({ positions: { read }, leverage: none.leverage, ops: { live: read } });
     const keys = [
       ...Array.from({ length: 50 }, (_, i) => ({ chainId: 1, wallet: walletOf(i) })),
       { chainId: 4663, wallet: walletOf(0) },
       { chainId: 1, wallet: walletOf(0) },
     ];
-    const answers = await loaders.wallet.loadMany(keys);
-    expect(reads).toEqual([
-      [1, 50],
-      [4663, 1],
-    ]);
-    expect(answers[7]).toEqual(new Error(walletOf(7)));
+    for (const loader of [loaders.wallet, loaders.portfolio]) {
+      reads.length = 0;
+      const answers = await loader.loadMany(keys);
+      expect(reads).toEqual([
+        [1, 50],
+        [4663, 1],
+      ]);
+      expect(answers[7]).toEqual(new Error(walletOf(7)));
+    }
+  });
+
+  test('behavior: addresses of one tick are asked for their owners together, and most have none', async () => {
+    const asked: number[] = [];
+    const owner = { owner: walletOf(9), positionId: 2 };
+    const loaders = createPositionLoaders({
+      ...none,
+      leverage: {
+        proxyOwners: async (_chainId, addresses) => {
+          asked.push(addresses.length);
+          return new Map(addresses.map((address) => [address, address === walletOf(3) ? owner : null]));
+        },
+      },
+    });
+    const keys = Array.from({ length: 50 }, (_, i) => ({ chainId: 1, wallet: walletOf(i) }));
+    const answers = await loaders.proxyOwner.loadMany(keys);
+    expect(asked).toEqual([50]);
+    expect(answers.filter((answer) => answer !== null)).toEqual([owner]);
+    expect(answers[3]).toEqual(owner);
   });
 
   test('error: a chain that cannot be read fails its wallets, not those of the other', async () => {
     const block = { number: 1n, timestamp: 1n };
     const loaders = createPositionLoaders({
-      read: async (chainId, wallets) => {
-        if (chainId === 1) throw new ChainReadError('unreachable');
-        const read = (wallet: Address) => ({ chainId, wallet, block, positions: [], stocks: [] });
-        return new Map(wallets.map((wallet) => [wallet, { holdings: read(wallet), tags: new Map() }]));
+      ...none,
+      positions: {
+        read: async (chainId, wallets) => {
+          if (chainId === 1) throw new ChainReadError('unreachable');
+          const read = (wallet: Address) => ({ chainId, wallet, block, positions: [], stocks: [] });
+          return new Map(wallets.map((wallet) => [wallet, { holdings: read(wallet), tags: new Map() }]));
+        },
       },
     });
     const [failed, fine] = await loaders.wallet.loadMany([

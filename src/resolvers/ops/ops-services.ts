@@ -20,8 +20,11 @@ export interface OpsPort {
    * @throws AppError what the recompute failed with, while there is no good report yet
    */
   report(chainId: ChainId): Promise<ServedReport>;
-  /** One wallet, read now. @throws ChainReadError, UpstreamUnavailableError */
-  live(chainId: ChainId, wallet: Address): Promise<Portfolio>;
+  /**
+   * Wallets, read now, in a constant number of requests and statements. A wallet that cannot be read has its error in the answer.
+   * @throws ChainReadError, UpstreamUnavailableError
+   */
+  live(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, Portfolio | Error>>;
   /** Sum everything that matches, in slices between other work. */
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
   /** Render every wallet of a report for the v1 contract, once, in slices between other work. */

@@ -98,7 +98,7 @@ export async function readPortfolio(
 ): Promise<Portfolio> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
-  return ctx.live().ops.live(chainId, address);
+  return ctx.loaders.portfolio.load({ chainId, wallet: address });
 }
 
 /** List wallets by what they hold. @throws as `readReports` */

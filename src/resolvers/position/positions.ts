@@ -40,7 +40,7 @@ export async function proxyOwnerOf(
   ctx: AppContext,
 ): Promise<ProxyOwner | null> {
   if (positions.length > 0 || equityPositions.length > 0) return null;
-  return ctx.live().leverage.proxyOwner(chainId, wallet);
+  return ctx.loaders.proxyOwner.load({ chainId, wallet });
 }
 
 /** Read wallets in the order asked; each is a promise of its own, so that one that cannot be read fails alone. @throws BadRequestError */

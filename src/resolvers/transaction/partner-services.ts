@@ -26,8 +26,15 @@ export interface LeveragePort {
   manage(input: ManageInput): Promise<Plan>;
   /** What selling this collateral would lose now, at the oracle's price scaled by 1e36. */
   exitCost(chain: Chain, market: Market, collateral: bigint, price: bigint): Promise<ExitCost>;
-  /** Whose position an address holds; `null` = it is no position's contract. @throws ChainReadError */
-  proxyOwner(chainId: ChainId, address: Address): Promise<ProxyOwner | null>;
+  /**
+   * Whose positions addresses hold, in a constant number of calls; `null` = an address is no position's contract,
+   * an error = it cannot be read.
+   * @throws ChainReadError
+   */
+  proxyOwners(
+    chainId: ChainId,
+    addresses: readonly Address[],
+  ): Promise<ReadonlyMap<Address, ProxyOwner | null | Error>>;
   /** USD per whole token where it is believed. */
   usdOf(chainId: ChainId, token: Address): Decimal | undefined;
 }

@@ -2,6 +2,7 @@ import { encodeFunctionData, getAddress, zeroAddress } from 'viem';
 import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import type { Chain } from '../../catalog/types.ts';
 import { proxyAddress } from '../../chain/plans/wallets.ts';
+import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { PositionProxyError } from '../errors.ts';
 import { notASigner } from '../guards.ts';
@@ -62,23 +63,75 @@ export async function refuseProxy(reader: LatestReader, chain: Chain, user: Addr
   await requireWallet(reader, chain, user, answers[0]);
 }
 
-/** Tell whose position an address holds; `null` = it is no proxy. @throws ChainReadError */
-export async function readProxyOwner(reader: LatestReader, chain: Chain, address: Address): Promise<ProxyOwner | null> {
-  const { answers } = await reader.read([planOwner(address)]);
-  return answers[0] ? confirmOwner(reader, chain, address, answers[0]) : null;
+/**
+ * Tell whose positions addresses hold; `null` = an address is no proxy. Two calls for all of them: the owners that they name,
+ * and the positions of those owners. An address that cannot be read has its error in the answer.
+ * @throws ChainReadError
+ */
+export async function readProxyOwners(
+  reader: LatestReader,
+  chain: Chain,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, ProxyOwner | null | Error>> {
+  const named = await readEach(reader, addresses.map(planOwner));
+  const owners = [...new Set(named.flatMap((owner) => (isOwner(owner) ? [owner] : [])))];
+  const rows = await readEach(
+    reader,
+    owners.map((owner) => planPositions(chain, owner)),
+  );
+  const positions = new Map(owners.map((owner, i) => [owner, rows[i]]));
+  const found = (address: Address, owner: (typeof named)[number]): ProxyOwner | null | Error => {
+    if (!isOwner(owner)) return owner instanceof Error ? owner : null;
+    const held = positions.get(owner);
+    return held instanceof Error ? held : ownerIn(held ?? [], address, owner);
+  };
+  return new Map(addresses.map((address, i) => [address, found(address, named[i])]));
+}
+
+function isOwner(named: Address | Error | null | undefined): named is Address {
+  return typeof named === 'string' && named !== zeroAddress;
+}
+
+/**
+ * Read everything in one call, and what has no answer again alone: a contract before it in the call may have burned the gas.
+ * What cannot be read alone has its error in the answer.
+ */
+async function readEach<T>(
+  reader: LatestReader,
+  plan: readonly Read<T>[],
+): Promise<readonly (T | undefined | ChainReadError)[]> {
+  const orError = (error: unknown): ChainReadError => {
+    if (error instanceof ChainReadError) return error;
+    throw error;
+  };
+  const read = (reads: readonly Read<T>[]) =>
+    reader.read(reads).then(({ answers }) => answers as readonly (T | undefined)[]);
+  const together = plan.length > 1 ? await read(plan).catch(orError) : [];
+  const answers = together instanceof ChainReadError ? [] : together;
+  return Promise.all(
+    plan.map((one, i) => (answers[i] === undefined ? read([one]).then(([answer]) => answer, orError) : answers[i])),
+  );
 }
 
 /** What a contract says of itself is no proof: the positions of the owner that it names are. */
 async function confirmOwner(
   reader: LatestReader,
-  { contracts }: Chain,
+  chain: Chain,
   address: Address,
   owner: Address,
 ): Promise<ProxyOwner | null> {
   if (owner === zeroAddress) return null;
-  const { answers } = await reader.read([
-    readOf(contracts.flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [owner]),
-  ]);
-  const positionId = (answers[0] ?? []).findIndex(({ userProxy }) => userProxy === address);
+  const { answers } = await reader.read([planPositions(chain, owner)]);
+  return ownerIn(answers[0] ?? [], address, owner);
+}
+
+type HeldProxies = readonly { readonly userProxy: Address }[];
+
+function planPositions({ contracts }: Chain, owner: Address): Read<HeldProxies> {
+  return readOf(contracts.flashLeverage, flashLeverageAbi, 'getUserLeveragePositions', [owner]);
+}
+
+function ownerIn(positions: HeldProxies, address: Address, owner: Address): ProxyOwner | null {
+  const positionId = positions.findIndex(({ userProxy }) => userProxy === address);
   return positionId === -1 ? null : { owner, positionId };
 }

@@ -191,11 +191,12 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     expect(found).toEqual([...proxies.map((_, positionId) => ({ owner, positionId })), null, null]);
   });
 
-  test('behavior: many empty wallets are asked for their owners in one request', async () => {
+  test('behavior: many empty wallets are asked for their owners in one call', async () => {
     const node = nodes.get(chainId);
     const [proxy] = await proxiesOf(chainId, ownerOn(chainId));
     const a = [...Array.from({ length: 50 }, (_, i) => labelAddress(`nobody ${i}`)), proxy];
     node?.taken();
+    node?.calls();
     const { body } = await service.graphql(
       'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { positions { id } proxyOf { owner positionId } } }',
       { a, c: chainId },
@@ -207,5 +208,24 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
     ]);
     // Block, arrays (and stock legs where there are vaults); block, owners, and the positions of the one owner that was named.
     expect(node?.taken()).toBeLessThanOrEqual(6);
+    expect(node?.calls()).toBeLessThanOrEqual(10);
+  });
+
+  test('behavior: an address that burns all gas hides no proxy that is asked for after it', async () => {
+    const owner = ownerOn(chainId);
+    const proxies = await proxiesOf(chainId, owner);
+    const [hostile, other] = [labelAddress('burns gas'), labelAddress('burns gas too')];
+    // JUMPDEST, PUSH1 0, JUMP: without an end.
+    await withCode(chainId, hostile, '0x5b600056', () =>
+      withCode(chainId, other, '0x5b600056', async () => {
+        const { body } = await service.graphql(
+          'query($a: [Address!]!, $c: ChainId!) { wallets(addresses: $a, chainId: $c) { proxyOf { owner positionId } } }',
+          { a: [hostile, other, ...proxies], c: chainId },
+          PARTNER,
+        );
+        const found = body.data.wallets.map((wallet: Json) => wallet.proxyOf);
+        expect(found).toEqual([null, null, ...proxies.map((_, positionId) => ({ owner, positionId }))]);
+      }),
+    );
   });
 });

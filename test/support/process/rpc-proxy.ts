@@ -16,6 +16,8 @@ export interface RpcProxy {
   set(mode: ProxyMode): void;
   /** HTTP requests since the last time that it was asked. */
   taken(): number;
+  /** JSON-RPC calls since the last time that it was asked: a batch counts as many. */
+  calls(): number;
   stop(): Promise<void>;
 }
 
@@ -23,12 +25,14 @@ export interface RpcProxy {
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let mode: ProxyMode = { kind: 'pass' };
   let requests = 0;
+  let calls = 0;
   const held = new Set<ServerResponse>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requests += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
+    calls += callsIn(body);
     switch (mode.kind) {
       case 'hang':
         held.add(response);
@@ -69,10 +73,20 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       requests = 0;
       return taken;
     },
+    calls() {
+      const counted = calls;
+      calls = 0;
+      return counted;
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+function callsIn(body: string): number {
+  const asked: unknown = JSON.parse(body);
+  return Array.isArray(asked) ? asked.length : 1;
 }
