@@ -54,6 +54,7 @@ export function createCore(deps: AppDeps): Core {
     budgets,
     facts: (chainId) => snapshot.facts(chainId),
     ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
+    warnings: (chainId) => services.composed(chainId).markets.map(({ warnings }) => warnings.map(({ code }) => code)),
     persisted: () => snapshot.place().ok,
     nodes: (chainId) => nodes.get(chainId)?.status() ?? [],
     clockSkewMs: () => snapshot.place().clockSkewMs,

@@ -24,6 +24,7 @@ export interface TelemetryDeps {
   /** Asked when metrics are read, never before `start`. */
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;
+  readonly warnings: FactsMetricsDeps['warnings'];
   readonly persisted: () => boolean;
   readonly clockSkewMs: () => number | undefined;
   readonly nodes: FactsMetricsDeps['nodes'];

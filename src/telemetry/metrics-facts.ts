@@ -2,10 +2,12 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../catalog/types.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { deploymentStates } from '../domain/deployment/states.ts';
-import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
+import { type ChainFacts, type FreshnessBudgets, TVL_KEY } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
+import type { ChainTvl } from '../domain/tvl/types.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { DISAGREEMENT_EFFECTS } from '../shared/vocabulary.ts';
+import { DISAGREEMENT_EFFECTS, WARNING_CODES, type WarningCode } from '../shared/vocabulary.ts';
 
 /** What is measured of one chain node. */
 export interface NodeGauges {
@@ -21,6 +23,8 @@ export interface FactsMetricsDeps {
   readonly budgets: FreshnessBudgets;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;
+  /** The codes of the warnings of each market of a chain. */
+  readonly warnings: (chainId: ChainId) => readonly (readonly WarningCode[])[];
   /** Whether the latest version is kept outside this process too (file or Redis). */
   readonly persisted: () => boolean;
   /** How far our clock is ahead of the one that all processes share, ms; `undefined` = there is none. */
@@ -153,6 +157,29 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
     'spiral_facts_version',
     'Version of the facts as this process sees them.',
     (chainId) => facts(chainId).version,
+  );
+  gauge('spiral_markets_with_warning', 'Markets of which a value is warned about.', ['chain_id', 'code'], (target) => {
+    for (const chainId of catalog.chainIds) {
+      const markets = deps.warnings(chainId);
+      for (const code of WARNING_CODES) {
+        const warned = markets.filter((codes) => codes.includes(code)).length;
+        target.set({ chain_id: String(chainId), code }, warned);
+      }
+    }
+  });
+  const perTvl = (name: string, help: string, read: (tvl: ChainTvl) => Decimal | undefined) =>
+    gauge(name, help, ['chain_id'], (target) => {
+      for (const chainId of catalog.chainIds) {
+        const tvl = facts(chainId).groups.tvl.items.get(TVL_KEY)?.value;
+        const usd = tvl && read(tvl);
+        if (usd) target.set({ chain_id: String(chainId) }, usd.toNumber());
+      }
+    });
+  perTvl('spiral_tvl_gross_usd', 'Looped collateral in USD; absent until computed.', (tvl) => tvl.grossTvlUsd);
+  perTvl(
+    'spiral_tvl_divergent_usd',
+    'The part of the looped collateral that is valued by an oracle far from what it is compared with.',
+    (tvl) => tvl.divergentUsd,
   );
   perChain('spiral_ready', '1 while the chain is ready, else 0.', (chainId) => Number(deps.ready(chainId)));
   gauge('spiral_warmer_leases_held', '1 while this process runs a job, 0 while it stands by.', ['warmer'], (target) => {

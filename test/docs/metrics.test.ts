@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { FAILURE_REASONS } from '../../src/domain/facts.ts';
+import { FAILURE_REASONS, TVL_KEY } from '../../src/domain/facts.ts';
+import type { ChainTvl } from '../../src/domain/tvl/types.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
+import type { ChainId } from '../../src/shared/ids.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { BUDGETS, chainOf, completeFacts, NOW_MS } from '../domain/world.ts';
+import { BUDGETS, chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { readMetrics, readPromql } from './promql.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -13,14 +16,22 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 /** What Prometheus adds to every series. */
 const ADDED = new Set(['instance', 'job']);
 
+const usd = new Decimal(1);
+const tvlOf = (chainId: ChainId): ChainTvl => ({
+  ...{ chainId, tvlUsd: usd, grossTvlUsd: usd, borrowedUsd: usd, badDebtUsd: usd, divergentUsd: usd },
+  ...{ oracleDivergences: [], asOfMs: NOW_MS, positions: 1, users: 1, wallets: [] },
+  ...{ outsideCatalog: 0, unreadableWallets: 0 },
+});
+
 /** Everything that can be told, told once, and what Prometheus then reads. */
 async function printed() {
   const catalog = createCatalog(curatedChains);
   const metrics = createMetrics({
     catalog,
     budgets: BUDGETS,
-    facts: (chainId) => completeFacts(chainOf(chainId)),
+    facts: (chainId) => withItem(completeFacts(chainOf(chainId)), 'tvl', TVL_KEY, { value: tvlOf(chainId) }),
     ready: () => true,
+    warnings: () => [['off_peg']],
     persisted: () => true,
     clockSkewMs: () => 0,
     nodes: () => [

@@ -25,6 +25,7 @@ const metrics = createMetrics({
   budgets: BUDGETS,
   facts: emptyChainFacts,
   ready: () => true,
+  warnings: () => [],
   persisted: () => true,
   clockSkewMs: () => 0,
   nodes: () => [],

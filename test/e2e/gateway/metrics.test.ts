@@ -1,5 +1,6 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
 import { type App, createApp } from '../../../src/app.ts';
 import { createConfig } from '../../../src/config/config.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
@@ -62,6 +63,23 @@ describe('/metrics', () => {
       0,
     );
     await app.warmers.refresh('incentives:1');
+  });
+
+  test('behavior: an oracle far from the price shows in the warnings, and in the part of the TVL that stands on it', async () => {
+    const local = cluster.world.chains.on(1);
+    const market = marketByKey(local.chain, 'weETH/WETH 94.5');
+    const warned = 'spiral_markets_with_warning{chain_id="1",code="oracle_divergence"}';
+    const divergent = 'spiral_tvl_divergent_usd{chain_id="1"}';
+    expect([await value(warned), await value(divergent)]).toEqual([0, 0]);
+    const price = await local.oraclePrice(market);
+    await local.setOraclePrice(market, price * 2n);
+    for (const name of ['lending-state:1', 'tvl:1']) await app.warmers.refresh(name);
+    expect(await value(warned)).toBe(1);
+    expect(await value(divergent)).toBeGreaterThan(0);
+    expect(await value(divergent)).toBeLessThan(await value('spiral_tvl_gross_usd{chain_id="1"}'));
+    await local.setOraclePrice(market, price);
+    for (const name of ['lending-state:1', 'tvl:1']) await app.warmers.refresh(name);
+    expect([await value(warned), await value(divergent)]).toEqual([0, 0]);
   });
 
   test('behavior: no request can make a label of its own', async () => {
