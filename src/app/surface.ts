@@ -56,11 +56,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     config,
     keys,
     clock,
-    timers: deps.timers,
     turns,
     logger,
     ...onError,
-    ...(metrics === undefined ? {} : { onExchange: metrics.exchange }),
+    ...(metrics === undefined ? {} : { onInsured: metrics.insuredCharge }),
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
@@ -127,7 +126,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     trustedProxies: env.TRUSTED_PROXIES,
   });
   const early = createEarlyRefusals({
-    usedUp: door.usedUp,
+    exhausted: door.exhausted,
     uncharged: status.paths,
     graphqlPath: GRAPHQL_PATH,
     heads,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clientLimited } from '../limits/budgets.ts';
 import { WINDOW_SEC } from '../limits/limits.ts';
-import { budgetHeaders, type Standing } from '../limits/request-context.ts';
+import { budgetHeaders, type RateLimitStatus } from '../limits/request-context.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -14,8 +14,8 @@ import type { ReadyHeads } from './ready-heads.ts';
 import { isLong } from './write.ts';
 
 export interface EarlyRefusalDeps {
-  /** Where the budget of a caller stands when nothing of it is left; `undefined` = something may be, or it has none. */
-  readonly usedUp: (clientIp: string, authorization: string | undefined) => Standing | undefined;
+  /** The status of a caller's budget when nothing of it is left; `undefined` = something may be, or it has none. */
+  readonly exhausted: (clientIp: string, authorization: string | undefined) => RateLimitStatus | undefined;
   /** Paths that are not charged to the address. */
   readonly uncharged: readonly string[];
   /** Where refusals have the form of GraphQL. */
@@ -53,28 +53,28 @@ const ID = 'ID'.repeat(16);
  * nothing is read of the body, nothing is thrown or logged, and the text is made once a second. `undefined` = not refused.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
-  const { usedUp, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
+  const { exhausted, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
   const prepared = new Map<string, Prepared>();
   let preparedSec = 0;
 
-  const prepare = (standing: Standing, accept: string | undefined, isGraphQL: boolean): Prepared => {
-    const error = clientLimited(standing);
-    const { code, message, status, details, retryAfterSec = standing.resetSec } = error;
+  const prepare = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
+    const error = clientLimited(rateLimit);
+    const { code, message, status, details, retryAfterSec = rateLimit.resetSec } = error;
     const { headers, body } = isGraphQL
-      ? graphqlRefusal(toGraphQLError(error, ID, logger), accept, { standing })
+      ? graphqlRefusal(toGraphQLError(error, ID, logger), accept, { rateLimit })
       : errorResponse({ code, message, status, details, retryAfterSec }, ID);
     const [before = '', after = ''] = String(body).split(ID);
     const own = Object.entries(headers).filter(([name]) => !name.startsWith('ratelimit'));
     return { error, status, headers: Object.fromEntries(own), parts: [before, after] };
   };
-  const preparedOf = (standing: Standing, accept: string | undefined, isGraphQL: boolean): Prepared => {
+  const preparedOf = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
     const second = Math.floor(clock.now() / 1_000);
     // Heads are dated.
     if (second !== preparedSec) prepared.clear();
     preparedSec = second;
     const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';
-    const key = `${form} ${standing.policy} ${standing.limit} ${standing.resetSec}`;
-    const known = prepared.get(key) ?? prepare(standing, accept, isGraphQL);
+    const key = `${form} ${rateLimit.policy} ${rateLimit.limit} ${rateLimit.resetSec}`;
+    const known = prepared.get(key) ?? prepare(rateLimit, accept, isGraphQL);
     prepared.set(key, known);
     return known;
   };
@@ -82,20 +82,20 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   return (req: IncomingMessage, res: ServerResponse, path: string): EarlyRefusal | undefined => {
     if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
     const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
-    const standing = usedUp(
+    const rateLimit = exhausted(
       info.clientIp,
       path === graphqlPath || path.startsWith(ROWS) ? info.authorization : undefined,
     );
-    if (standing === undefined) return undefined;
-    const { error, status, headers, parts } = preparedOf(standing, req.headers.accept, path === graphqlPath);
+    if (rateLimit === undefined) return undefined;
+    const { error, status, headers, parts } = preparedOf(rateLimit, req.headers.accept, path === graphqlPath);
     onError?.(error);
     const body = parts[0] + info.correlationId + parts[1];
     if (!heads.fit(req, res) || isLong(req)) {
-      const own = { ...headers, ...budgetHeaders({ standing }, WINDOW_SEC) };
+      const own = { ...headers, ...budgetHeaders({ rateLimit }, WINDOW_SEC) };
       return { info, response: { status, headers: own, body } };
     }
     const length = `content-length: ${body.length}\r\n`;
-    const head = heads.head(status, headers, info, standing, length);
+    const head = heads.head(status, headers, info, rateLimit, length);
     sendReady(res, status, head, req.method === 'HEAD' ? undefined : body);
     return { info };
   };

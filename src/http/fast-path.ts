@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../limits/budgets.ts';
 import { WINDOW_SEC } from '../limits/limits.ts';
-import { budgetHeaders, type Standing } from '../limits/request-context.ts';
+import { budgetHeaders, type RateLimitStatus } from '../limits/request-context.ts';
 import type { RenderedRows } from '../rest/rendered.ts';
 import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
 import { sendReady } from './head.ts';
@@ -10,8 +10,8 @@ import type { Unread } from './unread-answers.ts';
 
 export interface FastPathDeps {
   readonly hit: RenderedRows['hit'];
-  /** Charge an address for an operation; `undefined` = its budget does not allow it, and nothing was charged. */
-  readonly charge: (clientIp: string, operation: string) => Standing | null | undefined;
+  /** Charge an address for an operation; `undefined` = too little is left of its budget. */
+  readonly charge: (clientIp: string, operation: string) => Promise<RateLimitStatus | null | undefined>;
   readonly heads: ReadyHeads;
   readonly unread: Unread;
   /** Whether every origin may read every answer. */
@@ -28,11 +28,11 @@ export interface Answered {
 
 /**
  * Build the short way for public rows whose bytes are ready: everything that holds for other requests (budget, ids, headers)
- * holds here, without a promise and with heads that are put together once a second. `undefined` = not answered,
- * nothing was written or charged: the request goes the usual way.
+ * holds here, with heads that are put together once a second. `undefined` = not answered and nothing was written: the request
+ * goes the usual way.
  */
 export function createFastPath({ hit, charge, heads, unread, anyOrigin, trustedProxies }: FastPathDeps) {
-  return (req: IncomingMessage, res: ServerResponse): Answered | undefined => {
+  return async (req: IncomingMessage, res: ServerResponse): Promise<Answered | undefined> => {
     const { method, headers: asked } = req;
     if ((method !== 'GET' && method !== 'HEAD') || asked.authorization !== undefined || asked.host === undefined)
       return undefined;
@@ -42,13 +42,13 @@ export function createFastPath({ hit, charge, heads, unread, anyOrigin, trustedP
     const info = requestInfoOf(asked, req.socket.remoteAddress, trustedProxies);
     const { body, text } = found.variant;
     if (unread.refuses(addressIdentity(info.clientIp), body.length)) return undefined;
-    const standing = charge(info.clientIp, found.row.operation);
-    if (standing === undefined) return undefined;
+    const rateLimit = await charge(info.clientIp, found.row.operation);
+    if (rateLimit === undefined) return undefined;
     const sent = found.status === 304 || method === 'HEAD' ? undefined : (text ?? body);
     if (heads.fit(req, res)) {
-      sendReady(res, found.status, heads.head(found.status, found.headers, info, standing), sent);
+      sendReady(res, found.status, heads.head(found.status, found.headers, info, rateLimit), sent);
     } else {
-      const own = { 'x-correlation-id': info.correlationId, ...budgetHeaders({ standing }, WINDOW_SEC) };
+      const own = { 'x-correlation-id': info.correlationId, ...budgetHeaders({ rateLimit }, WINDOW_SEC) };
       res.writeHead(found.status, { ...heads.headers(found.headers), ...own });
       if (typeof sent === 'string') res.end(sent, 'latin1');
       else res.end(sent);

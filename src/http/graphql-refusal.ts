@@ -9,7 +9,7 @@ const RESPONSE_TYPE = 'application/graphql-response+json';
 export function graphqlRefusal(
   error: GraphQLError,
   accept: string | undefined,
-  visit: Pick<Visit, 'standing'> | null,
+  visit: Pick<Visit, 'rateLimit'> | null,
 ): RestResponse {
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };

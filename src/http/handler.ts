@@ -99,10 +99,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     }
   };
 
-  const takeFast = (req: IncomingMessage, res: ServerResponse): boolean => {
+  const takeFast = async (req: IncomingMessage, res: ServerResponse): Promise<boolean> => {
     if (!deps.fast || hostsOf(req) > 1) return false;
     const startedMs = clock.now();
-    const answered = deps.fast(req, res);
+    const answered = await deps.fast(req, res);
     if (!answered) return false;
     const { info, route } = answered;
     const over = guarded(info.correlationId, () =>
@@ -167,6 +167,11 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     unread.note(res, identity);
   };
 
+  const respond = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
+    if ((await takeFast(req, res)) || refuseEarly(req, res, state)) return;
+    await answer(req, res, state);
+  };
+
   const commonOf = (req: IncomingMessage, { correlationId }: State): Headers => ({
     ...SECURITY_HEADERS,
     'x-correlation-id': correlationId,
@@ -202,13 +207,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     node(req, res) {
       req.url = originForm(req.url ?? '/');
       const state: State = { correlationId: '', path: splitTarget(req.url).path };
-      try {
-        if (takeFast(req, res) || refuseEarly(req, res, state)) return;
-      } catch (error) {
-        if (!attempt(() => fail(error, req, res, state))) res.destroy();
-        return;
-      }
-      answer(req, res, state).catch((error: unknown) => {
+      respond(req, res, state).catch((error: unknown) => {
         if (!attempt(() => fail(error, req, res, state))) res.destroy();
       });
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WINDOW_SEC } from '../limits/limits.ts';
-import type { Standing } from '../limits/request-context.ts';
+import type { RateLimitStatus } from '../limits/request-context.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { RequestInfo } from '../shared/request-info.ts';
 import { headLines, statusLine, takesReadyHeads } from './head.ts';
@@ -17,7 +17,7 @@ export interface ReadyHeads {
    * @param own headers of this kind of answer: the same object for a second at most, because the date is kept with them
    * @param more lines of this answer alone
    */
-  head(status: number, own: Headers, info: RequestInfo, standing: Standing | null, more?: string): string;
+  head(status: number, own: Headers, info: RequestInfo, rateLimit: RateLimitStatus | null, more?: string): string;
   /** What every answer carries, and the own headers of this one, for `writeHead`. */
   headers(own: Headers): Headers;
 }
@@ -45,13 +45,13 @@ export function createReadyHeads({ cors, clock }: { readonly cors: CorsPolicy; r
     headers,
     // What ends with its answer says so in the head: the connection of an older client, or of a service that stops.
     fit: (req, res) => possible && res.shouldKeepAlive && (cors.origins === '*' || req.headers.origin === undefined),
-    head: (status, own, { correlationId }, standing, more = '') =>
-      `${sharedLines(status, own)}${more}x-correlation-id: ${correlationId}\r\n${standing ? budgetLines(standing) : ''}\r\n`,
+    head: (status, own, { correlationId }, rateLimit, more = '') =>
+      `${sharedLines(status, own)}${more}x-correlation-id: ${correlationId}\r\n${rateLimit ? budgetLines(rateLimit) : ''}\r\n`,
   };
 }
 
 /** `budgetHeaders` as lines. */
-function budgetLines({ policy, limit, remaining, resetSec }: Standing): string {
+function budgetLines({ policy, limit, remaining, resetSec }: RateLimitStatus): string {
   return (
     `ratelimit-policy: "${policy}";q=${limit};w=${WINDOW_SEC}\r\n` +
     `ratelimit: "${policy}";r=${remaining};t=${resetSec}\r\n`

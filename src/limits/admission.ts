@@ -1,8 +1,8 @@
 import type { Caller } from '../resolvers/common/context.ts';
 import { type AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
-import { type Budgets, RateLimitedError } from './budgets.ts';
+import type { Budgets } from './budgets.ts';
 import { DOOR_POINTS } from './limits.ts';
-import type { Standing, Visit } from './request-context.ts';
+import type { Visit } from './request-context.ts';
 
 export type DoorSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
 
@@ -14,8 +14,6 @@ export interface AdmissionDeps {
   /** Whether a header can be judged without asking the database for the first time. Absent: none can. */
   readonly knows?: (header: string) => boolean;
   readonly budgets: Budgets;
-  /** Told when a key's budget is found used up. */
-  readonly onUsedUp?: (authorization: string, standing: Standing) => void;
 }
 
 export interface Admission {
@@ -36,22 +34,12 @@ export interface Admission {
 type Judged = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
 
 /** Build the check that every request passes first, the same for GraphQL and REST. */
-export function createAdmission({ verify, watch, knows, budgets, onUsedUp }: AdmissionDeps): Admission {
-  const charge: Budgets['charge'] = async (visit, points, whenStoreFails) => {
-    try {
-      return await budgets.charge(visit, points, whenStoreFails);
-    } catch (error) {
-      const { caller, authorization, standing } = visit;
-      const isKey = caller.kind === 'key' && authorization !== undefined;
-      if (isKey && standing !== null && error instanceof RateLimitedError) onUsedUp?.(authorization, standing);
-      throw error;
-    }
-  };
+export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
   const judge = async (visit: Visit, surface: DoorSurface): Promise<Judged> => {
     if (visit.authorization === undefined) return { caller: { kind: 'anonymous' } };
     // Guessing is as limited as asking, and is charged before the database is asked.
     const isGuess = knows === undefined || !knows(visit.authorization);
-    const giveBack = isGuess ? budgets.chargeAhead(visit, DOOR_POINTS) : noop;
+    const giveBack = isGuess ? await budgets.chargeAhead(visit, DOOR_POINTS) : noop;
     try {
       const key = await verify(visit.authorization);
       if (key === null) return { caller: null, charged: isGuess };
@@ -73,15 +61,15 @@ export function createAdmission({ verify, watch, knows, budgets, onUsedUp }: Adm
       // A key that is refused is charged to the address.
       const isCharged = judged.caller === null && judged.charged;
       const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
-      if (!isCharged) await charge(visit, opened ? points : DOOR_POINTS, whenStoreFails);
+      if (!isCharged) await budgets.charge(visit, opened ? points : DOOR_POINTS, whenStoreFails);
       if (!opened) {
-        visit.standing = null;
+        visit.rateLimit = null;
         throw new UnauthorizedError();
       }
     },
     follow: ({ caller, authorization }, onEnd) =>
       caller.kind === 'key' && authorization !== undefined ? (watch?.(authorization, onEnd) ?? noop) : noop,
-    charge: (visit, points) => charge(visit, points, 'closed'),
+    charge: (visit, points) => budgets.charge(visit, points, 'closed'),
     refund: (visit, points) => budgets.refund(visit, points),
   };
 }

@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
-import { type Count, type Counters, createMemoryCounters, type LocalCounters } from './counters.ts';
+import type { Limiter, Limiters, WhenStoreFails } from './limiters.ts';
 import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
-import type { Standing, Visit } from './request-context.ts';
+import type { RateLimitStatus, Visit } from './request-context.ts';
 
 export interface RateLimitedDetails {
   /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = subscriptions kept open. */
@@ -30,58 +32,56 @@ function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
   return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 
-/** Say that nothing is left of a client's budget. */
-export function clientLimited({ policy, limit, resetSec }: Pick<Standing, 'policy' | 'limit' | 'resetSec'>) {
+/** The error of a client whose budget is used up. */
+export function clientLimited({ policy, limit, resetSec }: Pick<RateLimitStatus, 'policy' | 'limit' | 'resetSec'>) {
   return new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
 }
 
-/** Addresses remembered at once; about 100 bytes each. */
-export const MAX_ADDRESSES = 50_000;
-const MAX_KEYS = 10_000;
-
-/** Whether a charge that the shared store cannot take is counted here instead, or refused. */
-export type WhenStoreFails = 'open' | 'closed';
+/** How long a client counts as exhausted without another charge: points may be given back to it by another process. */
+const EXHAUSTED_MS = 1_000;
+const MAX_EXHAUSTED = 10_000;
 
 export interface BudgetDeps {
   readonly limits: Limits;
+  readonly limiters: Limiters;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Counters that all processes share. Without them everything is counted here. */
-  readonly shared?: Counters;
-  /** Counters of addresses, which answer at once. Without them addresses are counted here alone. */
-  readonly addresses?: LocalCounters;
 }
+
+/** A budget as its latest charge left it; `null` = the tier has none. */
+export type Charged = RateLimitStatus | null;
 
 export interface Budgets {
   /**
-   * Charge a visit's client and note where its budget stands.
+   * Charge a visit's client and note the status of its budget.
    * @returns the points that were counted: at most a whole budget
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
    */
   charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
+  /** Charge an address without a key. @returns the status of its budget; `undefined` = too little was left */
+  chargeAddress(clientIp: string, points: number): Promise<Charged | undefined>;
   /**
-   * Charge an address without a key, at once, when its budget allows: where it then stands, `null` without a budget.
-   * `undefined` = it does not allow it, and nothing was charged.
+   * Charge the address of a visit, whatever its key, and note the status of its budget.
+   * @returns what gives the charge back, and never throws. @throws RateLimitedError
    */
-  chargeAddress(clientIp: string, points: number): Standing | null | undefined;
-  /** Where the budget of an address stands when nothing of it is left; `undefined` = something is, or it has none. */
-  usedUp(clientIp: string): Standing | undefined;
+  chargeAhead(visit: Visit, points: number): Promise<() => void>;
   /** Give a visit's client points back that were charged for work that was not done. Never throws. */
   refund(visit: Visit, points: number): Promise<void>;
-  /**
-   * Charge the address of a visit, whoever it is, and note where its budget stands.
-   * @returns what gives the charge back. @throws RateLimitedError
-   */
-  chargeAhead(visit: Visit, points: number): () => void;
+  /** The status of a client that was found to have nothing left within the last second; `undefined` = it may have something. */
+  exhausted(client: Client): RateLimitStatus | undefined;
 }
 
-/**
- * Build the budgets of clients. Addresses are counted here, because public reads must not wait for a shared store; what other
- * processes counted comes afterwards. Keys are counted in the shared store where there is one.
- */
-export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetDeps): Budgets {
-  const addresses = own.addresses ?? createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
-  const keysHere = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_KEYS }, clock);
+/** A client, by the header of its valid key or by its address. */
+export type Client = { readonly authorization: string } | { readonly clientIp: string };
+
+/** Build the budgets of clients. An address is always counted, by this process when the shared store fails. */
+export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): Budgets {
+  const exhausted = new LRUCache<
+    string,
+    { readonly policy: Tier; readonly endsAtMs: number; readonly untilMs: number }
+  >({
+    max: MAX_EXHAUSTED,
+  });
   let storeWorks = true;
   const noteStore = (works: boolean) => {
     if (works !== storeWorks) {
@@ -91,75 +91,106 @@ export function createBudgets({ limits, clock, logger, shared, ...own }: BudgetD
     storeWorks = works;
   };
 
-  const count = async (visit: Visit, points: number, whenStoreFails: WhenStoreFails) => {
-    if (visit.caller.kind === 'anonymous') return addresses.add(addressIdentity(visit.clientIp), points);
-    if (shared === undefined) return keysHere.add(visit.caller.keyId, points);
-    try {
-      const counted = await shared.add(visit.caller.keyId, points);
-      noteStore(true);
-      return counted;
-    } catch (error) {
-      noteStore(false);
-      if (whenStoreFails === 'open') return keysHere.add(visit.caller.keyId, points);
-      const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
-      throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
-    }
+  const statusOf = (policy: Tier, remaining: number, msLeft: number): RateLimitStatus => {
+    const { points: limit } = limits[policy];
+    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
+    return { policy, limit, remaining: Math.min(limit, remaining), resetSec };
   };
 
-  const standingOf = (policy: Tier, { used, msLeft }: Count): Standing => {
-    const limit = limits[policy].points;
-    const resetSec = Math.max(1, Math.ceil(msLeft / 1000));
-    return { policy, limit, remaining: Math.min(limit, Math.max(0, limit - used)), resetSec };
+  /** @returns where the budget is after the charge, and whether the charge fits into it. @throws what the store fails with */
+  const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+    const [result, fits] = await limiter.consume(identity, points).then(
+      (left) => [left, true] as const,
+      (refused: unknown) => {
+        if (refused instanceof RateLimiterRes) return [refused, false] as const;
+        throw refused;
+      },
+    );
+    const { remainingPoints, msBeforeNext } = result;
+    if (!fits || remainingPoints === 0) {
+      const nowMs = clock.now();
+      const endsAtMs = nowMs + msBeforeNext;
+      exhausted.set(noteOf(client), { policy: tier, endsAtMs, untilMs: Math.min(endsAtMs, nowMs + EXHAUSTED_MS) });
+    }
+    return { status: statusOf(tier, fits ? remainingPoints : 0, msBeforeNext), fits };
   };
+  const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
+    const result = await limiter.reward(identity, points);
+    // What is given back after its window has ended is not owed by the next one.
+    if (result.consumedPoints < 0) await limiter.consume(identity, -result.consumedPoints);
+    const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
+    if (remaining > 0 && exhausted.delete(noteOf(client))) limiters.unblock(tier);
+    return statusOf(tier, remaining, result.msBeforeNext);
+  };
+  const chargeIp = (clientIp: string, points: number) => {
+    const charged = Math.min(points, limits.anonymous.points);
+    const limiter = limiters.of('anonymous', 'open');
+    return consume(limiter, 'anonymous', addressIdentity(clientIp), charged, { clientIp });
+  };
+  const limiterOf = (tier: Tier, whenStoreFails: WhenStoreFails) =>
+    limiters.of(tier, tier === 'anonymous' ? 'open' : whenStoreFails);
 
   return {
-    chargeAddress(clientIp, points) {
-      const policy = 'anonymous';
-      const limit = limits[policy].points;
-      if (limit === 0) return null;
-      const identity = addressIdentity(clientIp);
-      const charged = Math.min(points, limit);
-      const counted = addresses.add(identity, charged);
-      if (counted.used <= limit) return standingOf(policy, counted);
-      addresses.add(identity, -charged);
-      return undefined;
-    },
-    usedUp(clientIp) {
-      const { points: limit } = limits.anonymous;
-      if (limit === 0) return undefined;
-      const counted = addresses.add(addressIdentity(clientIp), 0);
-      return counted.used >= limit ? standingOf('anonymous', counted) : undefined;
-    },
-    async refund(visit, points) {
-      const policy = tierOf(visit.caller);
-      if (limits[policy].points === 0) return;
-      try {
-        visit.standing = standingOf(policy, await count(visit, -points, 'closed'));
-      } catch {
-        // The store is away, and has told so: what it counted ends with the window.
-      }
-    },
-    chargeAhead(visit, points) {
-      const { points: limit } = limits.anonymous;
-      if (limit === 0) return () => {};
-      const identity = addressIdentity(visit.clientIp);
-      const counted = addresses.add(identity, points);
-      visit.standing = standingOf('anonymous', counted);
-      if (counted.used > limit) throw clientLimited(visit.standing);
-      return () => void addresses.add(identity, -points);
-    },
     async charge(visit, points, whenStoreFails) {
-      const policy = tierOf(visit.caller);
-      const limit = limits[policy].points;
+      const tier = tierOf(visit.caller);
+      const limit = limits[tier].points;
       if (limit === 0) return 0;
       // What costs more than a whole window can still be asked for, once per window.
       const charged = Math.min(points, limit);
-      const counted = await count(visit, charged, whenStoreFails);
-      visit.standing = standingOf(policy, counted);
-      if (counted.used > limit) throw clientLimited(visit.standing);
+      const limiter = limiterOf(tier, whenStoreFails);
+      const { status, fits } = await consume(limiter, tier, clientIdentity(visit), charged, clientOf(visit)).catch(
+        (error: unknown) => {
+          noteStore(false);
+          const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
+          throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
+        },
+      );
+      if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
+      visit.rateLimit = status;
+      if (!fits) throw clientLimited(status);
       return charged;
     },
+    async chargeAddress(clientIp, points) {
+      if (limits.anonymous.points === 0) return null;
+      const { status, fits } = await chargeIp(clientIp, points);
+      return fits ? status : undefined;
+    },
+    async chargeAhead(visit, points) {
+      if (limits.anonymous.points === 0) return () => {};
+      const { clientIp } = visit;
+      const { status, fits } = await chargeIp(clientIp, points);
+      visit.rateLimit = status;
+      if (!fits) throw clientLimited(status);
+      const limiter = limiters.of('anonymous', 'open');
+      return () => {
+        giveBack(limiter, 'anonymous', addressIdentity(clientIp), points, { clientIp }).catch(() => {});
+      };
+    },
+    async refund(visit, points) {
+      const tier = tierOf(visit.caller);
+      if (limits[tier].points === 0) return;
+      try {
+        const limiter = limiterOf(tier, 'closed');
+        visit.rateLimit = await giveBack(limiter, tier, clientIdentity(visit), points, clientOf(visit));
+      } catch {
+        // The store failed, which the next charge reports; its count ends with the window.
+      }
+    },
+    exhausted(client) {
+      const note = exhausted.get(noteOf(client));
+      const nowMs = clock.now();
+      if (note === undefined || nowMs >= note.untilMs || nowMs < note.untilMs - EXHAUSTED_MS) return undefined;
+      return statusOf(note.policy, 0, note.endsAtMs - nowMs);
+    },
   };
+}
+
+function clientOf({ caller, authorization, clientIp }: Visit): Client {
+  return caller.kind === 'key' && authorization !== undefined ? { authorization } : { clientIp };
+}
+
+function noteOf(client: Client): string {
+  return 'authorization' in client ? client.authorization : addressIdentity(client.clientIp);
 }
 
 /** Name the client that a visit is counted for. */

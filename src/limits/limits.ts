@@ -1,7 +1,8 @@
 import type { Caller } from '../resolvers/common/context.ts';
 
 /** Who asks, as far as limits are concerned. */
-export type Tier = 'anonymous' | 'partner' | 'ops';
+export const TIERS = ['anonymous', 'partner', 'ops'] as const;
+export type Tier = (typeof TIERS)[number];
 
 export interface TierLimits {
   /** Cost points per window and client; 0 = no limits on how often. */

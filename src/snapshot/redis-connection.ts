@@ -104,6 +104,11 @@ export function untilAlive(redis: RedisConnection, timeoutMs: number): Promise<b
   });
 }
 
+/** Call back once, with the next command that passes. */
+export function onceAlive(redis: Redis, resume: () => void): void {
+  redis.once(ALIVE, resume);
+}
+
 /** Wait until the first attempt to connect has ended, either way. To be asked for when the connection is made. */
 export function firstTry(redis: Redis): Promise<void> {
   return new Promise((resolve) => {

@@ -32,8 +32,8 @@ export interface Metrics {
   cacheLookup(cache: string, hit: boolean): void;
   /** Tell from now on what a cache holds. */
   cacheFill(cache: string, fill: Fill): void;
-  /** Counts of addresses were exchanged with other processes, or not. */
-  exchange(ok: boolean): void;
+  /** A charge was counted by this process, because Redis does not answer. */
+  insuredCharge(): void;
   /** Recorded rates were served from memory. */
   rememberedHistory(): void;
   /** How the check of a key ended. */
@@ -144,10 +144,10 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   fillGauge('spiral_cache_bytes', 'Memory that kept answers take.', ({ bytes }) => bytes);
   fillGauge('spiral_cache_limit_bytes', 'Memory that kept answers may take.', ({ maxBytes }) => maxBytes);
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
-  const exchanges = counter(
-    'spiral_limiter_exchanges_total',
-    'Exchanges of the counts of addresses with other processes.',
-    ['outcome'],
+  const insured = counter(
+    'spiral_limiter_insured_total',
+    'Charges that this process counted alone, because Redis did not answer.',
+    [],
   );
   const remembered = counter(
     'spiral_histories_from_memory_total',
@@ -241,7 +241,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       const limiter = limiterOf(error instanceof GraphQLError ? appErrorBehind(error) : error);
       if (limiter !== null) refusals.inc({ limiter });
     },
-    exchange: (ok) => exchanges.inc({ outcome: ok ? 'ok' : 'failed' }),
+    insuredCharge: () => insured.inc(),
     rememberedHistory: () => remembered.inc(),
     keyCheck: (outcome) => keyChecks.inc({ outcome }),
     build: (verb, outcome) => builds.inc({ verb, outcome }),

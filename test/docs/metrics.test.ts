@@ -61,7 +61,6 @@ async function printed() {
     metrics.warmerRun({ name: 'prices:1', ok: yes, ms: 1 });
     metrics.query({ durationMs: 1, failed: yes });
     metrics.cacheLookup('composition', yes);
-    metrics.exchange(yes);
   }
   for (const outcome of ['accepted', 'grace', 'refused', 'unavailable']) metrics.keyCheck(outcome);
   metrics.refused(new RateLimitedError({ scope: 'client', policy: 'anonymous', limit: 1, windowSec: 60 }, 1));
@@ -70,6 +69,7 @@ async function printed() {
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
   metrics.cacheFill('rest', { bytes: 1, maxBytes: 2, entries: 1 });
   metrics.slowReader();
+  metrics.insuredCharge();
   metrics.connectionRefused();
   metrics.watchEdge({ connections: () => 1, unreadBytes: () => 1 });
   metrics.rememberedHistory();

@@ -21,7 +21,6 @@ import manifest from '../../src/rest/generated/manifest.json' with { type: 'json
 import { createRoutes } from '../../src/rest/routes/index.ts';
 import type { RestRequest } from '../../src/rest/types.ts';
 import { buildSchema } from '../../src/schema/index.ts';
-import { systemTimers } from '../../src/shared/timers.ts';
 import { NOW_MS } from '../domain/world.ts';
 import { completeContext } from '../resolvers/world.ts';
 import { captureLogs } from '../support/log-capture.ts';
@@ -75,7 +74,6 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     config,
     keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
     clock: faulty('clock', clock),
-    timers: systemTimers,
     turns: faulty('turns', turns),
     logger: logs.logger,
   });
@@ -117,7 +115,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
   const heads = createReadyHeads({ cors, clock });
   const early = createEarlyRefusals({
-    usedUp: door.usedUp,
+    exhausted: door.exhausted,
     uncharged: [],
     graphqlPath: GRAPHQL_PATH,
     heads: faulty('heads', heads),

@@ -1,8 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressIdentity, createBudgets } from '../../src/limits/budgets.ts';
-import { type Counters, createMemoryCounters } from '../../src/limits/counters.ts';
+import { createMemoryCounters } from '../../src/limits/counters.ts';
+import { createMemoryLimiters, createRedisLimiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import { budgetHeaders, openVisit, type Visit } from '../../src/limits/request-context.ts';
 import { captureLogs } from '../support/log-capture.ts';
@@ -19,28 +21,34 @@ const visitOf = (clientIp: string, keyId?: string, tier: 'partner' | 'ops' = 'pa
   caller: keyId === undefined ? { kind: 'anonymous' } : { kind: 'key', keyId, tier },
 });
 
-const failing: Counters = { add: () => Promise.reject(new Error('redis://user:secret@10.0.0.1 is away')) };
+/** A connection that looks ready and fails with every command. */
+const failing = {
+  status: 'ready',
+  defineCommand() {},
+  rlflxIncr: () => Promise.reject(new Error('redis://user:secret@10.0.0.1 is away')),
+} as unknown as Redis;
 
 describe('createBudgets', () => {
-  const create = (shared?: Counters) => {
+  const create = (redis?: Redis) => {
     const logs = captureLogs();
-    return {
-      logs,
-      ...createBudgets({ limits, clock, logger: logs.logger, ...(shared === undefined ? {} : { shared }) }),
-    };
+    const limiters =
+      redis === undefined
+        ? createMemoryLimiters({ limits, clock })
+        : createRedisLimiters({ limits, clock, redis, onceAlive() {} });
+    return { logs, ...createBudgets({ limits, limiters, clock, logger: logs.logger }) };
   };
 
   test('default: points are taken until the window ends', async () => {
     const { charge } = create();
     const visit = visitOf('192.0.2.1');
     await charge(visit, 30, 'closed');
-    expect(visit.standing).toEqual({ policy: 'anonymous', limit: 100, remaining: 70, resetSec: 60 });
+    expect(visit.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 70, resetSec: 60 });
     nowMs += 20_500;
     await charge(visit, 70, 'closed');
-    expect(visit.standing).toEqual({ policy: 'anonymous', limit: 100, remaining: 0, resetSec: 40 });
+    expect(visit.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 0, resetSec: 40 });
     nowMs += 39_500;
     await charge(visit, 1, 'closed');
-    expect(visit.standing).toMatchObject({ remaining: 99, resetSec: 60 });
+    expect(visit.rateLimit).toMatchObject({ remaining: 99, resetSec: 60 });
   });
 
   test('error: RateLimitedError says when', async () => {
@@ -53,7 +61,7 @@ describe('createBudgets', () => {
       retryAfterSec: 59,
       details: { scope: 'client', policy: 'anonymous', limit: 100, windowSec: 60 },
     });
-    expect(visit.standing).toMatchObject({ remaining: 0, resetSec: 59 });
+    expect(visit.rateLimit).toMatchObject({ remaining: 0, resetSec: 59 });
   });
 
   test('behavior: keys and addresses have budgets of their own', async () => {
@@ -61,10 +69,10 @@ describe('createBudgets', () => {
     await charge(visitOf('192.0.2.1'), 100, 'closed');
     const other = visitOf('192.0.2.2');
     await charge(other, 1, 'closed');
-    expect(other.standing).toMatchObject({ remaining: 99 });
+    expect(other.rateLimit).toMatchObject({ remaining: 99 });
     const keyed = visitOf('192.0.2.1', 'key-a');
     await charge(keyed, 1, 'closed');
-    expect(keyed.standing).toMatchObject({ policy: 'partner', remaining: 999 });
+    expect(keyed.rateLimit).toMatchObject({ policy: 'partner', remaining: 999 });
   });
 
   test('behavior: a key that moves between addresses has one budget', async () => {
@@ -72,14 +80,14 @@ describe('createBudgets', () => {
     await charge(visitOf('192.0.2.1', 'key-a'), 600, 'closed');
     const visit = visitOf('192.0.2.2', 'key-a');
     await charge(visit, 300, 'closed');
-    expect(visit.standing).toMatchObject({ remaining: 100 });
+    expect(visit.rateLimit).toMatchObject({ remaining: 100 });
   });
 
   test('behavior: 0 is no limit', async () => {
     const { charge } = create();
     const visit = visitOf('192.0.2.1', 'key-a', 'ops');
     await charge(visit, 1_000_000, 'closed');
-    expect(visit.standing).toBeNull();
+    expect(visit.rateLimit).toBeNull();
     expect(budgetHeaders(visit, 60)).toEqual({});
   });
 
@@ -108,7 +116,7 @@ describe('createBudgets', () => {
     await expect(charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
     const nobody = visitOf('192.0.2.9');
     await charge(nobody, 1, 'closed');
-    expect(nobody.standing).toMatchObject({ remaining: 99 });
+    expect(nobody.rateLimit).toMatchObject({ remaining: 99 });
   });
 });
 
@@ -156,7 +164,7 @@ describe('budgetHeaders', () => {
   test('default: the form of the IETF draft', () => {
     const visit = {
       ...visitOf('192.0.2.1'),
-      standing: { policy: 'partner', limit: 3_000, remaining: 2_990, resetSec: 42 } as const,
+      rateLimit: { policy: 'partner', limit: 3_000, remaining: 2_990, resetSec: 42 } as const,
     };
     expect(budgetHeaders(visit, 60)).toEqual({
       'ratelimit-policy': '"partner";q=3000;w=60',

@@ -27,7 +27,7 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
   const settle = (result: Shown, { info }: ServerContext): Shown => {
     const shown = presentable(result, info);
     if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
-      info.standing = null;
+      info.rateLimit = null;
       return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
     }
     const { extensions } = budgetExtension(info, WINDOW_SEC);

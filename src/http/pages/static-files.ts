@@ -26,8 +26,8 @@ export interface StaticFiles {
 export interface StaticFilesDeps {
   readonly files: Readonly<Record<string, StaticFile>>;
   readonly compress: Compress;
-  /** Charge a request to its address. @returns headers that say where the budget stands. @throws RateLimitedError */
-  readonly charge: (request: RestRequest, points: number) => Readonly<Record<string, string>>;
+  /** Charge a request to its address. @returns the headers of its budget. @throws RateLimitedError */
+  readonly charge: (request: RestRequest, points: number) => Promise<Readonly<Record<string, string>>>;
 }
 
 interface Variant {
@@ -98,7 +98,7 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
   const find = (path: string) => (Object.hasOwn(files, path) ? files[path] : undefined);
 
   const respond = async (request: RestRequest, file: StaticFile): Promise<RestResponse> => {
-    const charged = charge(request, 1);
+    const charged = await charge(request, 1);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const { code, message, status } = new MethodNotAllowedError(request.method, request.path, ['GET', 'HEAD']);
       return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
@@ -108,7 +108,7 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
     const own = { 'content-type': file.type, 'cache-control': cacheControl, ...file.headers };
     const response = encodedResponse(encoded, request.headers, { ...own, ...charged });
     const more = Math.ceil(bytesOf(response.body) / BYTES_PER_POINT) - 1;
-    return more > 0 ? { ...response, headers: { ...response.headers, ...charge(request, more) } } : response;
+    return more > 0 ? { ...response, headers: { ...response.headers, ...(await charge(request, more)) } } : response;
   };
 
   return {
