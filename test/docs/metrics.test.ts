@@ -1,17 +1,24 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { FAILURE_REASONS, TVL_KEY } from '../../src/domain/facts.ts';
 import type { ChainTvl } from '../../src/domain/tvl/types.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { ERROR_CODES } from '../../src/shared/errors.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS, chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { readMetrics, readPromql } from './promql.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const run = promisify(execFile);
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 /** What Prometheus adds to every series. */
 const ADDED = new Set(['instance', 'job']);
@@ -47,7 +54,7 @@ async function printed() {
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: [4663] });
   for (const { path: route, method } of routes) {
-    for (const status of [200, 400, 500]) metrics.request({ route, method, status, durationMs: 1 });
+    for (const status of [200, 400, 500, 503]) metrics.request({ route, method, status, durationMs: 1 });
   }
   for (const outcome of ['ok', 'absent', 'aborted', ...FAILURE_REASONS]) {
     metrics.upstreamCall({ provider: 'coingecko', outcome, ms: 1 });
@@ -64,7 +71,7 @@ async function printed() {
   }
   for (const outcome of ['accepted', 'grace', 'refused', 'unavailable']) metrics.keyCheck(outcome);
   metrics.refused(new RateLimitedError({ scope: 'client', policy: 'anonymous', limit: 1, windowSec: 60 }, 1));
-  metrics.build('leverage open', 'ok');
+  for (const outcome of ['ok', ...Object.keys(ERROR_CODES)]) metrics.build('leverage open', outcome);
   metrics.swapQuote({ chainId: 1, venue: 'AggregatorOne', outcome: 'quoted' });
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
   metrics.cacheFill('rest', { bytes: 1, maxBytes: 2, entries: 1 });
@@ -87,9 +94,14 @@ const { panels } = JSON.parse(read('ops/grafana-dashboard.json')) as { readonly 
 const shown = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat = '' }) => ({ name: title, expr, legend: legendFormat })),
 );
-const alarms = [...read('docs/operations.md').matchAll(/^\| ([A-Z]\w+) \| `((?:[^`])+)`, [^|]+\|/gm)].map(
-  ([, name = '', expr = '']) => ({ name, expr: expr.replaceAll('\\|', '|'), legend: '' }),
-);
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+}
+const { groups } = parse(read('ops/alerts.yml')) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const alarms = rules.map(({ alert: name, expr }) => ({ name, expr, legend: '' }));
 
 describe('what the dashboard and the alarms ask for', () => {
   test('behavior: every metric, label and value is printed by /metrics', async () => {
@@ -120,12 +132,34 @@ describe('what the dashboard and the alarms ask for', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('behavior: every alarm of the guide can be read', () => {
+  test('behavior: the guide has a row for every alarm, with its severity', () => {
     const guide = read('docs/operations.md');
-    const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Settings that matter'));
-    const rows = [...section.matchAll(/^\| ([A-Z]\w+) \|/gm)]
-      .map(([, name]) => name)
-      .filter((name) => name !== 'Alarm');
-    expect(alarms.map(({ name }) => name)).toEqual(rows);
+    const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Nodes'));
+    const rows = [...section.matchAll(/^\| ([A-Z]\w+) \| (critical|warning|info) \|/gm)];
+    expect(rows.map(([, name, severity]) => [name, severity])).toEqual(
+      rules.map(({ alert, labels }) => [alert, labels.severity]),
+    );
+  });
+
+  test('behavior: every alarm has a case in which it fires and one in which it does not', () => {
+    const { tests } = parse(read('ops/alerts.test.yml')) as {
+      readonly tests: readonly {
+        readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: readonly object[] }[];
+      }[];
+    };
+    const cases = tests.flatMap(({ alert_rule_test }) =>
+      alert_rule_test.map(({ alertname, exp_alerts = [] }) => `${alertname} ${exp_alerts.length > 0}`),
+    );
+    expect([...new Set(cases)].sort()).toEqual(
+      rules.flatMap(({ alert }) => [`${alert} false`, `${alert} true`]).sort(),
+    );
+  });
+
+  test.runIf(hasPromtool)('behavior: Prometheus accepts the rules, and they fire when they should', async () => {
+    const output = await run('promtool', ['check', 'rules', 'ops/alerts.yml']);
+    expect(output.stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+    await expect(run('promtool', ['test', 'rules', 'ops/alerts.test.yml'])).resolves.toMatchObject({
+      stdout: expect.stringContaining('SUCCESS'),
+    });
   });
 });
