@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
 import { captureLogs } from '../../support/log-capture.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
@@ -120,6 +121,50 @@ describe('a restart', () => {
     expect((await service.get('/v1/strategies')).status).toBe(503);
     expect((await service.get('/ready')).status).toBe(503);
     heal();
+  });
+});
+
+describe('a value that waits to be confirmed', () => {
+  test('is still doubted after a restart, with its readings: the last good one and the warning go on until the third', async () => {
+    heal();
+    await service.restart();
+    await service.app.warmed;
+    const market = marketByKey(service.world.chains.on(1).chain, 'weETH/WETH 94.5');
+    const shown = async () => {
+      const { collateral, spiralHints } = (await service.get(`/v1/strategies/${market.id}`)).body;
+      return [collateral.priceUsd, (spiralHints.warnings ?? []).map(({ code, field }: Json) => [code, field])];
+    };
+    const next = async () => {
+      service.clock.advance(61_000);
+      await service.refresh('prices:1');
+    };
+    const [good] = await shown();
+    const doubted = [
+      good,
+      [
+        ['suspect_price', 'collateral.priceUsd'],
+        ['suspect_price', 'loan.priceUsd'],
+      ],
+    ];
+    service.world.upstreams.faults.set('coingecko', { kind: 'scaled', factor: 2 });
+    service.world.upstreams.faults.set('defillama-coins', { kind: 'status', status: 500 });
+    await next();
+    expect(await shown()).toEqual(doubted);
+    // A process that is killed and finds nothing outside begins with what it wrote.
+    silence();
+    await service.restart();
+    expect(await shown()).toEqual(doubted);
+    heal();
+    service.world.upstreams.faults.set('coingecko', { kind: 'scaled', factor: 2 });
+    service.world.upstreams.faults.set('defillama-coins', { kind: 'status', status: 500 });
+    await next();
+    expect(await shown()).toEqual(doubted);
+    await next();
+    const [confirmed, warnings] = await shown();
+    expect([Number(confirmed) / Number(good), warnings]).toEqual([2, []]);
+    heal();
+    for (let i = 0; i < 3; i += 1) await next();
+    expect(await shown()).toEqual([good, []]);
   });
 });
 
