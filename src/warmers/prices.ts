@@ -1,11 +1,10 @@
 import type { Chain, Token } from '../catalog/types.ts';
-import type { ChainFacts, FailureReason, UsdPrice } from '../domain/facts.ts';
-import { oracleUsd } from '../domain/market/prices.ts';
-import { peggedTokens } from '../domain/market/statics.ts';
-import { agree, isOffPeg, isSuspectPrice, type PriceReferences } from '../domain/plausibility/judge.ts';
+import type { FailureReason, UsdPrice } from '../domain/facts.ts';
+import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
-import { Decimal } from '../shared/decimal.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { Batch, PricePort } from '../upstreams/types.ts';
+import { referencesOf, type Told } from './price-references.ts';
 import { type Answer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
@@ -48,40 +47,7 @@ export function createPricesWarmer(
   };
 }
 
-/** What prices were told of a token, by whoever answered. */
-type Told = (address: string) => readonly UsdPrice[];
-const AT_PEG: UsdPrice = { usd: new Decimal(1) };
 type References = (token: Token, told: Told) => PriceReferences;
-
-/**
- * What a price is compared with. An oracle tells it in a loan token, whose own price is the last good one, or the one told with
- * it: of a stablecoin one that is near its peg, or the peg, of another token what all who tell it agree on.
- */
-function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Told): PriceReferences {
-  const { items } = facts.groups.price;
-  const pegged = peggedTokens(chain);
-  const known = (address: Token['address']): UsdPrice | undefined => {
-    const lastGood = items.get(address)?.value;
-    if (lastGood) return lastGood;
-    const prices = told(address);
-    if (pegged.has(address)) return prices.find(({ usd }) => !isOffPeg(usd)) ?? AT_PEG;
-    const [first] = prices;
-    return first && prices.every(({ usd }) => agree(first.usd, usd)) ? first : undefined;
-  };
-  const market = chain.markets.find(
-    ({ collateral, oracle, loan }) =>
-      collateral.address === token.address &&
-      facts.groups.oracle.items.has(oracle) &&
-      known(loan.address) !== undefined,
-  );
-  const oracle = market && facts.groups.oracle.items.get(market.oracle);
-  const loanUsd = market && known(market.loan.address)?.usd;
-  return {
-    pegged: pegged.has(token.address),
-    lastGood: items.get(token.address)?.value.usd,
-    oracle: market && oracle && loanUsd && oracleUsd(market, oracle.value.price, loanUsd),
-  };
-}
 
 interface Asked extends Batch<UsdPrice> {
   /** The provider as a whole failed: its reasons say nothing about a single token. */

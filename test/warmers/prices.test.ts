@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Token } from '../../src/catalog/types.ts';
 import { createMemoryLease } from '../../src/snapshot/lease.ts';
 import { createWarmerRunner } from '../../src/warmers/runner.ts';
 import type { Warmer } from '../../src/warmers/types.ts';
@@ -223,6 +224,34 @@ describe('prices', () => {
         ];
         await w.run('prices:1');
         expect(w.facts().groups.price.items.get(address)?.value.usd.toFixed()).toBe(shown);
+      },
+    );
+
+    test.each([
+      ['of it alone', 'WETH', (symbol: string) => symbol === 'WETH'],
+      ['of all that follows it', 'weETH', (symbol: string) => /ETH/.test(symbol)],
+    ])(
+      'before any price is known, a false one of a loan token (%s) is held against what two oracles make of it',
+      async (_, symbol, isFalse) => {
+        const told = (usd: string) => async (tokens: readonly Token[]) =>
+          all(
+            tokens.map(({ address }) => address),
+            (address) => ({ usd: pct(tokens.some((t) => t.address === address && isFalse(t.symbol)) ? usd : '1') }),
+          );
+        const first = async (second: string | null) => {
+          const w = world();
+          await w.run('lending-state:1');
+          w.ports.prices = [
+            { name: 'coingecko', usdPrices: told('900000000') },
+            { name: 'defillama', usdPrices: second === null ? fails('timeout') : told(second) },
+          ];
+          await w.run('prices:1');
+          const { items, failures } = w.facts().groups.price;
+          const { address } = token(symbol);
+          return [items.get(address)?.value.usd.toFixed(), failures.get(address)?.suspect?.value.toFixed()];
+        };
+        expect(await first(null)).toEqual([undefined, '900000000']);
+        expect(await first('1')).toEqual(['1', undefined]);
       },
     );
 
