@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const outdir = process.argv[2] ?? 'dist';
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: { main: 'src/main.ts', keys: 'scripts/keys.ts' },
+  entryPoints: { main: 'src/main.ts', keys: 'scripts/keys.ts', doctor: 'scripts/doctor.ts' },
   outdir,
   bundle: true,
   splitting: true,

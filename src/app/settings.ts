@@ -53,7 +53,7 @@ export function cadencesOf({ env }: Config): Cadences {
   };
 }
 
-export function providersOf({ env }: Config): UpstreamsConfig {
+export function providersOf({ env }: Pick<Config, 'env'>): UpstreamsConfig {
   const key = (value: string | undefined) => (value === undefined ? {} : { apiKey: value });
   const timeout = env.UPSTREAM_TIMEOUT_MS === undefined ? {} : { timeoutMs: env.UPSTREAM_TIMEOUT_MS };
   const at = (baseUrl: string, apiKey?: string) => ({ baseUrl, ...timeout, ...key(apiKey) });

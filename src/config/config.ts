@@ -30,17 +30,26 @@ type RawEnv = Readonly<Record<string, string | undefined>>;
 
 /** Read the variables alone. Empty strings count as not set. @throws ConfigError naming every setting that is wrong. */
 export function parseEnv(raw: RawEnv): Env {
-  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
-  const result = envSchema.safeParse(given);
-  if (result.success) return result.data;
-  const wrong = new Map(result.error.issues.map((issue) => [String(issue.path[0]), issue.message]));
-  const schemas: Readonly<Record<string, z.ZodType>> = envSchema.shape;
-  const lines = [...wrong].map(
-    ([name, message]) => `  ${explainSetting(name, schemas[name], given[name] ?? '', message)}`,
-  );
+  const { env, wrong } = inspectEnv(raw);
+  if (env !== undefined) return env;
+  const lines = [...wrong.values()].map((text) => `  ${text}`);
   throw new ConfigError(
     `These settings cannot be used:\n${lines.join('\n')}\nSee .env.example for what each one means.`,
   );
+}
+
+/** Read the variables and say of each one that is wrong why. Without a wrong one there is an `env`. */
+export function inspectEnv(raw: RawEnv): { readonly env?: Env; readonly wrong: ReadonlyMap<string, string> } {
+  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
+  const result = envSchema.safeParse(given);
+  if (result.success) return { env: result.data, wrong: new Map() };
+  const messages = new Map(result.error.issues.map((issue) => [String(issue.path[0]), issue.message]));
+  const schemas: Readonly<Record<string, z.ZodType>> = envSchema.shape;
+  return {
+    wrong: new Map(
+      [...messages].map(([name, message]) => [name, explainSetting(name, schemas[name], given[name] ?? '', message)]),
+    ),
+  };
 }
 
 /**
@@ -101,7 +110,7 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   });
 }
 
-function readOverlay(path: string | undefined): unknown {
+export function readOverlay(path: string | undefined): unknown {
   if (path === undefined) return [];
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

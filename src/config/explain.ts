@@ -4,9 +4,14 @@ import { z } from 'zod';
 const SECRET = /(_URL|_URL_\d+|_API_KEY|_PEPPER|_ENDPOINT)$/;
 const LONGEST_SHOWN = 60;
 
+/** Whether the value of a setting may hold a secret. */
+export function isSecretSetting(name: string): boolean {
+  return SECRET.test(name);
+}
+
 /** Say what is wrong with a setting and what to give instead. A value that may be a secret is not repeated. */
 export function explainSetting(name: string, schema: z.ZodType | undefined, given: string, message: string): string {
-  const shown = SECRET.test(name) ? 'its value' : JSON.stringify(given.slice(0, LONGEST_SHOWN));
+  const shown = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, LONGEST_SHOWN));
   return `${name}: ${shown} cannot be used. Give ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
 }
 

@@ -123,3 +123,17 @@ export interface Tables {
   position_registrations: PositionRegistrationsTable;
   position_proxies: PositionProxiesTable;
 }
+
+const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
+
+/** What the service does with each table, as rights of its role. The registrations are written by the app. */
+export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
+  incentive_campaigns: ALL_RIGHTS,
+  apy_samples: ALL_RIGHTS,
+  drift_sightings: ALL_RIGHTS,
+  portfolio_samples: ALL_RIGHTS,
+  rate_samples: ALL_RIGHTS,
+  api_keys: ['SELECT', 'INSERT', 'UPDATE'],
+  position_registrations: ['SELECT'],
+  position_proxies: ['SELECT', 'INSERT', 'UPDATE'],
+};

@@ -38,6 +38,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   graphql: ['http', 'limits', 'rest', 'resolvers', 'shared'],
   telemetry: ['http', 'limits', 'schema', 'domain', 'shared', 'types:catalog'],
   rest: ['shared'],
+  doctor: ['app', 'config', 'catalog', 'chain', 'upstreams', 'database', 'snapshot', 'domain', 'abi', 'shared'],
 };
 
 /** The only files that may touch the process: its environment and its exit. */

@@ -1,0 +1,10 @@
+import { runDoctorCli } from '../src/doctor/cli.ts';
+import { runDoctor } from '../src/doctor/doctor.ts';
+import { systemClock } from '../src/shared/clock.ts';
+import { systemTimers } from '../src/shared/timers.ts';
+
+process.exitCode = await runDoctorCli(process.argv.slice(2), {
+  run: () => runDoctor({ raw: process.env, clock: systemClock, timers: systemTimers, fetch: globalThis.fetch }),
+  write: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+});

@@ -1,0 +1,143 @@
+import { computeMarketId } from '../../catalog/market-id.ts';
+import type { Chain } from '../../catalog/types.ts';
+import type { Readings } from '../../chain/types.ts';
+import { agreementOf, type Disagreement, type DisagreementKind } from '../../domain/deployment/disagreements.ts';
+import { type ChainFacts, emptyChainFacts, type FactGroup, type GroupState } from '../../domain/facts.ts';
+import { DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
+import { type Line, linesOf } from '../core/types.ts';
+import { type CatalogReading, erc20sOf, labelOf, otherAddresses } from './read.ts';
+
+const AREA = 'catalog';
+const CORRECT = 'Correct the catalog (src/catalog/data, or CATALOG_OVERLAY), and look at which chain the node is of.';
+const TODO: Readonly<Record<DisagreementKind, string>> = {
+  no_code: CORRECT,
+  decimals: `Every amount would be wrong. ${CORRECT}`,
+  symbol: 'Compare the address with its issuer; tokens are renamed now and then: follow it in the catalog.',
+  not_created: CORRECT,
+  parameters: CORRECT,
+  oracle: CORRECT,
+  correlated:
+    'Fees and bounds differ by it: correct "correlated" in the catalog (src/catalog/data, or CATALOG_OVERLAY).',
+  contract: 'These contracts do not belong together: correct their addresses in the catalog (src/catalog/data).',
+};
+
+/** Compare what the catalog says of a chain with what the chain says. Lines of what is in order are summed up by kind. */
+export function compareCatalog(chain: Chain, reading: CatalogReading): readonly Line[] {
+  const on = `chain ${chain.chainId}`;
+  const { disagreements } = agreementOf(chain, factsOf(chain, reading));
+  const agrees = DISAGREEMENT_KINDS.filter((kind) => disagreements.every((found) => found.kind !== kind));
+  return [
+    ...(agrees.length === 0
+      ? []
+      : [
+          linesOf(AREA, on).ok(
+            'agreement',
+            `agrees with the catalog on ${agrees.map((kind) => kind.replaceAll('_', ' ')).join(', ')}`,
+          ),
+        ]),
+    ...disagreements.map((found) => lineOf(chain, found)),
+    ...unread(`${on} tokens`, 'contracts', erc20sOf(chain).length, reading.deployment.tokenContract),
+    ...unread(`${on} markets`, 'parameters', chain.markets.length, reading.deployment.marketSupport),
+    ...summed(
+      `${on} markets`,
+      'id',
+      chain.markets.map((market) => hashOf(on, market, reading)),
+      'are told with parameters that hash to their id',
+    ),
+    ...summed(
+      `${on} addresses`,
+      'code',
+      otherAddresses(chain).map((entry) => codeOf(on, entry, reading)),
+      'hold a contract',
+    ),
+  ];
+}
+
+/** One line for all that is in order, and one for each that is not. */
+export function summed(
+  subject: string,
+  check: string,
+  findings: readonly (Line | undefined)[],
+  are: string,
+): readonly Line[] {
+  const wrong = findings.flatMap((finding) => finding ?? []);
+  const good = findings.length - wrong.length;
+  if (findings.length === 0) return [];
+  const line = linesOf(AREA, subject).ok(check, `${good} of ${findings.length} ${are}`);
+  return [...(good > 0 ? [line] : []), ...wrong];
+}
+
+/** The readings as the facts that the comparison takes. */
+function factsOf({ chainId }: Chain, { deployment }: CatalogReading): ChainFacts {
+  const empty = emptyChainFacts(chainId);
+  const asOfMs = Number(deployment.block.timestamp) * 1_000;
+  const group = <T>(readings: Readings<string, T>): GroupState<T> => ({
+    items: new Map([...readings.values].map(([key, value]) => [key, { value, asOfMs, source: 'chain' }])),
+    failures: new Map(),
+    lastAttemptMs: asOfMs,
+    lastSuccessMs: asOfMs,
+  });
+  const groups = {
+    deployment: group(deployment.deployment),
+    marketSupport: group(deployment.marketSupport),
+    tokenContract: group(deployment.tokenContract),
+  } satisfies Partial<Record<FactGroup, unknown>>;
+  return { ...empty, groups: { ...empty.groups, ...groups } };
+}
+
+function lineOf(chain: Chain, { kind, effect, key, name, catalog, chain: told }: Disagreement): Line {
+  const market = chain.markets.find(({ id }) => id === key);
+  const isToken = chain.tokens.some(({ address }) => address === key);
+  const subject = market ? `market ${labelOf(market)}` : `${isToken ? 'token' : 'contract'} ${name}`;
+  const make = linesOf(AREA, `chain ${chain.chainId} ${subject}`);
+  const found = `the catalog says ${catalog}, the chain says ${told}`;
+  return effect === 'warning' ? make.warning(kind, found, TODO[kind]) : make.failure(kind, found, TODO[kind]);
+}
+
+/** What could not be asked disagrees with nothing, and is told for itself. */
+function unread(
+  subject: string,
+  check: string,
+  count: number,
+  { failures }: Readings<string, unknown>,
+): readonly Line[] {
+  const make = linesOf(AREA, subject);
+  const [reason] = failures.values();
+  return reason === undefined
+    ? [make.ok(check, `all ${count} were read`)]
+    : [
+        make.warning(
+          check,
+          `${failures.size} of ${count} could not be read (${reason})`,
+          'Check again; see the nodes of this chain.',
+        ),
+      ];
+}
+
+/** A node may tell anything: only parameters that hash to the id are those of the market. */
+function hashOf(on: string, market: Chain['markets'][number], { deployment }: CatalogReading): Line | undefined {
+  const params = deployment.marketSupport.values.get(market.id)?.params;
+  if (!params || computeMarketId(params) === market.id) return undefined;
+  return linesOf(AREA, `${on} market ${labelOf(market)}`).failure(
+    'id',
+    'the parameters that the chain tells do not hash to the id of the market',
+    'Do not use this node, or this address of the lending protocol, before it is known why.',
+  );
+}
+
+function codeOf(
+  on: string,
+  { what, address }: { readonly what: string; readonly address: `0x${string}` },
+  { hasCode }: CatalogReading,
+): Line | undefined {
+  const has = hasCode.get(address);
+  if (has === true) return undefined;
+  const make = linesOf(AREA, `${on} ${what}`);
+  return has === undefined
+    ? make.warning(
+        'code',
+        `whether ${address} holds a contract was not answered`,
+        'Check again; see the nodes of this chain.',
+      )
+    : make.failure('code', `there is no contract at ${address}`, CORRECT);
+}

@@ -1,0 +1,171 @@
+import { zeroAddress } from 'viem';
+import type { Chain, Market } from '../../catalog/types.ts';
+import { type ContractDeployment, DEPLOYMENT_KEY } from '../../domain/facts.ts';
+import { type Line, linesOf } from '../core/types.ts';
+import { summed } from './compare.ts';
+import { type CatalogReading, labelOf } from './read.ts';
+
+const AREA = 'catalog';
+const WAD = 10n ** 18n;
+/** The most that the published source allows, WAD. */
+const [MOST_YIELD_FEE, MOST_DEPOSIT_FEE] = [WAD / 10n, WAD / 100n];
+/** Ten points: four times the largest one that is known. */
+const MOST_BUFFER = WAD / 10n;
+
+/** Judge what the deployed contract says of itself: pause, buffer, fees, treasury, markets, allow-lists. */
+export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly Line[] {
+  const on = `chain ${chain.chainId}`;
+  const make = linesOf(AREA, `${on} contract flashLeverage`);
+  const { deployment, marketSupport } = reading.deployment;
+  const said = deployment.values.get(DEPLOYMENT_KEY);
+  if (said === undefined) {
+    const reason = deployment.failures.get(DEPLOYMENT_KEY) ?? 'missing';
+    return [make.failure('answers', `its views cannot be read (${reason})`, 'See the nodes of this chain above.')];
+  }
+  const loops = chain.markets.filter(({ kind }) => kind === 'loop');
+  return [
+    pauseOf(make, said),
+    bufferOf(make, said),
+    ...feesOf(make, said),
+    ...allowLists(chain, said),
+    ...summed(
+      `${on} markets`,
+      'supported',
+      loops.map((market) => supportOf(on, market, marketSupport)),
+      'are supported',
+    ),
+    ...summed(
+      `${on} markets`,
+      'max_ltv',
+      loops.map((market) => maxLtvOf(on, market, said, reading)),
+      'have their highest LTV',
+    ),
+  ];
+}
+
+type Make = ReturnType<typeof linesOf>;
+const UNKNOWN_VIEW =
+  'Compare the contract at this address with the deployed one; until then a documented default is used.';
+
+function pauseOf(make: Make, { isPaused }: ContractDeployment): Line {
+  if (isPaused === undefined) return make.warning('paused', 'paused() is not answered', UNKNOWN_VIEW);
+  return isPaused
+    ? make.warning(
+        'paused',
+        'the contract is paused: nothing can be opened or changed',
+        'Ask its owner; builds are refused until it is unpaused.',
+      )
+    : make.ok('paused', 'not paused');
+}
+
+function bufferOf(make: Make, { liquidationBuffer: buffer }: ContractDeployment): Line {
+  if (buffer === undefined) return make.warning('buffer', 'LIQUIDATION_BUFFER() is not answered', UNKNOWN_VIEW);
+  const shown = `${percent(buffer)} points of buffer`;
+  return buffer > MOST_BUFFER
+    ? make.failure('buffer', `${shown}, which cannot be`, 'Compare the contract at this address with the deployed one.')
+    : make.ok('buffer', shown);
+}
+
+function feesOf(make: Make, { yieldFee, depositFee, treasury }: ContractDeployment): readonly Line[] {
+  const one = (check: string, view: string, fee: bigint | undefined, most: bigint): Line => {
+    if (fee === undefined) return make.warning(check, `${view}() is not answered`, UNKNOWN_VIEW);
+    return fee > most
+      ? make.failure(
+          check,
+          `${percent(fee)} %, above the ${percent(most)} % that the published source allows`,
+          'Compare the contract with the published source before anybody uses it.',
+        )
+      : make.ok(check, `${check.replace('_', ' ')} ${percent(fee)} %`);
+  };
+  const isNobody = treasury === undefined || treasury === zeroAddress;
+  return [
+    one('yield_fee', 's_yieldFee', yieldFee, MOST_YIELD_FEE),
+    one('deposit_fee', 's_depositFee', depositFee, MOST_DEPOSIT_FEE),
+    isNobody
+      ? make.warning('treasury', 'no treasury is told: fees go nowhere that is known', 'Ask the owner of the contract.')
+      : make.ok('treasury', `treasury ${treasury}`),
+  ];
+}
+
+function allowLists(chain: Chain, { swapRouters, operators }: ContractDeployment): readonly Line[] {
+  const on = `chain ${chain.chainId}`;
+  const venues = Object.entries(chain.swapRouters).flatMap(([venue, routers]) =>
+    (routers ?? []).map((address) => ({ what: `router of ${venue}`, address })),
+  );
+  const ours = Object.entries(chain.contracts)
+    .filter(([name]) => name === 'flashLeverageRouter' || name === 'equityRouter')
+    .map(([name, address]) => ({ what: `contract ${name}`, address: address as string }));
+  const judge =
+    (told: ContractDeployment['swapRouters'], view: string, refused: string) =>
+    ({ what, address }: { readonly what: string; readonly address: string }): Line | undefined => {
+      const found = told.find((entry) => entry.address === address);
+      if (found?.isAllowed === true) return undefined;
+      const make = linesOf(AREA, `${on} ${what}`);
+      return found === undefined
+        ? make.warning('allowed', `${view} is not answered for ${address}`, UNKNOWN_VIEW)
+        : make.failure('allowed', `the deployed contract does not allow ${address}`, refused);
+    };
+  return [
+    ...summed(
+      `${on} routers`,
+      'allowed',
+      venues.map(
+        judge(
+          swapRouters,
+          'isValidSwapRouter',
+          'Ask the owner of the contract to allow this router (setSwapRouter), or take the venue out of the catalog: every build over it reverts.',
+        ),
+      ),
+      'are on the allow-list of the deployed contract',
+    ),
+    ...summed(
+      `${on} operators`,
+      'allowed',
+      ours.map(
+        judge(
+          operators,
+          's_approvedOperators',
+          'Ask the owner of the contract to approve it (setApprovedOperator): every build over it reverts.',
+        ),
+      ),
+      'may act for users',
+    ),
+  ];
+}
+
+type Support = CatalogReading['deployment']['marketSupport'];
+
+function supportOf(on: string, market: Market, { values }: Support): Line | undefined {
+  const told = values.get(market.id)?.isSupported;
+  if (told === true) return undefined;
+  const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
+  return told === undefined
+    ? make.warning('supported', 'isSupportedMarket() is not answered', UNKNOWN_VIEW)
+    : make.warning(
+        'supported',
+        'the deployed contract does not support it',
+        'Ask its owner to enable it, or take it out of the catalog: nobody can open it.',
+      );
+}
+
+function maxLtvOf(
+  on: string,
+  market: Market,
+  { liquidationBuffer }: ContractDeployment,
+  { maxLtv }: CatalogReading,
+): Line | undefined {
+  const told = maxLtv.get(market.id);
+  const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
+  if (told === undefined) return make.warning('max_ltv', 'getMaxLtv() is not answered', UNKNOWN_VIEW);
+  if (liquidationBuffer === undefined || told === market.lltv - liquidationBuffer) return undefined;
+  return make.failure(
+    'max_ltv',
+    `getMaxLtv() is ${percent(told)} %, and the liquidation LTV less the buffer is ${percent(market.lltv - liquidationBuffer)} %`,
+    'Compare the contract at this address with the deployed one: limits and ladders would be wrong.',
+  );
+}
+
+/** WAD as percent. */
+function percent(wad: bigint): string {
+  return String(Number(wad / 10n ** 12n) / 10_000);
+}

@@ -1,0 +1,130 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { LendingReading } from '../../chain/markets.ts';
+import { oracleDivergence } from '../../domain/market/oracle-divergence.ts';
+import { isOldPrice, priceAge } from '../../domain/market/price-age.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import { type Line, linesOf } from '../core/types.ts';
+import { summed } from './compare.ts';
+import { labelOf } from './read.ts';
+
+export interface OracleContext {
+  readonly nowMs: number;
+  readonly feedBudgetSec: number;
+  /** USD per whole token, as a price provider told. */
+  readonly usdOf: (token: Address) => Decimal | undefined;
+}
+
+/** Judge the state of markets and the answers of their oracles, against the prices of providers where there are some. */
+export function judgeOracles(
+  chain: Chain,
+  reading: LendingReading | undefined,
+  context: OracleContext,
+): readonly Line[] {
+  const on = `chain ${chain.chainId}`;
+  if (!reading) {
+    return [
+      linesOf('catalog', `${on} markets`).failure(
+        'state',
+        'their state and their oracles cannot be read',
+        'See the nodes of this chain, and the rate model and lending protocol above.',
+      ),
+    ];
+  }
+  const make = (market: Market) => linesOf('catalog', `${on} market ${labelOf(market)}`);
+  const each = (judge: (market: Market) => Line | undefined) => chain.markets.map(judge);
+  const { lending, oracle } = reading;
+  return [
+    ...summed(
+      `${on} markets`,
+      'state',
+      each((market) =>
+        lending.values.has(market.id)
+          ? undefined
+          : make(market).failure(
+              'state',
+              `its state cannot be read (${lending.failures.get(market.id) ?? 'missing'})`,
+              'Look at the market and its rate model on a block explorer; take it out of the catalog when it is broken.',
+            ),
+      ),
+      'tell their state',
+    ),
+    ...summed(
+      `${on} markets`,
+      'oracle',
+      each((market) => {
+        const failure = oracle.failures.get(market.oracle);
+        if (oracle.values.has(market.oracle)) return undefined;
+        return make(market).failure(
+          'oracle',
+          `its oracle ${market.oracle} gives no price (${failure ?? 'missing'})`,
+          'Nothing of this market can be built until it does: look at the feeds behind it.',
+        );
+      }),
+      'have an oracle that answers',
+    ),
+    ...summed(
+      `${on} markets`,
+      'oracle_price',
+      each((market) => priceOf(market, reading, context, make(market))),
+      'have an oracle near the prices of providers, where there are some',
+    ),
+    ...summed(
+      `${on} markets`,
+      'oracle_age',
+      each((market) => ageOf(chain, market, reading, context, make(market))),
+      'have an oracle whose feeds are within their heartbeats, where it names some',
+    ),
+  ];
+}
+
+function priceOf(
+  market: Market,
+  { block, oracle }: LendingReading,
+  { usdOf }: OracleContext,
+  make: ReturnType<typeof linesOf>,
+): Line | undefined {
+  const told = oracle.values.get(market.oracle);
+  const [loanUsd, usd] = [usdOf(market.loan.address), usdOf(market.collateral.address)];
+  if (!told) return undefined;
+  const apart = oracleDivergence({
+    market,
+    oracle: { value: told, asOfMs: Number(block.timestamp) * 1_000 },
+    loanUsd,
+    price: usd && { value: { usd }, source: 'provider' },
+  });
+  if (!apart) return undefined;
+  const by = apart.against === 'price' ? 'a provider says' : 'a token of its kind is worth at the utmost';
+  return make.warning(
+    'oracle_price',
+    `its oracle makes ${market.collateral.symbol} ${apart.oracleUsd.toPrecision(6)} USD, ${by} ${apart.referenceUsd.toPrecision(6)} USD: ${apart.divergencePct.toFixed(1)} % apart`,
+    'Compare both with the market before anybody opens a position; an oracle of the redemption rate may be right to differ.',
+  );
+}
+
+function ageOf(
+  chain: Chain,
+  market: Market,
+  { oracle }: LendingReading,
+  { nowMs, feedBudgetSec }: OracleContext,
+  make: ReturnType<typeof linesOf>,
+): Line | undefined {
+  const told = oracle.values.get(market.oracle);
+  if (!told) return undefined;
+  const age = priceAge(told.feeds, { heartbeatsSec: chain.heartbeatsSec, budgetSec: feedBudgetSec });
+  const undated = (told.feeds ?? []).find(({ updatedAt }) => updatedAt === undefined);
+  if (undated) {
+    return make.warning(
+      'oracle_age',
+      `a feed behind its oracle, ${undated.address}, tells no date that can be believed`,
+      'Look at the feed on a block explorer: its price may be of any age.',
+    );
+  }
+  if (age.state !== 'known' || !isOldPrice(age, nowMs)) return undefined;
+  const hours = Math.round((nowMs - age.asOfMs) / 360_000) / 10;
+  return make.warning(
+    'oracle_age',
+    `a feed behind its oracle, ${age.feed}, is ${hours} h old and past its heartbeat`,
+    'Feeds of stocks stand still while markets are closed; others are broken: look at the feed, and correct its heartbeat in the catalog if it promises less.',
+  );
+}

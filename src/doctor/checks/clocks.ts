@@ -1,0 +1,55 @@
+import { MAX_AHEAD_MS } from '../../shared/observed.ts';
+import type { ClockSample } from '../core/clock-samples.ts';
+import { type Line, linesOf } from '../core/types.ts';
+
+/** A clock that is set by NTP is nearer than this by far. */
+const WORTH_A_LOOK_MS = 5_000;
+
+/** Judge our clock by what everybody else said of the time. Where most agree against us, it is ours that is wrong. */
+export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
+  if (samples.length === 0) {
+    return [
+      linesOf('clocks', 'this machine').warning(
+        'agreement',
+        'nobody answered whose clock could be compared',
+        'Repair what does not answer first, then check again.',
+      ),
+    ];
+  }
+  const off = samples.filter(({ aheadMs, withinMs }) => Math.abs(aheadMs) - withinMs > WORTH_A_LOOK_MS);
+  const isOurs = off.length * 2 > samples.length && sameSide(off);
+  const ours = linesOf('clocks', 'this machine');
+  const lines: Line[] = [];
+  if (isOurs) lines.push(judgeOne(ours, medianOf(off), `${off.length} of ${samples.length} others`));
+  else lines.push(ours.ok('agreement', `agrees with ${samples.length - off.length} of ${samples.length} others`));
+  if (!isOurs) for (const sample of off) lines.push(judgeOne(linesOf('clocks', sample.source), sample, 'our clock'));
+  return lines;
+}
+
+/** Beyond what an observation may be ahead, what is measured on one side is from the future on the other. */
+function judgeOne(make: ReturnType<typeof linesOf>, { aheadMs, withinMs }: ClockSample, against: string): Line {
+  const isOurs = against !== 'our clock';
+  const isAhead = isOurs ? aheadMs > 0 : aheadMs < 0;
+  const shown = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s`;
+  const found = `${shown} ${isAhead ? 'ahead of' : 'behind'} ${against}${withinMs > 1_000 ? `, within ${(withinMs / 1_000).toFixed(1)} s` : ''}`;
+  const todo = isOurs
+    ? 'Set the clock of this machine (NTP).'
+    : 'Ask its operator to set its clock (NTP); when several are off by the same, look at the clock of this machine.';
+  const isFar = Math.abs(aheadMs) - withinMs > MAX_AHEAD_MS;
+  return isFar
+    ? make.failure(
+        'agreement',
+        `${found}: what is measured there counts as from the future, or as older than it is`,
+        todo,
+      )
+    : make.warning('agreement', found, todo);
+}
+
+function sameSide(samples: readonly ClockSample[]): boolean {
+  return new Set(samples.map(({ aheadMs }) => Math.sign(aheadMs))).size === 1;
+}
+
+function medianOf(samples: readonly ClockSample[]): ClockSample {
+  const sorted = samples.toSorted((a, b) => a.aheadMs - b.aheadMs);
+  return sorted[Math.floor(sorted.length / 2)] as ClockSample;
+}

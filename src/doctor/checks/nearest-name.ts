@@ -1,0 +1,42 @@
+/** How many letters may differ, by the length of the name: in a short name every one counts. */
+const LETTERS_PER_TYPO = 5;
+const MAX_TYPOS = 3;
+
+/**
+ * Find the known name that a name is most likely meant to be; `undefined` where none is near. Case does not count, nor which
+ * mark joins the words.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const plain = plainOf(name);
+  const limit = Math.min(MAX_TYPOS, Math.floor(plain.length / LETTERS_PER_TYPO));
+  const [best] = known
+    .map((candidate) => ({ candidate, typos: distance(plain, plainOf(candidate)) }))
+    .filter(({ typos }) => typos <= limit)
+    .sort((a, b) => a.typos - b.typos);
+  return best?.candidate;
+}
+
+function plainOf(name: string): string {
+  return name.toUpperCase().replace(/[-_.]/g, '_');
+}
+
+/** Count the letters to insert, leave out, change, or swap with their neighbour. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const isSame = a[i - 1] === b[j - 1];
+      const at = (up: number, left: number) => rows[i - up]?.[j - left] ?? Number.POSITIVE_INFINITY;
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        at(1, 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        at(1, 1) + (isSame ? 0 : 1),
+        isSwapped && i > 1 && j > 1 ? at(2, 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    rows.push(row);
+  }
+  return rows[a.length]?.[b.length] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,189 @@
+import { isHex } from 'viem';
+import { type NodeCapabilities, probeNode, type SendRpc } from '../../chain/rpc/capabilities.ts';
+import { createProbeSender } from '../../chain/rpc/client.ts';
+import type { ChainId } from '../../shared/ids.ts';
+import { sampleOf } from '../core/clock-samples.ts';
+import type { DoctorDeps } from '../core/deps.ts';
+import { describeQuota, quotaOf } from '../core/quota.ts';
+import { createTap, type Tap } from '../core/tap.ts';
+import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
+import { describeCapabilities } from './node-capabilities.ts';
+
+const AREA = 'nodes';
+const LIMIT_MS = 35_000;
+/** A node that takes longer for one small request is none to read from. */
+const MAX_REQUEST_MS = 5_000;
+/** Behind the best of its chain by more than so many blocks, and so many seconds: readings pass it over. */
+const [BLOCKS_BEHIND, SEC_BEHIND] = [3n, 2];
+/** A chain whose newest block is older than this stands, or the node does not follow it. */
+const OLD_BLOCK_SEC = 120;
+
+/** Check the nodes of one chain side by side, and against each other. */
+export function checkNodes(deps: DoctorDeps, chainId: ChainId, urls: readonly string[]): Check {
+  const setting = `RPC_URL_${chainId}`;
+  return {
+    area: AREA,
+    subject: setting,
+    limitMs: LIMIT_MS,
+    run: async () => {
+      const seen = await Promise.all(urls.map((url, i) => look(deps, chainId, `${setting} #${i + 1}`, url)));
+      return seen.flatMap((node) => describe(node, seen, chainId, deps));
+    },
+  };
+}
+
+interface Head {
+  readonly number: bigint;
+  readonly hash: string;
+  readonly atSec: number;
+}
+
+interface Seen {
+  readonly subject: string;
+  readonly tap: Tap;
+  /** Absent where the node gave no usable answer. */
+  readonly head?: Head;
+  readonly latencyMs: number;
+  readonly isSyncing?: boolean;
+  readonly can?: NodeCapabilities;
+}
+
+async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: string): Promise<Seen> {
+  const { clock, env, clocks } = deps;
+  const tap = createTap(deps);
+  const timeoutMs = Math.min(env.RPC_TIMEOUT_MS, MAX_REQUEST_MS);
+  const send = createProbeSender({ chainId, rpcUrl: url, timeoutMs }, { fetch: tap.fetch, timeouts: deps.timers });
+  const sentMs = clock.now();
+  const head = await newest(send);
+  const answeredMs = clock.now();
+  const latencyMs = tap.exchanges[0]?.tookMs ?? 0;
+  if (!head) return { subject, tap, latencyMs };
+  const [can, isSyncing] = await Promise.all([probeNode(send), syncing(send)]);
+  // A block is made before it is told: only a node whose chain runs ahead of us says something of a clock.
+  if (head.atSec * 1_000 > answeredMs) {
+    clocks.add(
+      sampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),
+    );
+  }
+  return { subject, tap, head, latencyMs, can, ...(isSyncing === undefined ? {} : { isSyncing }) };
+}
+
+async function newest(send: SendRpc): Promise<Head | undefined> {
+  const [answer] = await send([{ method: 'eth_getBlockByNumber', params: ['latest', false] }]).catch(() => []);
+  const block = answer?.result as {
+    readonly number?: unknown;
+    readonly hash?: unknown;
+    readonly timestamp?: unknown;
+  } | null;
+  if (!isQuantity(block?.number) || !isQuantity(block.timestamp) || !isHex(block.hash)) return undefined;
+  return { number: BigInt(block.number), hash: block.hash, atSec: Number(BigInt(block.timestamp)) };
+}
+
+/** `false` = not syncing; anything else is a state of progress. */
+async function syncing(send: SendRpc): Promise<boolean | undefined> {
+  const [answer] = await send([{ method: 'eth_syncing' }]).catch(() => []);
+  return answer === undefined || answer.error ? undefined : answer.result !== false;
+}
+
+function isQuantity(value: unknown): value is `0x${string}` {
+  return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value);
+}
+
+function describe(node: Seen, all: readonly Seen[], chainId: ChainId, { clock, env }: DoctorDeps): readonly Line[] {
+  const make = linesOf(AREA, node.subject);
+  const quota = describeQuota(
+    make,
+    quotaOf(node.tap.exchanges),
+    'raise the plan of this node, or add another one to the setting',
+  );
+  if (!node.head || !node.can) return [silent(make, node.tap), ...(quota.status === 'ok' ? [] : [quota])];
+  const { can, head } = node;
+  return [
+    answered(make, node.latencyMs, env.RPC_TIMEOUT_MS),
+    chainOf(make, can.chainId, chainId),
+    ...heightOf(make, head, all, clock.now()),
+    ...(node.isSyncing === true
+      ? [
+          make.warning(
+            'syncing',
+            'it says that it is still syncing',
+            'Wait until it has caught up, or take it out of the setting.',
+          ),
+        ]
+      : []),
+    ...describeCapabilities(make, can),
+    quota,
+  ];
+}
+
+function silent(make: LineMaker, { exchanges }: Tap): Line {
+  const answer = exchanges.at(-1)?.answer;
+  const found =
+    answer === undefined
+      ? 'no answer within the time of a request'
+      : `no usable answer: HTTP ${answer.status}, ${answer.body === undefined ? 'no whole body' : `"${answer.body.slice(0, 80)}"`}`;
+  const isRefused = answer?.status === 401 || answer?.status === 403;
+  return make.failure(
+    'answers',
+    found,
+    isRefused
+      ? 'Correct the key in its address.'
+      : 'Correct its address, or ask its operator; readings go to the other nodes of the chain meanwhile.',
+  );
+}
+
+function answered(make: LineMaker, latencyMs: number, timeoutMs: number): Line {
+  const shown = `answers in ${Math.round(latencyMs)} ms`;
+  return latencyMs * 2 > Math.min(timeoutMs, MAX_REQUEST_MS)
+    ? make.warning(
+        'answers',
+        `${shown}, which is slow`,
+        'Use a nearer node, or a better plan: builds ask several times.',
+      )
+    : make.ok('answers', shown);
+}
+
+function chainOf(make: LineMaker, told: number | null, expected: ChainId): Line {
+  if (told === expected) return make.ok('chain_id', `chain ${expected}`);
+  return make.failure(
+    'chain_id',
+    told === null ? 'it does not say of which chain it is' : `it is of chain ${told}`,
+    `Put an address of chain ${expected} there.`,
+  );
+}
+
+function heightOf(make: LineMaker, head: Head, all: readonly Seen[], nowMs: number): readonly Line[] {
+  const heads = all.flatMap((other) => other.head ?? []);
+  const highest = heads.reduce((best, other) => (other.number > best.number ? other : best), head);
+  const behind = highest.number - head.number;
+  const ageSec = Math.round(nowMs / 1_000) - head.atSec;
+  const lines: Line[] = [];
+  if (behind > BLOCKS_BEHIND && highest.atSec - head.atSec > SEC_BEHIND) {
+    lines.push(
+      make.warning(
+        'height',
+        `block ${head.number}, ${behind} blocks (${highest.atSec - head.atSec} s) behind the best node of the chain`,
+        'Ask its operator; take it out of the setting when it stays so.',
+      ),
+    );
+  } else if (ageSec > OLD_BLOCK_SEC) {
+    lines.push(
+      make.warning(
+        'height',
+        `block ${head.number} is ${ageSec} s old`,
+        'Either the chain stands, or this node does not follow it: compare with a block explorer.',
+      ),
+    );
+  } else lines.push(make.ok('height', `block ${head.number}${ageSec > 2 ? `, ${ageSec} s old` : ''}`));
+  const forks = heads.some(({ number, hash }) => number === head.number && hash !== head.hash);
+  if (forks) {
+    lines.push(
+      make.failure(
+        'fork',
+        `another node has another block ${head.number}`,
+        'One of the two is on a fork: compare the hash with a block explorer, and take the wrong one out of the setting.',
+      ),
+    );
+  }
+  return lines;
+}

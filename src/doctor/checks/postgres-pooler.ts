@@ -1,0 +1,76 @@
+import type pg from 'pg';
+import { type Line, linesOf } from '../core/types.ts';
+
+const make = linesOf('postgres', 'DATABASE_URL');
+/** A pooler gives two idle clients the same server connection at once, or soon. */
+const ROUNDS = 4;
+
+type Client = Pick<pg.Client, 'query' | 'end'>;
+
+/**
+ * Tell whether a pooler stands in front, and how it shares connections, by reading alone: a pooler makes up the process id
+ * that a client is told at the start, and in transaction mode two clients that are open at once meet the same server process.
+ */
+export async function describePooler(
+  client: pg.Client,
+  openSecond: () => Promise<pg.Client | undefined>,
+  statementTimeoutMs: number,
+): Promise<readonly Line[]> {
+  const told = (client as unknown as { readonly processID?: number | null }).processID;
+  const first = await backendOf(client);
+  if (told === first) return [make.ok('pooler', 'connected directly, no pooler in front')];
+  const isShared = await meetsOther(client, openSecond);
+  const [timeout] = (await client.query(`select setting from pg_settings where name = 'statement_timeout'`)).rows as {
+    readonly setting: string;
+  }[];
+  const isLimited = Number(timeout?.setting) > 0 && Number(timeout?.setting) <= statementTimeoutMs * 12;
+  const limit = isLimited
+    ? []
+    : [
+        make.warning(
+          'statement_timeout',
+          'the pooler does not pass the limit on statements on: a slow one holds a connection for as long as it likes',
+          'ALTER ROLE … SET statement_timeout = 5000 for the role of DATABASE_URL.',
+        ),
+      ];
+  return [await modeOf(client, isShared), ...limit];
+}
+
+async function modeOf(client: pg.Client, isShared: boolean): Promise<Line> {
+  if (!isShared) return make.ok('pooler', 'a pooler in session mode is in front');
+  try {
+    await client.query('begin read only');
+    await client.query('commit');
+  } catch {
+    await client.query('rollback').catch(() => {});
+    return make.failure(
+      'pooler',
+      'a pooler in statement mode is in front, which refuses transactions',
+      'Set pool_mode = transaction (or session) for this database in PgBouncer.',
+    );
+  }
+  return make.ok(
+    'pooler',
+    'a pooler in transaction mode is in front (PgBouncer), which does: nothing here needs a session',
+  );
+}
+
+async function meetsOther(client: Client, openSecond: () => Promise<pg.Client | undefined>): Promise<boolean> {
+  const second = await openSecond();
+  if (second === undefined) return false;
+  try {
+    const [ours, theirs] = [new Set<number>(), new Set<number>()];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      ours.add(await backendOf(client));
+      theirs.add(await backendOf(second));
+    }
+    return ours.size > 1 || theirs.size > 1 || [...ours].some((pid) => theirs.has(pid));
+  } finally {
+    await second.end().catch(() => {});
+  }
+}
+
+async function backendOf(client: Client): Promise<number> {
+  const { rows } = await client.query('select pg_backend_pid() as pid');
+  return Number((rows as { pid: number }[])[0]?.pid);
+}

@@ -1,0 +1,252 @@
+import pg from 'pg';
+import { unavailableReason } from '../../database/errors.ts';
+import { migrations } from '../../database/migrations/index.ts';
+import { TABLE_RIGHTS } from '../../database/schema.ts';
+import { sampleOf } from '../core/clock-samples.ts';
+import type { DoctorDeps } from '../core/deps.ts';
+import { type Check, type Line, linesOf } from '../core/types.ts';
+import { describePooler } from './postgres-pooler.ts';
+
+const AREA = 'postgres';
+const SUBJECT = 'DATABASE_URL';
+const LIMIT_MS = 20_000;
+const CONNECT_MS = 5_000;
+/** The oldest one whose publishers still mend it. */
+const OLDEST_MAJOR = 14;
+/** What the service sets on its own connections. */
+const STATEMENT_TIMEOUT_MS = 5_000;
+const make = linesOf(AREA, SUBJECT);
+
+/** Check the database with statements that only read. */
+export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
+  return {
+    area: AREA,
+    subject: SUBJECT,
+    limitMs: LIMIT_MS,
+    run: async () => {
+      const url = env.DATABASE_URL;
+      if (url === undefined) return [make.none('answers', 'not set')];
+      const opened = await connect(url);
+      if (opened.client === undefined) return opened.lines;
+      const { client } = opened;
+      try {
+        const sentMs = clock.now();
+        const [told] = await rows<{ at: string }>(client, 'select extract(epoch from clock_timestamp())::text as at');
+        const asked = { sentMs, answeredMs: clock.now() };
+        const atMs = Number(told?.at) * 1_000;
+        if (Number.isFinite(atMs)) clocks.add(sampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
+        return [
+          ...opened.lines,
+          await versionOf(client),
+          ...(await describePooler(client, () => connect(url).then((second) => second.client), STATEMENT_TIMEOUT_MS)),
+          ...(await describeMigrations(client)),
+          ...(await describeRole(client, url, env.NODE_ENV === 'production')),
+        ];
+      } finally {
+        await close(client);
+      }
+    },
+  };
+}
+
+type Opened = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
+
+/** Connect as the service does; through a pooler that refuses its parameters without them, so that the rest can be told. */
+async function connect(url: string): Promise<Opened> {
+  const timeouts = {
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+  };
+  try {
+    return { client: await open(url, timeouts), lines: [] };
+  } catch (error) {
+    const refused = /unsupported startup parameter(?: in options)?: "?(\w+)/i.exec(textOf(error))?.[1];
+    if (refused === undefined) return { client: undefined, lines: [notConnected(error)] };
+    const line = make.failure(
+      'parameters',
+      `a pooler in front refuses the parameter ${refused} that the service connects with`,
+      'PgBouncer: set ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, and give the role its limit itself: ALTER ROLE … SET statement_timeout = 5000.',
+    );
+    try {
+      return { client: await open(url, {}), lines: [line] };
+    } catch (second) {
+      return { client: undefined, lines: [line, notConnected(second)] };
+    }
+  }
+}
+
+async function open(url: string, parameters: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    application_name: 'spiral-gateway doctor',
+    ...parameters,
+  });
+  // A connection that breaks between two statements is told by the next one.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await close(client);
+    throw error;
+  }
+}
+
+function notConnected(error: unknown): Line {
+  const reason = unavailableReason(error, true) ?? 'unreachable';
+  const todo =
+    reason === 'rejected'
+      ? 'Correct the user, the password or the name of the database in DATABASE_URL.'
+      : 'Start Postgres, or correct host and port in DATABASE_URL; look at firewalls and TLS (sslmode) between the two.';
+  return make.failure('answers', `no usable answer (${reason}): ${textOf(error)}`, todo);
+}
+
+async function versionOf(client: pg.Client): Promise<Line> {
+  const [row] = await rows<{ version: string; number: string }>(
+    client,
+    `select current_setting('server_version') as version, current_setting('server_version_num') as number`,
+  );
+  const major = Math.floor(Number(row?.number) / 10_000);
+  return major >= OLDEST_MAJOR
+    ? make.ok('version', `Postgres ${row?.version}`)
+    : make.warning(
+        'version',
+        `Postgres ${row?.version} is older than ${OLDEST_MAJOR}`,
+        `Upgrade to ${OLDEST_MAJOR} or newer: older ones get no security fixes and are not tested.`,
+      );
+}
+
+async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
+  const [found] = await rows<{ exists: boolean }>(
+    client,
+    `select to_regclass('gateway_migrations') is not null as exists`,
+  );
+  const applied =
+    found?.exists === true
+      ? await rows<{ name: string }>(client, 'select name from gateway_migrations order by name').catch(
+          (error) => error,
+        )
+      : [];
+  if (!Array.isArray(applied)) {
+    return [
+      make.failure(
+        'migrations',
+        `the list of applied migrations cannot be read: ${textOf(applied)}`,
+        'GRANT SELECT ON gateway_migrations to the role of DATABASE_URL.',
+      ),
+    ];
+  }
+  const names = new Set(applied.map(({ name }: { name: string }) => name));
+  const known = migrations.map(({ name }) => name);
+  const newer = [...names].filter((name) => !known.includes(name));
+  const pending = known.filter((name) => !names.has(name));
+  if (newer.length > 0) {
+    return [
+      make.failure(
+        'migrations',
+        `a newer version migrated this database: ${newer.join(', ')} ${newer.length === 1 ? 'is' : 'are'} not known here`,
+        'Deploy the newer version, or set DATABASE_URL to another database: this version does not start on it.',
+      ),
+    ];
+  }
+  if (pending.length === 0) return [make.ok('migrations', `all ${known.length} migrations are applied`)];
+  const [may] = await rows<{ create: boolean }>(
+    client,
+    `select has_schema_privilege(current_schema(), 'CREATE') as create`,
+  );
+  return may?.create === true
+    ? [
+        make.warning(
+          'migrations',
+          `${pending.length} of ${known.length} migrations are not applied: ${pending.join(', ')}`,
+          'Nothing, if this is a new database or an upgrade: the service applies them when it starts.',
+        ),
+      ]
+    : [
+        make.failure(
+          'migrations',
+          `${pending.length} of ${known.length} migrations are not applied, and the role may not create tables`,
+          'Let a role that may create tables apply them, or GRANT CREATE ON SCHEMA public to the role of DATABASE_URL for the upgrade.',
+        ),
+      ];
+}
+
+async function describeRole(client: pg.Client, url: string, isProduction: boolean): Promise<readonly Line[]> {
+  const [role] = await rows<{ name: string; super: boolean; read_only: string; recovery: boolean; encrypted: boolean }>(
+    client,
+    `select current_user::text as name, rolsuper as super, current_setting('transaction_read_only') as read_only,
+       pg_is_in_recovery() as recovery,
+       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted
+     from pg_roles where rolname = current_user`,
+  );
+  const lines: Line[] = [];
+  if (role?.recovery === true || role?.read_only === 'on') {
+    lines.push(
+      make.failure(
+        'writable',
+        role.recovery ? 'this is a standby, which takes no writes' : 'the role, or the database, only reads',
+        'Point DATABASE_URL at the primary, and see default_transaction_read_only of the role.',
+      ),
+    );
+  } else lines.push(make.ok('writable', 'takes writes'));
+  const host = new URL(url).hostname;
+  const isLocal = /^(localhost|127\.|\[?::1|$)/.test(host);
+  if (role?.super === true && (isProduction || !isLocal)) {
+    lines.push(
+      make.warning(
+        'role',
+        `the role ${role.name} is a superuser`,
+        'Give the service a role of its own that owns its database and nothing else.',
+      ),
+    );
+  } else
+    lines.push(make.ok('role', `role ${role?.name}${role?.super === true ? ', a superuser on this machine' : ''}`));
+  if (!isLocal && role?.encrypted === false) {
+    lines.push(
+      make.warning(
+        'encryption',
+        'the connection is not encrypted, as far as Postgres knows',
+        'Add ?sslmode=verify-full to DATABASE_URL, unless a pooler or a private network does that.',
+      ),
+    );
+  }
+  return [...lines, ...(await describeRights(client))];
+}
+
+async function describeRights(client: pg.Client): Promise<readonly Line[]> {
+  const missing: string[] = [];
+  for (const [table, rights] of Object.entries(TABLE_RIGHTS)) {
+    for (const right of rights) {
+      const [row] = await rows<{ may: boolean | null }>(
+        client,
+        'select case when to_regclass($1) is null then null else has_table_privilege($1, $2) end as may',
+        [table, right],
+      );
+      if (row?.may === false) missing.push(`${right} on ${table}`);
+    }
+  }
+  return missing.length === 0
+    ? [make.ok('rights', 'the role may do all that the service does with its tables')]
+    : [
+        make.failure(
+          'rights',
+          `the role lacks ${missing.join(', ')}`,
+          'GRANT these to the role of DATABASE_URL, or let it own the tables.',
+        ),
+      ];
+}
+
+async function rows<T>(client: pg.Client, text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
+  const { rows: found } = await client.query(text, [...values]);
+  return found as T[];
+}
+
+async function close(client: pg.Client): Promise<void> {
+  await client.end().catch(() => {});
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

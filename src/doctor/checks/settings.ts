@@ -1,0 +1,121 @@
+import { inspectEnv } from '../../config/config.ts';
+import { type Env, envSchema } from '../../config/env.ts';
+import { type Line, linesOf } from '../core/types.ts';
+import { nearestName } from './nearest-name.ts';
+
+type RawEnv = Readonly<Record<string, string | undefined>>;
+
+export interface CheckedSettings {
+  readonly lines: readonly Line[];
+  /** What is usable; a setting that is wrong counts as not set, so that everything else can be checked all the same. */
+  readonly env: Env;
+}
+
+const KNOWN = Object.keys(envSchema.shape);
+/** First words of our names that other programs use as well: a name that only begins so says nothing. */
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  'NODE HOST PORT LOG ROLE APP FEE KEY MAX OTEL TRACE START STOP ANSWER READY METRICS CORS TRUSTED PERSISTED GRAPHIQL'.split(
+    ' ',
+  ),
+);
+const OUR_WORDS: ReadonlySet<string> = new Set(
+  KNOWN.map((name) => name.split('_')[0] ?? name).filter((word) => !COMMON_WORDS.has(word)),
+);
+/** Variables of npm and of the shell are nobody's settings. */
+const FOREIGN = /^(npm_|_|LC_|XDG_)/i;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** Check the variables as the service would read them. */
+export function checkSettings(raw: RawEnv): CheckedSettings {
+  const { env: given, wrong } = inspectEnv(raw);
+  const env = given ?? inspectEnv(without(raw, wrong)).env;
+  if (env === undefined) throw new Error('The settings cannot be read even without those that are wrong.');
+  const lines = [
+    ...[...wrong].map(([name, text]) =>
+      linesOf('settings', name).failure(
+        'value',
+        text,
+        `Correct ${name}, or leave it out; .env.example says what it means. The service does not start with it.`,
+      ),
+    ),
+    ...unknownNames(raw),
+    ...missingSettings(env, wrong),
+  ];
+  const set = KNOWN.filter((name) => (raw[name] ?? '') !== '' && !wrong.has(name));
+  return {
+    env,
+    lines: [
+      linesOf('settings', 'environment').ok('values', `${set.length} settings are set and can be used`),
+      ...lines,
+    ],
+  };
+}
+
+/** Names that are meant for the service, as they look, and that it does not know. */
+function unknownNames(raw: RawEnv): readonly Line[] {
+  return Object.keys(raw)
+    .filter((name) => !KNOWN.includes(name) && !FOREIGN.test(name) && (raw[name] ?? '') !== '')
+    .flatMap((name) => {
+      const nearest = nearestName(name, KNOWN);
+      const isOurs = OUR_WORDS.has(name.split('_')[0] ?? '') && name.includes('_');
+      if (nearest === undefined && !isOurs) return [];
+      return linesOf('settings', name).warning(
+        'known',
+        'the service knows no such setting and ignores it',
+        nearest === undefined
+          ? `Take it out, or look its right name up in .env.example.`
+          : `Name it ${nearest} if that is meant, else take it out.`,
+      );
+    });
+}
+
+function missingSettings(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
+  const isProduction = env.NODE_ENV === 'production';
+  const needed = (['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL'] as const).filter(
+    (name) => env[name] === undefined && !wrong.has(name),
+  );
+  const missing = needed.map((name) =>
+    linesOf('settings', name).failure(
+      'set',
+      'not set',
+      isProduction
+        ? `Set ${name}: the service does not start without it when NODE_ENV is production.`
+        : `Set ${name}. Without any node the service starts its local world, in which there is nothing outside to check; docs/operations.md says how to check a local world that runs.`,
+    ),
+  );
+  return [...missing, ...pepper(env, wrong), ...roles(env, wrong)];
+}
+
+function pepper(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
+  const make = linesOf('settings', 'KEY_PEPPER');
+  if (wrong.has('KEY_PEPPER')) return [];
+  if (env.KEY_PEPPER !== undefined) return [make.ok('set', 'keys are hashed with a secret of their own')];
+  const isLocal = env.DATABASE_URL !== undefined && LOOPBACK.test(new URL(env.DATABASE_URL).hostname);
+  if (env.NODE_ENV !== 'production' && isLocal) {
+    return [
+      make.ok('set', 'not set, which does for a database on this machine; set it before the first key of a real one'),
+    ];
+  }
+  return [
+    make.warning(
+      'set',
+      'not set: whoever reads or writes the database can recognise keys, and plant one of their own',
+      'Set KEY_PEPPER to 16 random characters or more, kept outside the database, before the first key is issued: setting it later makes every key invalid.',
+    ),
+  ];
+}
+
+function roles(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
+  if (env.ROLE === 'all' || env.REDIS_URL !== undefined || wrong.has('REDIS_URL')) return [];
+  return [
+    linesOf('settings', 'ROLE').failure(
+      'fits',
+      `ROLE is ${env.ROLE}, and there is no REDIS_URL through which processes share their facts`,
+      'Set REDIS_URL, or ROLE=all.',
+    ),
+  ];
+}
+
+function without(raw: RawEnv, wrong: ReadonlyMap<string, string>): RawEnv {
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !wrong.has(name)));
+}

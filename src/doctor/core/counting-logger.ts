@@ -1,0 +1,17 @@
+import type { Logger } from '../../shared/logger.ts';
+
+/** A logger that writes nothing, and counts the rows that adapters say they left out. */
+export function countingLogger(): { readonly logger: Logger; readonly dropped: () => number } {
+  let dropped = 0;
+  const count: Logger['warn'] = (fields) => {
+    if (typeof fields.dropped === 'number') dropped += fields.dropped;
+  };
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: count,
+    error: () => {},
+    child: () => logger,
+  };
+  return { logger, dropped: () => dropped };
+}

@@ -1,0 +1,36 @@
+import type { Market, Token } from '../../catalog/types.ts';
+import type { LendingReading } from '../../chain/markets.ts';
+import type { Decimal } from '../../shared/decimal.ts';
+import type { ChainId } from '../../shared/ids.ts';
+import type { LineMaker } from './types.ts';
+
+/** A number that one source told, to be held against what others say once all have answered. */
+export type Observation =
+  | { readonly kind: 'price'; readonly make: LineMaker; readonly token: Token; readonly usd: Decimal }
+  | {
+      readonly kind: 'quote';
+      readonly make: LineMaker;
+      readonly market: Market;
+      readonly amountIn: bigint;
+      readonly amountOut: bigint;
+    };
+
+/** Collects what checks learn that others are judged by. */
+export interface Observations {
+  add(observation: Observation): void;
+  addOracles(chainId: ChainId, reading: LendingReading): void;
+  all(): readonly Observation[];
+  oracles(chainId: ChainId): LendingReading | undefined;
+}
+
+/** Create an empty collection. */
+export function createObservations(): Observations {
+  const all: Observation[] = [];
+  const oracles = new Map<ChainId, LendingReading>();
+  return {
+    add: (observation) => all.push(observation),
+    addOracles: (chainId, reading) => oracles.set(chainId, reading),
+    all: () => all,
+    oracles: (chainId) => oracles.get(chainId),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Exchange } from './tap.ts';
+import type { Line, LineMaker } from './types.ts';
+
+/** What an answer's headers said of what may still be asked. */
+export interface Quota {
+  readonly remaining?: number;
+  readonly limit?: number;
+  /** It refused with 429. */
+  readonly isSpent: boolean;
+  readonly retryAfter?: string;
+}
+
+const PREFIXES = ['x-ratelimit-', 'ratelimit-', 'x-rate-limit-', 'x-ratelimit-requests-'];
+/** With less than this left, the next minutes end in refusals. */
+const LOW_SHARE = 0.1;
+
+/** Read the quota out of the headers of all answers: the least of what was told. */
+export function quotaOf(exchanges: readonly Exchange[]): Quota {
+  const answers = exchanges.flatMap(({ answer }) => answer ?? []);
+  const tell = (suffix: string, headers: Headers) => {
+    const told = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);
+    // Some write `100, 100;w=60`: the first number is the one.
+    const [, digits] = /^\s*(\d{1,15})/.exec(told ?? '') ?? [];
+    return digits === undefined ? [] : [Number(digits)];
+  };
+  const remaining = answers.flatMap(({ headers }) => tell('remaining', headers));
+  const limits = answers.flatMap(({ headers }) => tell('limit', headers));
+  const refused = answers.find(({ status }) => status === 429);
+  const retryAfter = refused?.headers.get('retry-after') ?? undefined;
+  return {
+    isSpent: refused !== undefined,
+    ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
+    ...(limits.length === 0 ? {} : { limit: Math.max(...limits) }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
+}
+
+/** Say what is left of a quota. */
+export function describeQuota(make: LineMaker, quota: Quota, what: string): Line {
+  const { remaining, limit, isSpent, retryAfter } = quota;
+  if (isSpent) {
+    const wait = retryAfter === undefined ? '' : `, to be asked again after ${retryAfter}`;
+    return make.warning(
+      'quota',
+      `it refuses as asked too often (429)${wait}`,
+      `Wait, then check again; if it stays so, ${what}.`,
+    );
+  }
+  if (remaining === undefined) return make.ok('quota', 'no word of a quota');
+  const shown = limit === undefined ? `${remaining} requests left` : `${remaining} of ${limit} requests left`;
+  const isLow = remaining === 0 || (limit !== undefined && remaining < limit * LOW_SHARE);
+  return isLow ? make.warning('quota', shown, `The next minutes end in refusals: ${what}.`) : make.ok('quota', shown);
+}

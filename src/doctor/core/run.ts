@@ -1,0 +1,43 @@
+import type { Timers } from '../../shared/timers.ts';
+import { type Check, type Line, linesOf } from './types.ts';
+
+/**
+ * Run checks side by side, each within its own time. One that throws or is late becomes a line of its own; the others go on.
+ * @returns the lines in the order of the checks
+ */
+export async function runChecks(checks: readonly Check[], timers: Timers): Promise<readonly Line[]> {
+  const results = await Promise.all(checks.map((check) => runOne(check, timers)));
+  return results.flat();
+}
+
+async function runOne({ area, subject, limitMs, run }: Check, timers: Timers): Promise<readonly Line[]> {
+  const make = linesOf(area, subject);
+  const controller = new AbortController();
+  let timer: unknown;
+  const late = new Promise<readonly Line[]>((resolve) => {
+    timer = timers.setTimeout(() => {
+      controller.abort(new DOMException('The check took too long.', 'TimeoutError'));
+      resolve([
+        make.failure(
+          'time_limit',
+          `no result within ${limitMs / 1_000} s`,
+          'What is checked hangs, or is far slower than the service can wait for. Look at it directly.',
+        ),
+      ]);
+    }, limitMs);
+  });
+  const work = run(controller.signal).catch((error: unknown) => [
+    make.failure('completed', `the check itself failed: ${nameOf(error)}`, 'Report this: a check should never end so.'),
+  ]);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timers.clearTimeout(timer as never);
+    controller.abort();
+  }
+}
+
+/** Kind and text of an error, without its stack. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

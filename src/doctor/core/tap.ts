@@ -1,0 +1,108 @@
+import type { Clock } from '../../shared/clock.ts';
+
+/** One request and what came back, as it was seen on the wire. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly requestBody: string | undefined;
+  readonly sentMs: number;
+  /** Until the whole answer was there, or the attempt had failed. */
+  readonly tookMs: number;
+  /** Absent when there was no answer at all. */
+  readonly answer?: {
+    readonly status: number;
+    readonly headers: Headers;
+    /** When the head of the answer arrived. */
+    readonly headMs: number;
+    /** Absent when the body was cut off, or is larger than anything that is believed. */
+    readonly body?: string;
+  };
+}
+
+export interface Tap {
+  readonly fetch: typeof fetch;
+  /** What went through, in the order of its end. */
+  readonly exchanges: readonly Exchange[];
+}
+
+/** Above what adapters read of a body. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Statuses whose answers have no body. */
+const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+export interface TapDeps {
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  /** Milliseconds since some moment, by which durations are measured. */
+  readonly stopwatch: () => number;
+}
+
+/** Put an ear to a fetch: what goes through is kept, and handed on unchanged. */
+export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
+  const exchanges: Exchange[] = [];
+  const tapped: typeof fetch = async (input, init) => {
+    const sentMs = clock.now();
+    const startedMs = stopwatch();
+    const asked = {
+      method: init?.method ?? 'GET',
+      url: input instanceof Request ? input.url : String(input),
+      requestBody: typeof init?.body === 'string' ? init.body : undefined,
+      sentMs,
+    };
+    let answer: Exchange['answer'];
+    try {
+      const response = await send(input, init);
+      const { status, headers } = response;
+      answer = { status, headers, headMs: clock.now() };
+      const bytes = await readBytes(response);
+      if (bytes !== undefined) answer = { ...answer, body: new TextDecoder().decode(bytes) };
+      return new Response(EMPTY.has(status) ? null : (bytes ?? OVERSIZED), {
+        status,
+        statusText: response.statusText,
+        headers: handedOn(headers, bytes === undefined),
+      });
+    } finally {
+      exchanges.push({ ...asked, tookMs: stopwatch() - startedMs, ...(answer ? { answer } : {}) });
+    }
+  };
+  return { fetch: tapped, exchanges };
+}
+
+const OVERSIZED = 'The answer is larger than anything that is believed.';
+
+/** Who reads on is told of a length that it refuses; what is encoded here was decoded before. */
+function handedOn(headers: Headers, isOversized: boolean): Headers {
+  const copy = new Headers(headers);
+  copy.delete('content-encoding');
+  copy.delete('content-length');
+  if (isOversized) copy.set('content-length', String(Number.MAX_SAFE_INTEGER));
+  return copy;
+}
+
+/** The body, or `undefined` where it is too large. @throws what reading throws: a cut connection, an abort */
+async function readBytes(response: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (Number(response.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
+    await response.body?.cancel().catch(() => {});
+    return undefined;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done || value === undefined) break;
+    size += value.byteLength;
+    if (size > MAX_BODY_BYTES) {
+      await reader?.cancel().catch(() => {});
+      return undefined;
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,159 @@
+import type { Catalog } from '../../catalog/types.ts';
+import { PROVIDERS, type ProviderConfig, type ProviderName } from '../../upstreams/config.ts';
+import { UpstreamError } from '../../upstreams/errors.ts';
+import { labelOf } from '../catalog/read.ts';
+import { sampleOf } from '../core/clock-samples.ts';
+import { countingLogger } from '../core/counting-logger.ts';
+import type { DoctorDeps } from '../core/deps.ts';
+import { describeQuota, quotaOf } from '../core/quota.ts';
+import { createTap, type Exchange } from '../core/tap.ts';
+import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
+import { failed, judgeDates, judgeItems, judgeRates } from './judge.ts';
+import { surfacesOf } from './surfaces.ts';
+import type { Surface, SurfaceContext } from './types.ts';
+
+const AREA = 'providers';
+/** For one thing that is asked, all tries included. */
+const SURFACE_MS = 22_000;
+const LIMIT_MS = 26_000;
+/** Nobody waits longer for one answer here. */
+const MAX_REQUEST_MS = 12_000;
+
+/** Name of the setting that holds a provider's address, and the name that a line has for it. */
+const SETTINGS: Readonly<Record<ProviderName, string>> = {
+  pendle: 'PENDLE_URL',
+  defillamaYields: 'DEFILLAMA_YIELDS_URL',
+  defillamaCoins: 'DEFILLAMA_COINS_URL',
+  stablewatch: 'STABLEWATCH_URL',
+  royco: 'ROYCO_URL',
+  merkl: 'MERKL_URL',
+  coingecko: 'COINGECKO_URL',
+  geckoterminal: 'GECKOTERMINAL_URL',
+  kyberswap: 'KYBERSWAP_URL',
+  openocean: 'OPENOCEAN_URL',
+  morphoApi: 'MORPHO_API_URL',
+};
+
+export interface ProviderDeps extends DoctorDeps {
+  readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
+  readonly context: SurfaceContext;
+  /** Told of everything that a provider was asked and said. */
+  readonly onAnswers?: (surface: Surface, exchanges: readonly Exchange[]) => void;
+}
+
+/** Check every provider with its key: each thing that the service asks, through the service's own adapter. */
+export function checkProviders(deps: ProviderDeps): readonly Check[] {
+  const surfaces = surfacesOf(deps.catalog);
+  return PROVIDERS.map((provider) => ({
+    area: AREA,
+    subject: SETTINGS[provider],
+    limitMs: LIMIT_MS,
+    run: async (signal) => {
+      const asked = surfaces.filter((surface) => surface.provider === provider);
+      const results = await Promise.all(asked.map((surface) => checkSurface(surface, deps, signal)));
+      const exchanges = results.flatMap((result) => result.exchanges);
+      noteClock(provider, exchanges, deps);
+      return [...results.flatMap(({ lines }) => lines), ...describeProvider(provider, exchanges, deps)];
+    },
+  }));
+}
+
+interface Result {
+  readonly lines: readonly Line[];
+  readonly exchanges: readonly Exchange[];
+}
+
+/** How lines and recordings call one thing that is asked. */
+export function subjectOf({ provider, name, chainId }: Surface): string {
+  return `${SETTINGS[provider]} ${name.replaceAll('_', ' ')}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
+}
+
+async function checkSurface(surface: Surface, deps: ProviderDeps, signal: AbortSignal): Promise<Result> {
+  const { clock, timers, context, observations } = deps;
+  const make = linesOf(AREA, subjectOf(surface));
+  const config = deps.providers[surface.provider];
+  const tap = createTap(deps);
+  const counting = countingLogger();
+  const late = new AbortController();
+  const timer = timers.setTimeout(() => late.abort(new UpstreamError(surface.publicName, 'timeout')), SURFACE_MS);
+  const lines = await surface
+    .ask(
+      {
+        config: { ...config, timeoutMs: Math.min(config.timeoutMs, MAX_REQUEST_MS) },
+        fetch: tap.fetch,
+        clock,
+        logger: counting.logger,
+        timeouts: timers,
+      },
+      context,
+      AbortSignal.any([signal, late.signal]),
+    )
+    .then((outcome): readonly Line[] => {
+      if (outcome === undefined) return [make.none('answer', 'the catalog has nothing to ask for')];
+      const measures = [...outcome.values()].flatMap((told) => (told.ok ? told.measures : []));
+      for (const measure of measures) if (measure.kind !== 'rate') observations.add({ ...measure, make });
+      return [
+        ...judgeItems(make, {
+          surface,
+          outcome,
+          dropped: counting.dropped(),
+          exchanges: tap.exchanges,
+          nameOf: namesOf(deps.catalog),
+        }),
+        ...judgeDates(make, surface, tap.exchanges, clock.now()),
+        ...judgeRates(make, measures),
+      ];
+    })
+    .catch((error: unknown) => {
+      if (error instanceof UpstreamError) return [failed(make, error.reason)];
+      throw error;
+    })
+    .finally(() => timers.clearTimeout(timer));
+  deps.onAnswers?.(surface, tap.exchanges);
+  return { lines, exchanges: tap.exchanges };
+}
+
+/** Tokens by their symbol, markets by their pair; anything else as it is. */
+function namesOf({ chains }: Catalog): (key: string) => string {
+  const names = new Map<string, string>(
+    chains.flatMap(({ tokens, markets }) => [
+      ...tokens.map(({ address, symbol }) => [address, symbol] as const),
+      ...markets.map((market) => [market.id, labelOf(market)] as const),
+    ]),
+  );
+  return (key) => names.get(key) ?? key;
+}
+
+function describeProvider(provider: ProviderName, exchanges: readonly Exchange[], deps: ProviderDeps): readonly Line[] {
+  const make = linesOf(AREA, SETTINGS[provider]);
+  if (exchanges.length === 0) return [make.none('speed', 'was asked nothing')];
+  return [
+    speedOf(make, exchanges, deps.providers[provider].timeoutMs),
+    describeQuota(make, quotaOf(exchanges), 'get a key or a larger plan'),
+  ];
+}
+
+/** Slower than half of what the service waits, the next slow minute is an outage. */
+function speedOf(make: LineMaker, exchanges: readonly Exchange[], timeoutMs: number): Line {
+  const answered = exchanges.filter(({ answer }) => answer?.body !== undefined);
+  if (answered.length === 0) return make.none('speed', 'gave no whole answer');
+  const slowest = Math.max(...answered.map(({ tookMs }) => tookMs));
+  const shown = `slowest answer ${Math.round(slowest)} ms`;
+  return slowest * 2 > timeoutMs
+    ? make.warning(
+        'speed',
+        `${shown}, of ${timeoutMs} ms that the service waits`,
+        'Ask again at another time; if it stays so, raise UPSTREAM_TIMEOUT_MS.',
+      )
+    : make.ok('speed', shown);
+}
+
+/** The header tells whole seconds, cut off. */
+function noteClock(provider: ProviderName, exchanges: readonly Exchange[], { clocks }: DoctorDeps): void {
+  for (const { sentMs, answer } of exchanges) {
+    const atMs = Date.parse(answer?.headers.get('date') ?? '');
+    if (answer === undefined || Number.isNaN(atMs)) continue;
+    clocks.add(sampleOf(SETTINGS[provider], { atMs, resolutionMs: 1_000 }, { sentMs, answeredMs: answer.headMs }));
+    return;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Market, Token } from '../../catalog/types.ts';
+import { isOffPeg } from '../../domain/plausibility/judge.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import type { Address } from '../../shared/ids.ts';
+import type { Observation, Observations } from '../core/observations.ts';
+import type { Line, LineMaker } from '../core/types.ts';
+
+/** Fees, depth and the age of one of the two make less than this; another unit makes more. */
+const APART_PCT = 20;
+const TODO_UNIT =
+  'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.';
+
+export interface CompareContext {
+  readonly observations: Observations;
+  /** Whether a token is held at one dollar. */
+  readonly isPegged: (token: Token) => boolean;
+}
+
+/** Judge prices and quotes by what others say of the same thing: one line for each of what was asked. */
+export function compareProviders({ observations, isPegged }: CompareContext): readonly Line[] {
+  const lines: Line[] = [];
+  for (const [make, told] of byMaker(observations.all())) {
+    const wrong = told.flatMap((observation) => {
+      const found =
+        observation.kind === 'price'
+          ? priceFault(observation, isPegged, observations)
+          : quoteFault(observation, observations);
+      return found ?? [];
+    });
+    const judged = told.length;
+    lines.push(
+      wrong.length === 0
+        ? make.ok(
+            'units',
+            judged === 1 ? 'its number is near what others say' : `${judged} numbers are near what others say`,
+          )
+        : make.failure('units', `${wrong.length} of ${judged} numbers cannot be: ${wrong[0]}`, TODO_UNIT),
+    );
+  }
+  return lines;
+}
+
+type Price = Extract<Observation, { kind: 'price' }>;
+type Quote = Extract<Observation, { kind: 'quote' }>;
+
+/** Tokens that are held at a dollar decide by themselves; others are held against them at the same provider and elsewhere. */
+function priceFault(
+  { make, token, usd }: Price,
+  isPegged: CompareContext['isPegged'],
+  { all }: Observations,
+): string | undefined {
+  if (isPegged(token)) return isOffPeg(usd) ? `${token.symbol} at ${shown(usd)} USD` : undefined;
+  const others = all().filter(
+    (other): other is Price =>
+      other.kind === 'price' &&
+      other.make !== make &&
+      other.token.address === token.address &&
+      other.token.chainId === token.chainId,
+  );
+  // Where two differ, the one that is wrong of its pegged tokens too is the one to be named.
+  const sound = others.filter((other) => !hasOffPeg(other.make, isPegged, all()));
+  const far = sound.find((other) => percentApart(usd, other.usd) > APART_PCT);
+  return far && `${token.symbol} at ${shown(usd)} USD, elsewhere ${shown(far.usd)} USD`;
+}
+
+function hasOffPeg(make: LineMaker, isPegged: CompareContext['isPegged'], all: readonly Observation[]): boolean {
+  return all.some(
+    (other) => other.kind === 'price' && other.make === make && isPegged(other.token) && isOffPeg(other.usd),
+  );
+}
+
+/** By the market's own oracle. */
+function quoteFault({ market, amountIn, amountOut }: Quote, { oracles }: Observations): string | undefined {
+  const price = oracles(market.chainId)?.oracle.values.get(market.oracle)?.price;
+  if (price === undefined || price === 0n) return undefined;
+  const expected = new Decimal(((amountIn * 10n ** 36n) / price).toString());
+  const told = new Decimal(amountOut.toString());
+  if (percentApart(told, expected) <= APART_PCT) return undefined;
+  return `${shown(whole(told, market))} ${market.collateral.symbol} quoted, ${shown(whole(expected, market))} by the oracle`;
+}
+
+function whole(units: Decimal, { collateral }: Market): Decimal {
+  return units.shiftedBy(-collateral.decimals);
+}
+
+function percentApart(a: Decimal, b: Decimal): number {
+  const [low, high] = a.lt(b) ? [a, b] : [b, a];
+  return low.isZero() ? Number.POSITIVE_INFINITY : high.minus(low).times(100).div(low).toNumber();
+}
+
+function shown(value: Decimal): string {
+  return value.toPrecision(6);
+}
+
+function byMaker(all: readonly Observation[]): ReadonlyMap<LineMaker, readonly Observation[]> {
+  const groups = new Map<LineMaker, Observation[]>();
+  for (const observation of all) groups.set(observation.make, [...(groups.get(observation.make) ?? []), observation]);
+  return groups;
+}
+
+/** The best known price of each token: of a provider that is right about tokens held at a dollar. */
+export function usdPrices({ observations, isPegged }: CompareContext): (token: Address) => Decimal | undefined {
+  const prices = new Map<Address, Decimal>();
+  for (const observation of observations.all()) {
+    if (observation.kind !== 'price' || prices.has(observation.token.address)) continue;
+    if (!hasOffPeg(observation.make, isPegged, observations.all()))
+      prices.set(observation.token.address, observation.usd);
+  }
+  return (token) => prices.get(token);
+}

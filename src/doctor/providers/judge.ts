@@ -1,0 +1,180 @@
+import type { FailureReason } from '../../domain/facts.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import { isFromFuture } from '../../shared/observed.ts';
+import type { Exchange } from '../core/tap.ts';
+import type { Line, LineMaker } from '../core/types.ts';
+import { repeatedRows, timesIn } from './rows.ts';
+import type { Measure, Outcome, Surface } from './types.ts';
+
+/** How an answer is used, and what to do where there is none, by the adapter's word for it. */
+const TODO: Readonly<Record<FailureReason, string>> = {
+  unreachable: 'Correct the address, and see whether this machine may reach it (DNS, proxy, firewall).',
+  timeout: 'Ask again; if it stays so, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
+  rate_limited: 'Wait, then check again; if it stays so, get a key or a larger plan.',
+  overloaded: 'Ask again in a minute: it refuses while it has too much to do.',
+  rejected: 'Set or correct its key (the setting … _API_KEY), and see whether the address is right.',
+  server_error: 'Ask again; if it stays so, tell the provider.',
+  malformed:
+    'Its answers have changed, or a page stands in front: compare with the schema in src/upstreams, and record one with --record.',
+  missing: 'It knows no such thing any more: correct the ids in the catalog, or take the source out.',
+  implausible:
+    'It tells what cannot be: compare with its own site before anything is shown, and record one with --record.',
+  reverted: 'Compare the contract with the deployed one.',
+  not_configured: 'The catalog names no id for it: add one, or take the source out.',
+};
+/** Reasons that pass by themselves. */
+const PASSING: readonly FailureReason[] = ['rate_limited', 'overloaded'];
+const NAMED = 4;
+
+/** Say what became of asking at all. */
+export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
+  const found = `no usable answer${to} (${reason})`;
+  return PASSING.includes(reason)
+    ? make.warning('answer', found, TODO[reason])
+    : make.failure('answer', found, TODO[reason]);
+}
+
+export interface Answered {
+  readonly surface: Surface;
+  readonly outcome: Outcome;
+  /** Rows that the adapter left out. */
+  readonly dropped: number;
+  readonly exchanges: readonly Exchange[];
+  /** How people call an item. */
+  readonly nameOf: (key: string) => string;
+}
+
+/** Judge what the adapter made of the answers, item by item. */
+export function judgeItems(
+  make: LineMaker,
+  { surface, outcome, dropped, exchanges, nameOf }: Answered,
+): readonly Line[] {
+  const asked = [...outcome].filter(([, told]) => told.ok || told.reason !== 'not_configured');
+  const bad = asked.flatMap(([key, told]) => (told.ok ? [] : [{ key, reason: told.reason }]));
+  return [
+    unanswered(make, bad, asked.length) ?? make.ok('answer', 'answers in the known form'),
+    itemsOf(make, bad, asked.length, surface.mayLack ?? 0, nameOf),
+    ...rowsOf(make, dropped, exchanges),
+  ];
+}
+
+interface Bad {
+  readonly key: string;
+  readonly reason: FailureReason;
+}
+
+/** Reasons that are about asking, not about what was told. */
+const NO_ANSWER: readonly FailureReason[] = [
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'overloaded',
+  'rejected',
+  'server_error',
+];
+
+function unanswered(make: LineMaker, bad: readonly Bad[], asked: number): Line | undefined {
+  const silent = bad.filter(({ reason }) => NO_ANSWER.includes(reason));
+  const [first] = silent;
+  if (first === undefined) return undefined;
+  return failed(make, first.reason, silent.length === asked ? '' : ` to ${silent.length} of ${asked} requests`);
+}
+
+function itemsOf(
+  make: LineMaker,
+  bad: readonly Bad[],
+  asked: number,
+  mayLack: number,
+  nameOf: Answered['nameOf'],
+): Line {
+  if (bad.length === 0)
+    return make.ok('items', asked === 1 ? 'the item has a value' : `all ${asked} items have a value`);
+  const named = bad.slice(0, NAMED).map(({ key, reason }) => `${nameOf(key)} ${reason}`);
+  const list = `${named.join(', ')}${bad.length > NAMED ? ', …' : ''}`;
+  if (bad.length <= asked * mayLack)
+    return make.ok('items', `${asked - bad.length} of ${asked} items have a value (${list})`);
+  const found = `${bad.length} of ${asked} items have no usable value (${list})`;
+  const todo = TODO[bad[0]?.reason ?? 'missing'];
+  return bad.length === asked ? make.failure('items', found, todo) : make.warning('items', found, todo);
+}
+
+function rowsOf(make: LineMaker, dropped: number, exchanges: readonly Exchange[]): readonly Line[] {
+  const repeated = exchanges.reduce((sum, { answer }) => sum + repeatedRows(parsed(answer?.body)), 0);
+  if (repeated > 0) {
+    const todo = 'Each counts once here. Tell the provider; record one with --record.';
+    return [make.warning('rows', `${repeated} rows come twice`, todo)];
+  }
+  if (dropped === 0) return [];
+  return [make.warning('rows', `${dropped} rows cannot be used and were left out`, TODO.malformed)];
+}
+
+/** Judge when rows were observed. */
+export function judgeDates(
+  make: LineMaker,
+  { timeFields, maxAgeSec }: Surface,
+  exchanges: readonly Exchange[],
+  nowMs: number,
+): readonly Line[] {
+  if (timeFields === null) return [];
+  const times = exchanges.flatMap(({ answer }) => timesIn(parsed(answer?.body), timeFields));
+  if (times.length === 0) return [];
+  const ahead = times.filter((atMs) => isFromFuture(atMs, nowMs)).length;
+  if (ahead > 0) {
+    return [
+      make.warning(
+        'dates',
+        `${ahead} of ${times.length} rows are from the future`,
+        'They are left out here. Look at the clock of this machine, then tell the provider.',
+      ),
+    ];
+  }
+  const newestMs = times.reduce((newest, atMs) => Math.max(newest, atMs), 0);
+  const ageSec = Math.round((nowMs - newestMs) / 1_000);
+  return [
+    ageSec > maxAgeSec
+      ? make.warning(
+          'dates',
+          `the newest row is ${shownAge(ageSec)} old`,
+          'The provider has stopped to follow it: look at its own site, and change the source in the catalog when it stays so.',
+        )
+      : make.ok('dates', `newest row ${shownAge(ageSec)} old`),
+  ];
+}
+
+function shownAge(sec: number): string {
+  if (sec < 0) return '0 s';
+  return sec > 2 * 86_400
+    ? `${Math.round(sec / 86_400)} days`
+    : sec > 7_200
+      ? `${Math.round(sec / 3_600)} h`
+      : `${sec} s`;
+}
+
+/** In percent a year: what is paid on dollars and staked coins lies within, whatever single ones do. */
+const [LEAST_RATE, MOST_RATE] = [new Decimal('0.2'), new Decimal(100)];
+
+/** Judge the unit of rates by their middle: a fraction taken for percent is a hundredth, percent for a fraction hundred times. */
+export function judgeRates(make: LineMaker, measures: readonly Measure[]): readonly Line[] {
+  const rates = measures.flatMap((measure) => (measure.kind === 'rate' && !measure.pct.isZero() ? [measure.pct] : []));
+  if (rates.length === 0) return [];
+  const middle = rates.sort((a, b) => a.comparedTo(b) ?? 0)[Math.floor(rates.length / 2)] ?? LEAST_RATE;
+  const shown = `rates are around ${middle.toPrecision(3)} % a year`;
+  return middle.abs().lt(LEAST_RATE) || middle.gt(MOST_RATE)
+    ? [
+        make.failure(
+          'units',
+          `${shown}, which is no yield: fractions and percent may be mistaken for each other`,
+          'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.',
+        ),
+      ]
+    : [make.ok('units', shown)];
+}
+
+export function parsed(body: string | undefined): unknown {
+  if (body === undefined) return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

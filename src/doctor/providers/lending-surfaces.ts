@@ -1,0 +1,92 @@
+import type { Catalog, Chain } from '../../catalog/types.ts';
+import { pointsOf } from '../../shared/rate-history.ts';
+import { createMerkl } from '../../upstreams/merkl/client.ts';
+import { createMorphoApi } from '../../upstreams/morpho-api/client.ts';
+import { optional, outcomeOf } from './outcome.ts';
+import type { Measure, Surface } from './types.ts';
+
+const DAY = 86_400;
+/** Markets that the indexer is asked about. */
+const SAMPLES = 4;
+
+/** What is asked of incentives and of the lending protocol's indexer, chain by chain. */
+export function lendingSurfaces(catalog: Catalog): readonly Surface[] {
+  return catalog.chains.flatMap((chain) => [
+    campaigns(chain),
+    campaignHistory(chain),
+    borrowHistory(chain),
+    ...(chain.contracts.publicAllocator === undefined ? [] : [sharedLiquidity(chain)]),
+  ]);
+}
+
+const merkl = { provider: 'merkl', publicName: 'incentives' } as const;
+const indexer = { provider: 'morphoApi', publicName: 'indexer' } as const;
+
+function campaigns(chain: Chain): Surface {
+  return {
+    ...merkl,
+    name: 'campaigns',
+    chainId: chain.chainId,
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, _context, signal) => {
+      const ids = chain.markets.map(({ id }) => id);
+      return outcomeOf(await createMerkl(deps).live(chain, ids, optional(signal)), ({ borrow, collateral }) =>
+        [...borrow, ...collateral].map(({ aprPct }): Measure => ({ kind: 'rate', pct: aprPct })),
+      );
+    },
+  };
+}
+
+function campaignHistory(chain: Chain): Surface {
+  return {
+    ...merkl,
+    name: 'campaign_history',
+    chainId: chain.chainId,
+    timeFields: ['timestamp'],
+    maxAgeSec: 30 * DAY,
+    ask: async (deps, _context, signal) => {
+      const port = createMerkl(deps);
+      const live = await port.live(
+        chain,
+        chain.markets.map(({ id }) => id),
+        optional(signal),
+      );
+      const [first] = [...live.values.values()].flatMap(({ borrow, collateral }) => [...borrow, ...collateral]);
+      if (first === undefined) return undefined;
+      return outcomeOf(await port.history([first.id], optional(signal)), () => []);
+    },
+  };
+}
+
+function borrowHistory(chain: Chain): Surface {
+  return {
+    ...indexer,
+    name: 'borrow_history',
+    chainId: chain.chainId,
+    timeFields: ['x'],
+    maxAgeSec: 3 * DAY,
+    ask: async (deps, _context, signal) => {
+      const ids = chain.markets.slice(0, SAMPLES).map(({ id }) => id);
+      return outcomeOf(await createMorphoApi(deps).borrowHistory(chain, ids, optional(signal)), ({ points }) =>
+        pointsOf(points)
+          .slice(-1)
+          .map(({ ratePct }): Measure => ({ kind: 'rate', pct: ratePct })),
+      );
+    },
+  };
+}
+
+function sharedLiquidity(chain: Chain): Surface {
+  return {
+    ...indexer,
+    name: 'shared_liquidity',
+    chainId: chain.chainId,
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, _context, signal) => {
+      const ids = chain.markets.slice(0, SAMPLES).map(({ id }) => id);
+      return outcomeOf(await createMorphoApi(deps).sharedLiquidity(chain, ids, optional(signal)), () => []);
+    },
+  };
+}

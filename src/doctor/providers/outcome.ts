@@ -1,0 +1,23 @@
+import type { Batch } from '../../upstreams/types.ts';
+import type { Measure, Outcome, Told } from './types.ts';
+
+/** Turn an adapter's batch into an outcome. */
+export function outcomeOf<T>(
+  { values, failures }: Batch<T>,
+  measure: (value: T, key: string) => readonly Measure[],
+): Outcome {
+  return new Map<string, Told>([
+    ...[...values].map(([key, value]) => [key, { ok: true, value, measures: measure(value, key) }] as const),
+    ...[...failures].map(([key, reason]) => [key, { ok: false, reason }] as const),
+  ]);
+}
+
+/** The one thing that was asked for. */
+export function single(key: string, value: unknown, measures: readonly Measure[] = []): Outcome {
+  return new Map([[key, value === null ? { ok: false, reason: 'missing' } : { ok: true, value, measures }]]);
+}
+
+/** Options of a port's call. */
+export function optional(signal: AbortSignal | undefined): { readonly signal: AbortSignal } | undefined {
+  return signal && { signal };
+}

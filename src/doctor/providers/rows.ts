@@ -1,0 +1,53 @@
+import { readTimeMs } from '../../upstreams/readings.ts';
+
+/** How deep rows are looked for, and how many are looked at: whoever answers decides how much there is. */
+const [DEEPEST, MOST_ROWS] = [8, 20_000];
+
+/** The outermost lists of an answer: what is in them are its rows. */
+export function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])[] {
+  if (Array.isArray(body)) return [body.slice(0, MOST_ROWS)];
+  if (typeof body !== 'object' || body === null || depth >= DEEPEST) return [];
+  return Object.values(body).flatMap((value) => listsIn(value, depth + 1));
+}
+
+/** Count the rows that an answer has twice. */
+export function repeatedRows(body: unknown): number {
+  let repeated = 0;
+  for (const rows of listsIn(body)) {
+    const seen = new Set<string>();
+    for (const row of rows) {
+      if (typeof row !== 'object' || row === null) continue;
+      const text = textOf(row);
+      if (text === undefined) continue;
+      if (seen.has(text)) repeated += 1;
+      seen.add(text);
+    }
+  }
+  return repeated;
+}
+
+/** Nested deeper than the stack goes, a row cannot be written down: then it is like no other. */
+function textOf(row: object): string | undefined {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the rows of an answer were observed, ms: the named fields of objects, and the first number of rows of numbers. */
+export function timesIn(body: unknown, fields: readonly string[], depth = 0): readonly number[] {
+  if (Array.isArray(body)) {
+    if (body.length > 1 && body.every((part) => typeof part === 'number')) return msOf(body[0]);
+    return body.slice(0, MOST_ROWS).flatMap((item) => timesIn(item, fields, depth + 1));
+  }
+  if (typeof body !== 'object' || body === null || depth >= DEEPEST) return [];
+  return Object.entries(body).flatMap(([key, value]) =>
+    fields.includes(key) && typeof value !== 'object' ? msOf(value) : timesIn(value, fields, depth + 1),
+  );
+}
+
+function msOf(value: unknown): readonly number[] {
+  const read = readTimeMs(value, 'any');
+  return read.ok ? [read.value] : [];
+}

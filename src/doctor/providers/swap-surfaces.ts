@@ -1,0 +1,162 @@
+import type { Catalog, Chain, Market } from '../../catalog/types.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import { createGeckoterminal } from '../../upstreams/geckoterminal/client.ts';
+import type { AdapterDeps } from '../../upstreams/http.ts';
+import { createKyberswap } from '../../upstreams/kyberswap/client.ts';
+import { createOpenocean } from '../../upstreams/openocean/client.ts';
+import { createPendle } from '../../upstreams/pendle/client.ts';
+import type { SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
+import { optional, single } from './outcome.ts';
+import type { Surface, SurfaceContext } from './types.ts';
+
+const DAY = 86_400;
+/** Small enough for every pool, large enough for its fee not to count: a thousand whole loan tokens. */
+const WHOLE_TOKENS = 1_000n;
+const SLIPPAGE = new Decimal('0.005');
+/** As partners are charged for most pairs. */
+const FEE_BPS = 5;
+
+/** What is asked of swap venues and of the indexer of pools, chain by chain. */
+export function swapSurfaces(catalog: Catalog): readonly Surface[] {
+  return catalog.chains.flatMap((chain) => {
+    const { kyberswap, openocean, pendle, geckoterminal } = chain.providers;
+    return [
+      ...(kyberswap === undefined
+        ? []
+        : [route(chain), quote(chain, 'kyberswap', 'AggregatorOne', (deps) => createKyberswap(deps).quotes)]),
+      ...(openocean === undefined ? [] : [quote(chain, 'openocean', 'AggregatorTwo', createOpenocean)]),
+      ...(pendle === true ? [quote(chain, 'pendle', 'YieldMarket', (deps) => createPendle(deps).quotes)] : []),
+      ...(geckoterminal === undefined ? [] : [pools(chain), candles(chain)]),
+    ];
+  });
+}
+
+/** A market whose collateral is traded at the venue: principal tokens at the yield market, others at aggregators. */
+function marketFor(chain: Chain, nowMs: number, isPt: boolean): Market | undefined {
+  return chain.markets.find(
+    ({ kind, collateral }) =>
+      kind === 'loop' &&
+      collateral.isPt === isPt &&
+      !collateral.noSwapRoute &&
+      !(collateral.maturity && collateral.maturity * 1_000 <= nowMs),
+  );
+}
+
+function amountOf({ loan }: Market): bigint {
+  return WHOLE_TOKENS * 10n ** BigInt(loan.decimals);
+}
+
+function route(chain: Chain): Surface {
+  return {
+    provider: 'kyberswap',
+    name: 'route',
+    chainId: chain.chainId,
+    publicName: 'AggregatorOne',
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, { nowMs }, signal) => {
+      const market = marketFor(chain, nowMs, false);
+      if (!market) return undefined;
+      const amountIn = amountOf(market);
+      const asked = { chain, tokenIn: market.loan.address, tokenOut: market.collateral.address, amountIn };
+      const found = await createKyberswap(deps).routes.route(asked, optional(signal));
+      return single(
+        pairOf(market),
+        found,
+        found ? [{ kind: 'quote', market, amountIn, amountOut: found.amountOut }] : [],
+      );
+    },
+  };
+}
+
+function quote(
+  chain: Chain,
+  provider: Surface['provider'],
+  publicName: string,
+  create: (deps: AdapterDeps) => SwapQuotePort,
+): Surface {
+  return {
+    provider,
+    name: 'quote',
+    chainId: chain.chainId,
+    publicName,
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, context, signal) => {
+      const market = marketFor(chain, context.nowMs, publicName === 'YieldMarket');
+      if (!market) return undefined;
+      const request = requestFor(chain, market, context);
+      const found = await create(deps).quote(request, optional(signal));
+      const { amountIn } = request;
+      return single(
+        pairOf(market),
+        found,
+        found ? [{ kind: 'quote', market, amountIn, amountOut: found.amountOut }] : [],
+      );
+    },
+  };
+}
+
+/** As a build asks: the deployed contract swaps, and keeps what comes out. */
+function requestFor(chain: Chain, market: Market, { feeReceiver }: SurfaceContext): SwapRequest {
+  return {
+    chain,
+    tokenIn: market.loan.address,
+    tokenOut: market.collateral.address,
+    amountIn: amountOf(market),
+    sender: chain.contracts.flashLeverage,
+    recipient: chain.contracts.flashLeverage,
+    slippage: SLIPPAGE,
+    feeBps: feeReceiver === undefined ? 0 : FEE_BPS,
+    ...(feeReceiver === undefined ? {} : { feeReceiver }),
+  };
+}
+
+function pairOf({ loan, collateral }: Market): string {
+  return `${loan.symbol} to ${collateral.symbol}`;
+}
+
+/** The token that most pools of a chain hold. */
+function pooled(chain: Chain) {
+  return chain.wrappedNative ?? chain.stable;
+}
+
+function pools(chain: Chain): Surface {
+  return {
+    provider: 'geckoterminal',
+    name: 'pools',
+    chainId: chain.chainId,
+    publicName: 'geckoterminal',
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, _context, signal) => {
+      const { address, symbol } = pooled(chain);
+      return single(symbol, await createGeckoterminal(deps).deepestPool(chain, address, optional(signal)));
+    },
+  };
+}
+
+function candles(chain: Chain): Surface {
+  return {
+    provider: 'geckoterminal',
+    name: 'candles',
+    chainId: chain.chainId,
+    publicName: 'geckoterminal',
+    timeFields: [],
+    maxAgeSec: 3 * DAY,
+    ask: async (deps, _context, signal) => {
+      const token = pooled(chain);
+      const port = createGeckoterminal(deps);
+      const pool = await port.deepestPool(chain, token.address, optional(signal));
+      if (pool === null) return single(token.symbol, null);
+      const query = { timeframe: 'day', aggregate: 1, limit: 30 } as const;
+      const found = await port.candles(chain, pool, query, optional(signal));
+      const last = found.candles.at(-1);
+      return single(
+        token.symbol,
+        last === undefined ? null : found,
+        last === undefined ? [] : [{ kind: 'price', token, usd: new Decimal(last.c) }],
+      );
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startWorld, type World } from '../../devnet/index.ts';
+import type { Report } from '../../src/doctor/core/report.ts';
+import { type DoctorOptions, runDoctor } from '../../src/doctor/doctor.ts';
+import { silentLogger } from '../../src/shared/logger.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
+import { startRedis, type TestRedis } from '../snapshot/redis-server.ts';
+import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
+
+export type Settings = Readonly<Record<string, string | undefined>>;
+
+export interface DoctorWorld {
+  readonly world: World;
+  readonly redis: TestRedis;
+  readonly database: TestDatabase;
+  /** What a process of the service needs to run here. */
+  readonly settings: Settings;
+  /** Check this world, with other settings and parts where they are given. */
+  examine(settings?: Settings, options?: Partial<DoctorOptions>): Promise<Report>;
+  stop(): Promise<void>;
+}
+
+/** Long enough for a busy machine, short enough to wait for what hangs. */
+const PROVIDER_TIMEOUT_MS = '4000';
+
+/** Start a local world, a Redis and a database that all is well with. */
+export async function startDoctorWorld(): Promise<DoctorWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-doctor-'));
+  const database = await createTestDatabase();
+  const redis = await startRedis();
+  const world = await startWorld({
+    dataDir: folder,
+    mining: 'auto',
+    databaseUrl: database.url,
+    logger: silentLogger,
+  });
+  const settings: Settings = {
+    ...world.overrides.env,
+    REDIS_URL: redis.url,
+    KEY_PEPPER: 'pepper-of-this-test',
+    UPSTREAM_TIMEOUT_MS: PROVIDER_TIMEOUT_MS,
+  };
+  return {
+    world,
+    redis,
+    database,
+    settings,
+    examine: (changed = {}, options = {}) =>
+      runDoctor({
+        raw: { ...settings, ...changed },
+        clock: { now: () => Date.now() },
+        timers: systemTimers,
+        fetch: globalThis.fetch,
+        // A busy machine answers slowly: only who asks for it is told.
+        stopwatch: () => 0,
+        ...options,
+      }),
+    async stop() {
+      await world.stop();
+      await redis.close();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What is not in order, as `status area subject check`. */
+export function complaints({ lines }: Report): readonly string[] {
+  return lines
+    .filter(({ status }) => status === 'warning' || status === 'failure')
+    .map(({ status, area, subject, check }) => `${status} ${area} ${subject} [${check}]`);
+}
