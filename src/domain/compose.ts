@@ -73,6 +73,7 @@ export function* composeChainSteps(
     markets,
     strategies,
     excluded,
+    fees: context.fees,
     ...(Number.isFinite(recomposeAtMs) ? { recomposeAtMs } : {}),
   };
 }

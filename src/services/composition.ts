@@ -1,6 +1,7 @@
 import type { Catalog, Market } from '../catalog/types.ts';
 import { type ComposeParams, composeChainSteps } from '../domain/compose.ts';
 import type { ChainFacts } from '../domain/facts.ts';
+import { contractFeesOf } from '../domain/market/fees.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -85,7 +86,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     if (found) return found;
     if (chain.markets.length <= AT_ONCE_MARKETS) return composeNow(chainId);
     void begin(chainId);
-    return kept.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, clock.now());
+    return kept.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, deps.params, clock.now());
   };
   return Object.assign(composed, {
     async settled() {
@@ -95,7 +96,12 @@ export function createComposition(deps: CompositionDeps): Composition {
 }
 
 /** What a chain shows before its first composition is finished: that everything is waited for. */
-function notYet(facts: ChainFacts, markets: readonly Market[], nowMs: number): ComposedChain {
+function notYet(
+  facts: ChainFacts,
+  markets: readonly Market[],
+  { budgets }: CompositionDeps['params'],
+  nowMs: number,
+): ComposedChain {
   const waitingFor = [{ group: 'composition', reason: 'running' }];
   return {
     chainId: facts.chainId,
@@ -109,5 +115,6 @@ function notYet(facts: ChainFacts, markets: readonly Market[], nowMs: number): C
       symbol: `${collateral.displaySymbol}/${loan.symbol}`,
       waitingFor,
     })),
+    fees: contractFeesOf(facts, budgets.deployment),
   };
 }

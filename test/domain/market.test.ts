@@ -36,6 +36,46 @@ describe('composeMarket', () => {
     }
   });
 
+  test('behavior: a market has the fee of its kind as the contract tells both, else as documented, which is said', () => {
+    const [correlated, perp] = [marketOf(ethereum, 'sUSDe', 'PYUSD'), marketOf(ethereum, 'WBTC', 'USDC')];
+    const facts = completeFacts(ethereum);
+    const taking = withItem(facts, 'deployment', DEPLOYMENT_KEY, {
+      value: { ...CONTRACT, yieldFee: 10n ** 17n, depositFee: 25n * 10n ** 14n },
+    });
+    const freshness = { asOfMs: expect.any(Number), staleAfterSec: 900 };
+    const told = { treasury: CONTRACT.treasury, freshness };
+    expect(strategyOf(taking, correlated.id).fees).toEqual({ yieldFeePct: '10', depositFeePct: '0', ...told });
+    expect(strategyOf(taking, perp.id).fees).toEqual({ yieldFeePct: '0', depositFeePct: '0.25', ...told });
+    const other = withItem(taking, 'marketSupport', perp.id, { value: { isCorrelated: true } });
+    expect(strategyOf(other, perp.id).fees).toMatchObject({ yieldFeePct: '10', depositFeePct: '0' });
+    const feeGaps = (known: ChainFacts, id: typeof perp.id) =>
+      strategyOf(known, id).gaps.flatMap(({ field, reason }) =>
+        field.startsWith('fees') ? [`${field} ${reason}`] : [],
+      );
+    expect(feeGaps(taking, perp.id)).toEqual([]);
+    const silent = withItem(facts, 'deployment', DEPLOYMENT_KEY, { value: { swapRouters: [], operators: [] } });
+    expect(strategyOf(silent, correlated.id).fees).toEqual({ yieldFeePct: '5', depositFeePct: '0', freshness });
+    expect(feeGaps(silent, correlated.id)).toEqual(['fees.yieldFeePct NOT_MEASURED', 'fees.treasury NOT_MEASURED']);
+    expect(gapOf(strategyOf(silent, correlated.id), 'fees.yieldFeePct')?.message).toContain('The documented 5 %');
+    const failed = withItem(facts, 'deployment', DEPLOYMENT_KEY, { failure: timeout });
+    expect(strategyOf(failed, perp.id).fees).toEqual({ yieldFeePct: '0', depositFeePct: '1' });
+    expect(feeGaps(failed, perp.id)).toEqual([
+      'fees.depositFeePct SOURCE_FAILED',
+      'fees.treasury SOURCE_FAILED',
+      'fees.freshness SOURCE_FAILED',
+    ]);
+    const kindless = withItem(facts, 'marketSupport', perp.id, { value: {} });
+    expect(feeGaps(kindless, perp.id)).toEqual(['fees.yieldFeePct NOT_MEASURED', 'fees.depositFeePct NOT_MEASURED']);
+    const { fees } = composeChain(ethereum, failed, PARAMS);
+    expect(fees).toMatchObject({ yieldFee: 5n * 10n ** 16n, depositFee: 10n ** 16n });
+    expect(fees.gaps.map(({ field }) => field)).toEqual([
+      'fees.yieldFeePct',
+      'fees.depositFeePct',
+      'fees.treasury',
+      'fees.freshness',
+    ]);
+  });
+
   test('behavior: accrual, utilization and borrow APY equal the SDK to the wei', () => {
     const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
     const blockTimestamp = BigInt(NOW_MS / 1_000);

@@ -73,6 +73,7 @@ export const CONTRACT: ContractDeployment = {
   liquidationBuffer: 25n * 10n ** 14n,
   yieldFee: 5n * 10n ** 16n,
   depositFee: 0n,
+  treasury: '0x00000000000000000000000000000000000000C3',
   isPaused: false,
   swapRouters: [],
   operators: [],

@@ -17,7 +17,7 @@ import { type CatalogToken, DAY_MS, type YieldSource } from './sources.ts';
  */
 
 /** Seconds that the documentation gives: how old each group may get. */
-export const BUDGETS = { lending: 300, oracle: 900, exit: 86_400, prices: 900, incentives: 3_600 };
+export const BUDGETS = { lending: 300, oracle: 900, exit: 86_400, deployment: 900, prices: 900, incentives: 3_600 };
 export const APY_BUDGETS: Readonly<Record<YieldSource, number>> = {
   yieldmarket: 1_800,
   aggregator: 172_800,
@@ -69,10 +69,17 @@ function marketNumbers(market: ExpectedMarket, exit: ExpectedExit, nowMs: number
   };
 }
 
+/** What the contract takes on the market where the position stands. */
+function feeNumbers({ fees }: ExpectedMarket): Json {
+  const { yieldPct, depositPct } = fees;
+  return { yieldFeePct: yieldPct.toFixed(), depositFeePct: depositPct.toFixed(), freshness: stale(BUDGETS.deployment) };
+}
+
 export function loopNumbers(market: ExpectedMarket, exit: ExpectedExit, nowMs: number): Json {
   const shared = marketNumbers(market, exit, nowMs);
   return {
     ...shared,
+    fees: feeNumbers(market),
     noSwapRoute: !exit.hasRoute,
     collateralApyPct: shown(market.ownApy),
     collateralApySource: market.yieldSource,
@@ -110,6 +117,7 @@ export function vaultNumbers(
   }
   return {
     ...shared,
+    fees: feeNumbers(leg),
     collateralApyPct: shown(legApy),
     yieldSustainabilityPct: shownMeans(leg.leverageMeans),
     historicalLeverageApyPct: shownMeans(netMeans),
@@ -174,6 +182,11 @@ export function appNumbers(market: ExpectedMarket, exit: ExpectedExit | undefine
     liquidationLtvPct: bn(market.liquidation),
     maxLtvPct: bn(market.max),
     safeLtvPct: bn(market.safe),
+    fees: {
+      yieldFeePct: bn(market.fees.yieldPct),
+      depositFeePct: bn(market.fees.depositPct),
+      freshness: stale(BUDGETS.deployment),
+    },
     supplyUsd: bn(market.supplyUsd),
     liquidityUsd: bn(market.liquidityUsd),
     publicAllocatorLiquidityUsd: market.withShared && bn(market.withShared),

@@ -74,11 +74,12 @@ export const shownMeans = (means: Means): Readonly<Record<string, string>> | und
 
 /** Everything about one market. `endMs`: when its histories were read. */
 export async function expectedMarket(sources: Sources, market: CatalogMarket, endMs: number) {
-  const [state, stored, buffer, price, loanUsd, collateralUsd, own, borrow, collateral, indexed, now] =
+  const [state, stored, buffer, fees, price, loanUsd, collateralUsd, own, borrow, collateral, indexed, now] =
     await Promise.all([
       sources.marketState(market),
       sources.storedState(market),
       sources.bufferPoints(),
+      sources.fees(market),
       sources.oraclePrice(market),
       sources.usdPrice(market.loan),
       sources.usdPrice(market.collateral),
@@ -148,6 +149,7 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     borrowIncentive,
     collateralIncentive,
     liquidation,
+    fees,
     max,
     safe,
     ladder,

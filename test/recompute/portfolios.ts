@@ -44,7 +44,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
     amountDepositedInLoanToken: whole(held.deposited, loan.decimals).toFixed(),
     readAt: { blockNumber: market.blockNumber.toString() },
   };
-  if (!isOpen) return { ...frame, netCollateral: '0', amountLoan: '0', netValueUsd: '0.00' };
+  if (!isOpen) return { ...frame, netCollateral: '0', amountLoan: '0', netValueUsd: '0.00', closeNow: null };
   const { debt, value, ltv = new Exact(0), collateralUsd, netUsd } = valued(held, market);
   const leverage = leverageAt(ltv);
   const net = whole(held.collateral, token.decimals)
@@ -61,6 +61,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
     currentLeverage: shown(leverage, 1),
     currentLeverageApyPct: shown(carry(market.earned, market.netBorrowApy, leverage)),
     netValueUsd: shown(netUsd),
+    closeNow: closingNumbers(held, market),
     liquidationPrice: debt === 0n ? null : nearly(liquidationPrice, LIQUIDATION_PRECISION),
     exitLiquidity: {
       tier: exit.tier,
@@ -69,6 +70,30 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
       noSwapRoute: !exit.hasRoute,
     },
   };
+}
+
+/** The yield fee of closing a position at the oracle price, loan base units: of what is above its basis, rounded down. */
+function yieldFeeOf(held: HeldOnChain, market: ExpectedMarket): Exact {
+  const { value, debt } = valued(held, market);
+  const gain = Exact.max(new Exact((value - debt).toString()).minus(held.deposited.toString()), 0);
+  return gain.times(market.fees.yieldPct).div(100).integerValue(Exact.ROUND_FLOOR);
+}
+
+function closingNumbers(held: HeldOnChain, market: ExpectedMarket): Json {
+  const { value, debt } = valued(held, market);
+  const left = Exact.max((value - debt).toString(), 0);
+  const fee = yieldFeeOf(held, market);
+  const gain = left.minus(held.deposited.toString());
+  const amounts = { yieldFee: fee, paysOut: left.minus(fee), pnlBeforeFee: gain, pnlAfterFee: gain.minus(fee) };
+  return Object.fromEntries(
+    Object.entries(amounts).flatMap(([name, units]) => {
+      const tokens = units.shiftedBy(-market.market.loan.decimals);
+      return [
+        [name, tokens.toFixed()],
+        [`${name}Usd`, shown(tokens.times(market.loanUsd))],
+      ];
+    }),
+  );
 }
 
 /** Of the market's values; a wallet's positions tell it, portfolios do not. */
@@ -91,6 +116,8 @@ export interface Parts {
   readonly net?: Exact | undefined;
   readonly badDebt: Exact;
   readonly incentives?: Exact | undefined;
+  /** Of closing all that is open. */
+  readonly fee?: Exact | undefined;
 }
 
 const ZERO = new Exact(0);
@@ -99,7 +126,7 @@ const exact = (value: Exact | undefined) => value?.toFixed();
 /** Quotients are shown with 18 places. */
 const quotient = (value: Exact | undefined): Near | undefined => value && near(value, '1e-12');
 
-export function pnlNumbers({ deposited, returned, net, badDebt, incentives }: Parts): Json {
+export function pnlNumbers({ deposited, returned, net, badDebt, incentives, fee }: Parts): Json {
   const base = deposited && returned && net && net.plus(returned).minus(deposited);
   const total = plus(base, incentives);
   return {
@@ -111,6 +138,9 @@ export function pnlNumbers({ deposited, returned, net, badDebt, incentives }: Pa
     baseResultUsd: exact(base),
     incentivesUsd: quotient(incentives),
     totalUsd: quotient(total),
+    yieldFeeUsd: exact(fee),
+    baseResultAfterFeeUsd: exact(fee && base?.minus(fee)),
+    totalAfterFeeUsd: quotient(fee && total?.minus(fee)),
     returnOnEquityPct: total && deposited && (deposited.isZero() ? null : quotient(total.times(100).div(deposited))),
   };
 }
@@ -124,6 +154,7 @@ export function sumParts(all: readonly Parts[]): Parts {
     net: sum(({ net }) => net),
     badDebt: sum(({ badDebt }) => badDebt) ?? ZERO,
     incentives: sum(({ incentives }) => incentives),
+    fee: sum(({ fee }) => fee),
   };
 }
 
@@ -143,6 +174,7 @@ export function loopParts(
     net: isOpen ? Exact.max(netUsd, 0) : ZERO,
     badDebt: isOpen ? Exact.max(netUsd.negated(), 0) : ZERO,
     incentives: earned(),
+    fee: isOpen ? yieldFeeOf(held, market).shiftedBy(-market.market.loan.decimals).times(market.loanUsd) : ZERO,
   };
 
   function earned(): Exact | undefined {
@@ -179,13 +211,14 @@ export function vaultParts(
     rows.length === 0 || isAmbiguous
       ? undefined
       : rows.reduce<Exact | undefined>((sum, row) => plus(sum, row && of(row)), ZERO);
-  const { net, badDebt, incentives } = sumParts(loops.map(({ parts }) => parts));
+  const { net, badDebt, incentives, fee } = sumParts(loops.map(({ parts }) => parts));
   return {
     deposited: flows((row) => row.deposited.plus(row.added)),
     returned: flows((row) => row.returned.plus(row.removed)),
     net: isAmbiguous ? undefined : plus(net, Exact.max(stockNetUsd, 0)),
     badDebt: badDebt.plus(Exact.max(stockNetUsd.negated(), 0)),
     incentives,
+    fee: isAmbiguous ? undefined : fee,
   };
 }
 

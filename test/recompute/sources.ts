@@ -17,6 +17,9 @@ const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 const proxyAbi = parseAbi(['function s_user() view returns (address)']);
 const flashLeverageAbi = parseAbi([
   'function LIQUIDATION_BUFFER() view returns (uint256)',
+  'function s_yieldFee() view returns (uint256)',
+  'function s_depositFee() view returns (uint256)',
+  'function s_isCorrelated(bytes32) view returns (bool)',
   'function getUserLeveragePositions(address) view returns ((bool open, bytes32 marketId, address userProxy, uint256 amountDepositedInLoanToken, uint256 amountReturnedInLoanToken)[])',
 ]);
 const rateAbi = parseAbi(['function str() view returns (uint256)', 'function vsr() view returns (uint256)']);
@@ -120,6 +123,17 @@ export function sourcesOf(service: TestService, databaseUrl: string, chainId: nu
     once('buffer', async () => {
       const wad = await read<bigint>(chain.contracts.flashLeverage, flashLeverageAbi, 'LIQUIDATION_BUFFER');
       return new Exact(wad.toString()).shiftedBy(-16);
+    });
+
+  /** Percent that the product's contract takes of a yield, and of a deposit, on a market. */
+  const fees = ({ id }: CatalogMarket): Promise<{ readonly yieldPct: Exact; readonly depositPct: Exact }> =>
+    once(`fees ${id}`, async () => {
+      const { flashLeverage } = chain.contracts;
+      const isCorrelated = await read<boolean>(flashLeverage, flashLeverageAbi, 's_isCorrelated', [id]);
+      const yieldFee = await read<bigint>(flashLeverage, flashLeverageAbi, 's_yieldFee');
+      const depositFee = await read<bigint>(flashLeverage, flashLeverageAbi, 's_depositFee');
+      const pct = (wad: bigint) => new Exact(wad.toString()).shiftedBy(-16);
+      return { yieldPct: pct(isCorrelated ? yieldFee : 0n), depositPct: pct(isCorrelated ? 0n : depositFee) };
     });
 
   /** The app's register of positions. */
@@ -330,6 +344,7 @@ export function sourcesOf(service: TestService, databaseUrl: string, chainId: nu
     timestamp,
     storedState,
     bufferPoints,
+    fees,
     registeredRows,
     oraclePrice,
     marketState,

@@ -141,6 +141,8 @@ const emptyOps: Services['ops'] = {
       divergentUsd: none,
       incentivesUsd: none,
       totalUsd: none,
+      yieldFeeUsd: none,
+      totalAfterFeeUsd: none,
     };
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { emptyChainFacts, type FactGroup } from '../../src/domain/facts.ts';
+import { contractFeesOf } from '../../src/domain/market/fees.ts';
 import type { ComposedChain } from '../../src/domain/market/types.ts';
 import { createChanges } from '../../src/services/changes.ts';
 import type { SnapshotListener } from '../../src/snapshot/types.ts';
@@ -34,6 +35,7 @@ const composed = (version: number): ComposedChain => ({
   markets: [],
   strategies: [],
   excluded: [],
+  fees: contractFeesOf(emptyChainFacts(1), 900),
 });
 
 describe('createChanges', () => {

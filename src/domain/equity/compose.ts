@@ -7,6 +7,7 @@ import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
+import { shownFees } from '../market/fees.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
 import { anyLacksRoute, exitLiquidityOf, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
@@ -101,6 +102,7 @@ export function composeEquityStrategy(
       oracle: stock.stamps.oracle,
     },
     inputFreshness: vaultInputs(stock.stamps, yieldMarket.stamps),
+    fees: shownFees(yieldMarket.fees),
     equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
@@ -162,8 +164,8 @@ const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
 /** Of either market: what its incentives pay is in the net APY. */
 const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'safeLtvPct'];
 const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
-/** A stock leg does not stand in the contract that keeps a buffer, the yield leg does. */
-const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct'];
+/** A stock leg does not stand in the contract that keeps a buffer and takes fees, the yield leg does. */
+const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct', 'fees'];
 
 /**
  * The stock market's gaps hold for the vault, except those on fields that come from the yield leg: its trailing averages
@@ -175,6 +177,7 @@ function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarke
   for (const missing of yieldMarket.gaps) {
     if (INPUT_FIELDS.includes(missing.field) && !own.some(({ field }) => field === missing.field)) own.push(missing);
   }
+  own.push(...yieldMarket.gaps.filter(({ field }) => rootOf(field) === 'fees'));
   const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
   // The leg earns what its market does with its incentives, at its limit: the same number stands in both fields.
   const assumed = yieldMarket.gaps.find(({ field }) => ASSUMED_LEG_FIELDS.includes(field));

@@ -1,4 +1,7 @@
 const WAD = 10n ** 18n;
+/** What the published source takes at deployment, used where the contract does not tell: 5 % of the yield, and the most for a deposit. */
+export const DEFAULT_YIELD_FEE: bigint = 5n * 10n ** 16n;
+export const DEFAULT_DEPOSIT_FEE: bigint = 10n ** 16n;
 
 /** What the contract keeps of a deposit of `amount` base units at a fee in WAD, rounded down. */
 export function depositFeeOf(amount: bigint, feeWad: bigint): bigint {

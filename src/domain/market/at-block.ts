@@ -29,6 +29,7 @@ export type PositionMarketValues = Pick<
   | 'netBorrowApyPct'
   | 'effectiveCollateralApyPct'
   | 'liquidationLtvPct'
+  | 'fees'
   | 'stamps'
   | 'gaps'
 >;

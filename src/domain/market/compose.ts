@@ -17,6 +17,7 @@ import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
 import { oncePer } from '../memo.ts';
 import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
+import { marketFeesOf } from './fees.ts';
 import { composeHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
 import { oracleDivergence } from './oracle-divergence.ts';
@@ -92,6 +93,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       : collateralApyPct,
     ...limits,
     limits,
+    fees: marketFeesOf(market, context.facts, context.fees),
     history: composeHistory({ market, facts, collateralApySource: apySource, limits }, context, historyGaps),
     stamps: {
       borrow: stampOf(lendingState, context.budgets.lendingState),
@@ -121,6 +123,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   if (undated) gaps.push(undated);
   explainInputs(composed, context, gaps);
   explainLimits(context, gaps);
+  gaps.push(...composed.fees.gaps);
   gaps.push(...historyGaps);
   // A copy has no room left over, which for lists that grew is more than what is in them.
   composed.gaps = gaps.slice();

@@ -1,6 +1,7 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { ChainFacts, FreshnessBudgets } from '../facts.ts';
+import { type ContractFees, contractFeesOf } from './fees.ts';
 import { peggedTokens } from './statics.ts';
 
 /** What composing a market needs beside the market: one version of the facts and one moment. */
@@ -9,6 +10,8 @@ export interface CompositionContext {
   readonly facts: ChainFacts;
   readonly budgets: FreshnessBudgets;
   readonly nowMs: number;
+  /** What the contract that holds positions takes. */
+  readonly fees: ContractFees;
   /** Stablecoins held at one dollar. */
   readonly pegged: ReadonlySet<Address>;
 }
@@ -20,5 +23,6 @@ export function compositionContext(
   budgets: FreshnessBudgets,
   nowMs: number,
 ): CompositionContext {
-  return { chain, facts, budgets, nowMs, pegged: peggedTokens(chain) };
+  const fees = contractFeesOf(facts, budgets.deployment);
+  return { chain, facts, budgets, nowMs, fees, pegged: peggedTokens(chain) };
 }

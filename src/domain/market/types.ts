@@ -20,6 +20,7 @@ import type {
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { LtvLimits } from '../leverage/limits.ts';
 import type { Strategy } from '../strategy/types.ts';
+import type { ContractFees, MarketFees } from './fees.ts';
 import type { OracleDivergence } from './oracle-divergence.ts';
 
 /** What a market pays on one side right now. */
@@ -99,6 +100,8 @@ export interface ComposedMarket {
   readonly safeLtvPct: Decimal;
   /** The three together; markets with the same ones share them. */
   readonly limits: LtvLimits;
+  /** What the contract that holds positions takes on this market. */
+  readonly fees: MarketFees;
   readonly supplyUsd?: Decimal;
   readonly liquidityUsd?: Decimal;
   readonly publicAllocatorLiquidityUsd?: Decimal;
@@ -139,6 +142,8 @@ export interface ComposedChain {
   /** All composed strategies, listed or not: loops in catalog order, then equity vaults. */
   readonly strategies: readonly Strategy[];
   readonly excluded: readonly ExcludedMarket[];
+  /** What the contract that holds positions takes. */
+  readonly fees: ContractFees;
   /**
    * When the same facts compose differently because time alone has passed (a campaign starts or ends, a principal token
    * nears or reaches its maturity), ms; absent when nothing of that kind is ahead.

@@ -22,6 +22,8 @@ export interface GroupTotals {
   readonly divergentUsd: Total;
   readonly incentivesUsd: Total;
   readonly totalUsd: Total;
+  readonly yieldFeeUsd: Total;
+  readonly totalAfterFeeUsd: Total;
 }
 
 export interface PortfolioAggregates {
@@ -102,7 +104,15 @@ export function* aggregateSteps(
   };
 }
 
-const SUMMED = ['depositedUsd', 'netValueUsd', 'divergentUsd', 'incentivesUsd', 'totalUsd'] as const;
+const SUMMED = [
+  'depositedUsd',
+  'netValueUsd',
+  'divergentUsd',
+  'incentivesUsd',
+  'totalUsd',
+  'yieldFeeUsd',
+  'totalAfterFeeUsd',
+] as const;
 type Summed = (typeof SUMMED)[number];
 type Tally = Record<Summed, { usd: Decimal; unknown: number }>;
 
@@ -121,6 +131,8 @@ function noSums(): Sums {
       divergentUsd: none(),
       incentivesUsd: none(),
       totalUsd: none(),
+      yieldFeeUsd: none(),
+      totalAfterFeeUsd: none(),
     },
   };
 }

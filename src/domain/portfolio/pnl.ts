@@ -3,6 +3,7 @@ import { type Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts'
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
+import { closingOf } from '../position/closing.ts';
 import { statusOf } from '../position/compose.ts';
 import type { HeldPosition, HeldStock } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
@@ -12,7 +13,7 @@ import type { Pnl, RegisteredPosition } from './types.ts';
 /** Places of quotients (accruals, returns); sums and products are exact. */
 const PLACES = 18;
 
-const PARTS = ['depositedUsd', 'returnedUsd', 'netValueUsd', 'incentivesUsd'] as const;
+const PARTS = ['depositedUsd', 'returnedUsd', 'netValueUsd', 'incentivesUsd', 'yieldFeeUsd'] as const;
 export type PnlPart = (typeof PARTS)[number];
 /** A part as it was computed: a value, or why there is none. */
 export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
@@ -20,6 +21,8 @@ export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
   readonly badDebtUsd?: Decimal;
   /** The part of the net value that stands on an oracle far from what it can be compared with; absent: nothing. */
   readonly divergentUsd?: Decimal;
+  /** Why the parts do not add up to a result; absent: they do. */
+  readonly unresolved?: Gap;
 };
 
 export interface LoopPnlInput {
@@ -33,6 +36,14 @@ export interface LoopPnlInput {
   readonly timestamp: bigint;
 }
 
+type Result = 'base' | 'total' | 'baseAfterFee' | 'totalAfterFee';
+const RESULT_FIELDS: readonly (readonly [Result, readonly string[]])[] = [
+  ['base', ['pnl.baseResultUsd']],
+  ['total', ['pnl.totalUsd', 'pnl.returnOnEquityPct']],
+  ['baseAfterFee', ['pnl.baseResultAfterFeeUsd']],
+  ['totalAfterFee', ['pnl.totalAfterFeeUsd']],
+];
+
 /** Add the parts up. What needs an unknown part is unknown too; every reason is told once. */
 export function toPnl(parts: PnlParts): Pnl {
   const gaps: Gap[] = [];
@@ -41,13 +52,16 @@ export function toPnl(parts: PnlParts): Pnl {
     if ('field' in part) gaps.push({ ...part, field: `pnl.${name}` });
     return 'field' in part ? undefined : part;
   };
-  const [deposited, returned, net, incentives] = PARTS.map(known);
-  const base = deposited && returned && net ? net.plus(returned).minus(deposited) : undefined;
+  const [deposited, returned, net, incentives, fee] = PARTS.map(known);
+  const { unresolved } = parts;
+  const base = deposited && returned && net && !unresolved ? net.plus(returned).minus(deposited) : undefined;
   const total = base && incentives ? base.plus(incentives) : undefined;
-  if (!base) gaps.push(gap('pnl.baseResultUsd', 'NOT_MEASURED', UNKNOWN_PART));
-  if (!total) {
-    for (const field of ['pnl.totalUsd', 'pnl.returnOnEquityPct']) gaps.push(gap(field, 'NOT_MEASURED', UNKNOWN_PART));
-  } else if (deposited?.isZero()) {
+  const results = { base, total, baseAfterFee: fee && base?.minus(fee), totalAfterFee: fee && total?.minus(fee) };
+  const missing = unresolved ?? gap('', 'NOT_MEASURED', UNKNOWN_PART);
+  for (const [name, fields] of RESULT_FIELDS) {
+    if (!results[name]) for (const field of fields) gaps.push({ ...missing, field });
+  }
+  if (total && deposited?.isZero()) {
     gaps.push(gap('pnl.returnOnEquityPct', 'NOT_APPLICABLE', 'Nothing was deposited.'));
   }
   return {
@@ -63,6 +77,9 @@ export function toPnl(parts: PnlParts): Pnl {
     ...(base ? { baseResultUsd: base.toFixed() } : {}),
     ...(incentives ? { incentivesUsd: incentives.toFixed() } : {}),
     ...(total && deposited ? { totalUsd: total.toFixed(), returnOnEquityPct: returnOn(total, deposited) } : {}),
+    ...(fee ? { yieldFeeUsd: fee.toFixed() } : {}),
+    ...(results.baseAfterFee ? { baseResultAfterFeeUsd: results.baseAfterFee.toFixed() } : {}),
+    ...(results.totalAfterFee ? { totalAfterFeeUsd: results.totalAfterFee.toFixed() } : {}),
     gaps,
   };
 }
@@ -83,12 +100,16 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   const rewards = loopIncentives(input, value);
   // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
   const netValueUsd = value ? usd(positive(value.collateralValue - value.debt)) : ZERO;
+  const { yieldFee } = composed.fees;
   return {
     depositedUsd: usd(held.depositedAssets),
     returnedUsd: usd(held.returnedAssets),
     netValueUsd,
     badDebtUsd: value ? usd(positive(value.debt - value.collateralValue)) : ZERO,
     divergentUsd: composed.oracleDivergence ? netValueUsd : ZERO,
+    yieldFeeUsd: value ? usd(closingOf(value, held.depositedAssets, yieldFee).yieldFee) : ZERO,
+    // What a sold part took of the basis is not kept on chain: what it paid out has nothing to stand against.
+    ...(held.open && held.returnedAssets > 0n ? { unresolved: SOLD_IN_PART } : {}),
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };
@@ -128,9 +149,16 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
     returnedUsd: sum('returnedUsd'),
     netValueUsd: sum('netValueUsd'),
     incentivesUsd: sum('incentivesUsd'),
+    yieldFeeUsd: sum('yieldFeeUsd'),
+    ...(all.some(isUnresolved) ? { unresolved: SOLD_IN_PART } : {}),
     badDebtUsd: all.reduce((total, { badDebtUsd }) => total.plus(badDebtUsd ?? 0), ZERO),
     divergentUsd: all.reduce((total, { divergentUsd }) => total.plus(divergentUsd ?? 0), ZERO),
   });
+}
+
+/** Whether its parts are known and do not add up. */
+function isUnresolved({ depositedUsd, returnedUsd, netValueUsd, baseResultUsd }: Pnl): boolean {
+  return baseResultUsd === undefined && [depositedUsd, returnedUsd, netValueUsd].every((part) => part !== undefined);
 }
 
 function positive(assets: bigint): bigint {
@@ -170,10 +198,15 @@ function returnOn(total: Decimal, deposited: Decimal): string | null {
 }
 
 function allUnknown(why: Gap): PnlParts {
-  return { depositedUsd: why, returnedUsd: why, netValueUsd: why, incentivesUsd: why };
+  return { depositedUsd: why, returnedUsd: why, netValueUsd: why, incentivesUsd: why, yieldFeeUsd: why };
 }
 
 /** What a position earned since a time that lies ahead. */
 export const OPENED_AHEAD = gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
 
+const SOLD_IN_PART = gap(
+  '',
+  'NOT_MEASURED',
+  'A part was sold before. The chain does not keep what of the deposit basis went with it.',
+);
 const UNKNOWN_PART = 'One of its parts is not known.';

@@ -39,7 +39,8 @@ export interface RegisteredPosition extends RegisteredRow {
 /**
  * What a position has brought, exact USD as plain decimals. A plain position's amounts are the chain's, in loan tokens, at
  * the loan token's price now; a vault's are the registered ones. `baseResultUsd = netValueUsd + returnedUsd − depositedUsd`,
- * `totalUsd = baseResultUsd + incentivesUsd`. Absent = not known, with a gap `pnl.<field>`.
+ * `totalUsd = baseResultUsd + incentivesUsd`, both before the fee of closing what is open; `…AfterFeeUsd` less that fee.
+ * Absent = not known, with a gap `pnl.<field>`.
  */
 export interface Pnl {
   readonly depositedUsd?: string;
@@ -54,6 +55,10 @@ export interface Pnl {
   /** What the incentives of its market have accrued to it over its life. Not part of the net value. */
   readonly incentivesUsd?: string;
   readonly totalUsd?: string;
+  /** What closing everything that is open would pay as yield fee today; by the documented rate where the contract does not tell its own. */
+  readonly yieldFeeUsd?: string;
+  readonly baseResultAfterFeeUsd?: string;
+  readonly totalAfterFeeUsd?: string;
   /** `totalUsd` over `depositedUsd`, percent; `null` = nothing was deposited. */
   readonly returnOnEquityPct?: string | null;
   readonly gaps: readonly Gap[];

@@ -6,7 +6,7 @@ import { marketsAt } from '../market/at-block.ts';
 import type { PositionStatus, WalletHoldings } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
 import type { PortfolioContext } from './compose.ts';
-import { addParts, OPENED_AHEAD, type PnlParts, stockIncentives } from './pnl.ts';
+import { addParts, OPENED_AHEAD, type PnlPart, type PnlParts, stockIncentives } from './pnl.ts';
 import type { PortfolioLoop, RegisteredPosition } from './types.ts';
 
 type LoopWithParts = PortfolioLoop & { readonly parts: PnlParts };
@@ -25,7 +25,7 @@ export function openVaultParts(
   const stockMarketId = vault?.stockMarket.id;
   const stock = holdings.stocks.find(({ marketId }) => marketId === stockMarketId);
   const composed = stockMarketId && marketsAt(context.composed, holdings.markets).get(stockMarketId);
-  const loopsValue = loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.netValueUsd), ZERO);
+  const loopsValue = sumOf(loops, 'netValueUsd');
   const stockUsd = stock && composed ? valueHolding(stock, composed, holdings.block.timestamp).usd : null;
   const flows = registeredFlows(equity, loops);
   const stockNetUsd = stockUsd ? Decimal.max(stockUsd.net, ZERO) : ZERO;
@@ -43,8 +43,9 @@ export function openVaultParts(
       (sum, { parts }) => sum.plus(parts.divergentUsd ?? ZERO),
       composed?.oracleDivergence ? stockNetUsd : ZERO,
     ),
+    yieldFeeUsd: equity.yieldLoopMatch === 'ambiguous' ? AMBIGUOUS : sumOf(loops, 'yieldFeeUsd'),
     incentivesUsd: addParts(
-      loopIncentives(loops),
+      sumOf(loops, 'incentivesUsd'),
       stock && stockMarketId
         ? stockLegIncentives(context, stock, stockMarketId, loops, holdings)
         : gap('', 'NOT_MEASURED', 'The stock leg is not known.'),
@@ -54,7 +55,12 @@ export function openVaultParts(
 
 /** Compute the parts of a vault that has ended: nothing is left in it. */
 export function closedVaultParts(loops: readonly LoopWithParts[]): PnlParts {
-  return { ...sumRows(loops.map(({ row }) => row)), netValueUsd: ZERO, incentivesUsd: loopIncentives(loops) };
+  return {
+    ...sumRows(loops.map(({ row }) => row)),
+    netValueUsd: ZERO,
+    yieldFeeUsd: ZERO,
+    incentivesUsd: sumOf(loops, 'incentivesUsd'),
+  };
 }
 
 /** A vault of which a loop was liquidated counts as liquidated. */
@@ -84,8 +90,8 @@ function sumRows(rows: readonly (RegisteredPosition | null)[]): Pick<PnlParts, '
   };
 }
 
-function loopIncentives(loops: readonly LoopWithParts[]): Decimal | Gap {
-  return loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts.incentivesUsd), ZERO);
+function sumOf(loops: readonly LoopWithParts[], part: PnlPart): Decimal | Gap {
+  return loops.reduce<Decimal | Gap>((sum, { parts }) => addParts(sum, parts[part]), ZERO);
 }
 
 function stockLegIncentives(

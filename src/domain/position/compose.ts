@@ -7,6 +7,7 @@ import { leverageApyPct, shownLeverage } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
+import { closingOf, shownClosing } from './closing.ts';
 import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
 import { formatPrice, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
@@ -73,6 +74,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   shown.amountLoan = formatUnitsPlain(value.debt, market.loan.decimals);
   addLtv(shown, value, composed, gaps);
   addUsd(shown, value, composed, gaps);
+  addClosing(shown, value, held, composed, gaps);
   shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
   shown.freshness = { borrow, oracle, collateralApy };
   shown.warnings = composed.warnings;
@@ -132,6 +134,19 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues
   shown.netValueUsd = toFixedHalfUp(usd.net, 2);
 }
 
+/** What closing comes to. A fee that the contract does not tell is the documented one, and a gap says so. */
+function addClosing(
+  shown: Draft,
+  value: Valuation,
+  { depositedAssets }: HeldPosition,
+  { market, fees, loanPrice }: PositionMarketValues,
+  gaps: Gap[],
+): void {
+  shown.closeNow = shownClosing(closingOf(value, depositedAssets, fees.yieldFee), market, loanPrice?.value.usd);
+  const assumed = fees.gaps.find(({ field }) => field === 'fees.yieldFeePct');
+  if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });
+}
+
 function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
   const missing = priceAgeGap(asOfMs);
@@ -152,6 +167,7 @@ function addNothingLeft(shown: Draft, status: PositionStatus, gaps: Gap[]): void
   shown.netValueUsd = '0.00';
   shown.currentLeverageApyPct = null;
   shown.liquidationPrice = null;
+  shown.closeNow = null;
 }
 
 const RATIO_FIELDS = [
@@ -160,12 +176,17 @@ const RATIO_FIELDS = [
   'currentLeverage',
   'currentLeverageApyPct',
   'liquidationPrice',
+  'closeNow',
   'exitLiquidity',
 ];
 const USD_FIELDS = [
   'collateralUsd',
   'debtUsd',
   'netValueUsd',
+  'closeNow.yieldFeeUsd',
+  'closeNow.paysOutUsd',
+  'closeNow.pnlBeforeFeeUsd',
+  'closeNow.pnlAfterFeeUsd',
   'exitLiquidity.unwindSizeUsd',
   'exitLiquidity.exceedsCleanExitSize',
 ];

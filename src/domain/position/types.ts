@@ -3,6 +3,7 @@ import type { Gap, Stamp } from '../freshness/types.ts';
 import type { MarketsAtBlock } from '../market/at-block.ts';
 import type { Warning } from '../market/types.ts';
 import type { ExitTier } from '../strategy/types.ts';
+import type { ShownClosing } from './closing.ts';
 
 /** One leveraged position as the chain holds it, in base units. */
 export interface HeldPosition {
@@ -13,7 +14,7 @@ export interface HeldPosition {
   readonly proxy: Address;
   /** The contract's own flag: it stays true on a position that was liquidated. */
   readonly open: boolean;
-  /** Basis in loan base units: all that was put in, all that was taken out. */
+  /** Loan base units: the deposit basis (put in and repaid less taken out and borrowed), and what closing has paid out. */
   readonly depositedAssets: bigint;
   readonly returnedAssets: bigint;
   readonly collateral: bigint;
@@ -106,6 +107,8 @@ export interface Position {
   /** Loan tokens per collateral token at which it can be liquidated; `null` = without debt it cannot be. */
   readonly liquidationPrice?: string | null;
   readonly exitLiquidity: PositionExit | null;
+  /** What closing it now comes to, by today's yield fee; `null` = it has ended. */
+  readonly closeNow?: ShownClosing | null;
   /** Where what it holds and owes was read, and the price that values it unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
   /** When the feeds behind the oracle's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */

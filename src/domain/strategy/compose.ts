@@ -3,6 +3,7 @@ import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
+import { shownFees } from '../market/fees.ts';
 import type { ComposedMarket, Warning } from '../market/types.ts';
 import { oncePer } from '../memo.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, lacksRoute, shownNoRoute } from './exit.ts';
@@ -70,6 +71,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     noSwapRoute,
     freshness: composed.stamps,
     inputFreshness: inputsOf(composed.stamps),
+    fees: shownFees(composed.fees),
     visibility: visibilityOf(
       {
         market: composed,

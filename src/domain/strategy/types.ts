@@ -2,6 +2,7 @@ import type { CollateralApySource, CollateralCategory } from '../../catalog/sche
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { ShownFees } from '../market/fees.ts';
 import type { Warning } from '../market/types.ts';
 
 /*
@@ -171,6 +172,8 @@ export interface Strategy {
   };
   /** Age of what the borrow and collateral groups leave out; an input that was never measured is absent. */
   readonly inputFreshness: { readonly prices?: Stamp; readonly incentives?: Stamp };
+  /** What the contract that holds positions takes; of an equity vault on its yield leg. */
+  readonly fees: ShownFees;
   readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
   readonly equityVault?: EquityTerms;
   readonly visibility: Visibility;

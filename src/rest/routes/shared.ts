@@ -30,6 +30,8 @@ const ASSUMED: ReadonlySet<string> = new Set([
   'maxLtvPct',
   'safeLtvPct',
   'ltvPct.max',
+  'fees.yieldFeePct',
+  'fees.depositFeePct',
   'maxLeverage',
   'equityVault.yieldLegApyPct',
   'leverageLadder',

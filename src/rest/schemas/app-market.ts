@@ -139,6 +139,19 @@ export const appMarketSchema = z
     safeLtvPct: bn(
       'Highest LTV that is opened here, and the default, percent. By the documented buffer while the contract does not tell its own, see gaps.',
     ),
+    fees: z
+      .object({
+        yieldFeePct: bn('Of the yield, at closing and withdrawing on correlated markets; 0 on an uncorrelated one.'),
+        depositFeePct: bn('Of what is paid in on uncorrelated markets; 0 on a correlated one.'),
+        treasury: addressString('Receives the fees; absent = not known.').optional(),
+        freshness: freshnessValue
+          .optional()
+          .describe('Age of what the contract told; absent = it has told nothing yet.'),
+      })
+      .optional()
+      .describe(
+        'What the contract that holds positions takes on this market, percent. By the documented rates (5 and 1) while it does not tell its own, see gaps.',
+      ),
     supplyUsd: bn('All that is supplied, USD.').optional(),
     liquidityUsd: bn('What can be borrowed at once, USD.').optional(),
     publicAllocatorLiquidityUsd: bn('The same with what the public allocator could bring, USD.').optional(),

@@ -106,6 +106,20 @@ export const freshnessValue = z
   })
   .meta({ id: 'Freshness', description: 'How old a value is and how old it may get.' });
 
+/** What the contract that holds positions takes. */
+export const fees = z
+  .object({
+    yieldFeePct: pct(
+      'Of the yield, at closing and withdrawing on correlated markets; 0 on an uncorrelated one. The documented 5 while the contract does not tell its own, see gaps.',
+    ),
+    depositFeePct: pct(
+      'Of what is paid in on uncorrelated markets; 0 on a correlated one. The documented 1 while the contract does not tell its own, see gaps.',
+    ),
+    treasury: addressString('Receives the fees; absent = not known.').optional(),
+    freshness: freshnessValue.optional().describe('Age of what the contract told; absent = it has told nothing yet.'),
+  })
+  .meta({ id: 'Fees', description: 'What the contract that holds positions takes, at its rates of today.' });
+
 /** What to know of values that are shown. */
 export const warnings = z.array(
   z.object({

@@ -16,9 +16,14 @@ const pnlSchema = z
     divergentUsd: exactUsd(
       'The part of the net value that stands on an oracle far from what it can be compared with, see warnings of the position.',
     ).optional(),
-    baseResultUsd: exactUsd('Net value + returned - deposited.').optional(),
+    baseResultUsd: exactUsd(
+      'Net value + returned - deposited; absent also where a part was sold before: what of the deposit went with it is not kept on chain.',
+    ).optional(),
     incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
-    totalUsd: exactUsd('Base result + incentives.').optional(),
+    totalUsd: exactUsd('Base result + incentives, before the fee of closing what is open.').optional(),
+    yieldFeeUsd: exactUsd('What closing everything that is open would pay as yield fee today.').optional(),
+    baseResultAfterFeeUsd: exactUsd('Base result - yield fee.').optional(),
+    totalAfterFeeUsd: exactUsd('Total - yield fee.').optional(),
     returnOnEquityPct: pct('Total over deposited; null = nothing was deposited.').nullable().optional(),
   })
   .meta({ id: 'Pnl', description: 'What something has brought. What is not known is absent.' });
@@ -87,7 +92,9 @@ const loopSchema = positionSchema
     proxy: addressString('Contract that holds it.'),
     collateralUsd: decimalString('Collateral, USD.').optional(),
     debtUsd: decimalString('Debt, USD.').optional(),
-    amountReturnedInLoanToken: decimalString('All that was taken out, whole loan tokens.').optional(),
+    amountReturnedInLoanToken: decimalString(
+      'What closing, of a part too, has paid out, whole loan tokens.',
+    ).optional(),
     pnl: pnlSchema,
     registered: registeredSchema.nullable().describe('Its row; null = there is none.'),
     dbDrift,

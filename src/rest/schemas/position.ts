@@ -4,6 +4,26 @@ import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, rea
 const amount = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
 
+const loanTokens = (description: string) => decimalString(`${description} Whole loan tokens.`);
+
+const closeNow = z
+  .object({
+    yieldFee: loanTokens(
+      'What the contract takes of what is above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own.',
+    ),
+    paysOut: loanTokens('What is left after the debt and the fee; 0 under water.'),
+    pnlBeforeFee: loanTokens('What is left after the debt, less the deposit basis of what stands in the position now.'),
+    pnlAfterFee: loanTokens('The same less the fee.'),
+    yieldFeeUsd: usdString('yieldFee.').optional(),
+    paysOutUsd: usdString('paysOut.').optional(),
+    pnlBeforeFeeUsd: usdString('pnlBeforeFee.').optional(),
+    pnlAfterFeeUsd: usdString('pnlAfterFee.').optional(),
+  })
+  .meta({
+    id: 'CloseNow',
+    description: 'What closing a position comes to, without what the swap of the close loses: a build tells that.',
+  });
+
 /** What is not known is absent; what cannot apply to a position that ended, or to one without debt, is null. */
 export const positionSchema = z
   .object({
@@ -27,10 +47,18 @@ export const positionSchema = z
     currentLeverageApyPct: pct('APY at the current leverage and rates, incentives (APRs) included as they are, signed.')
       .nullable()
       .optional(),
-    amountDepositedInLoanToken: decimalString('All that was put in, whole loan tokens.').optional(),
+    amountDepositedInLoanToken: decimalString(
+      'Deposit basis, as the contract counts it: put in and repaid less taken out and borrowed, never below 0. Whole loan tokens.',
+    ).optional(),
     liquidationPrice: decimalString('Loan tokens per collateral token at which it can be liquidated.')
       .nullable()
       .optional(),
+    closeNow: closeNow
+      .nullable()
+      .optional()
+      .describe(
+        "What closing it now comes to at the oracle price, by today's yield fee; null on positions that ended.",
+      ),
     exitLiquidity: z
       .object({
         tier: z.enum(['deep', 'good', 'limited', 'thin']).optional().describe('Grade of the collateral.'),

@@ -5,6 +5,7 @@ import {
   assumedGaps,
   dateTime,
   decimalString,
+  fees,
   freshnessValue,
   marketIdString,
   missingFacts,
@@ -188,6 +189,7 @@ export const strategySchema = z
       .optional()
       .describe('The listing rules that are not met: has_yield, swap_route, maturity, liquidity.'),
     gaps: assumedGaps,
+    fees: fees.optional().describe('Fees of the contract; of an equity vault on its yield leg.'),
     links: z
       .object({
         app: z.string().optional().describe('The strategy in the client app.'),

@@ -1,7 +1,10 @@
 import type { Chain, ChainContracts } from '../../catalog/types.ts';
+import { shownFees } from '../../domain/market/fees.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { builder } from '../builder.ts';
+import { FeesRef } from '../market/fees.ts';
+import { GapRef } from './stamp.ts';
 import { TokenRef } from './token.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
@@ -53,6 +56,18 @@ ChainRef.implement({
     version: t.int({
       description: 'Version of the facts that answers are made from; grows by one with every refresh.',
       resolve: (chain, _args, ctx) => ctx.loaders.facts(chain.chainId).version,
+    }),
+    fees: t.field({
+      type: FeesRef,
+      description:
+        'What the contract that holds positions takes: the yield fee on correlated markets, the deposit fee on all others.',
+      resolve: (chain, _args, ctx) => shownFees(ctx.loaders.composed(chain.chainId).fees),
+    }),
+    gaps: t.field({
+      type: [GapRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'Every field of `fees` that is `null` or carries a documented rate, and why.',
+      resolve: (chain, _args, ctx) => [...ctx.loaders.composed(chain.chainId).fees.gaps],
     }),
     ready: t.boolean({
       description: 'Whether market state and oracle values are measured and not far past their budgets.',

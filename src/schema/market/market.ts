@@ -1,3 +1,4 @@
+import { shownFees } from '../../domain/market/fees.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { askedPageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
@@ -9,6 +10,7 @@ import { GapRef, ORACLE_PRICE_AS_OF, StampRef } from '../common/stamp.ts';
 import { ApySourceRef, TokenRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../strategy/strategy.ts';
+import { FeesRef } from './fees.ts';
 import {
   ExitSlippageRef,
   exitSlippages,
@@ -173,6 +175,11 @@ MarketRef.implement({
     safeLtvPct: t.expose('safeLtvPct', {
       type: 'Decimal',
       description: 'Percent: highest LTV that builders accept, and the default.',
+    }),
+    fees: t.field({
+      type: FeesRef,
+      description: 'What the contract that holds positions takes on this market.',
+      resolve: ({ fees }) => shownFees(fees),
     }),
     supplyUsd: t.expose('supplyUsd', {
       type: 'Decimal',

@@ -122,7 +122,12 @@ const GroupTotalsRef = builder.interfaceRef<GroupTotals>('GroupTotals').implemen
       description: 'The part of it that stands on oracles far from what they can be compared with.',
     }),
     incentivesUsd: t.expose('incentivesUsd', { type: TotalRef, description: 'Accrued incentives.' }),
-    totalUsd: t.expose('totalUsd', { type: TotalRef, description: 'P&L with incentives.' }),
+    totalUsd: t.expose('totalUsd', { type: TotalRef, description: 'P&L with incentives, before fee.' }),
+    yieldFeeUsd: t.expose('yieldFeeUsd', {
+      type: TotalRef,
+      description: 'What closing everything that is open would pay as yield fee today.',
+    }),
+    totalAfterFeeUsd: t.expose('totalAfterFeeUsd', { type: TotalRef, description: 'P&L less that fee.' }),
   }),
 });
 

@@ -48,14 +48,35 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Net value + returned - deposited.',
+      description:
+        'Net value + returned - deposited; `null` also where a part was sold before: what of the deposit went with it is not kept on chain.',
     }),
     incentivesUsd: t.expose('incentivesUsd', {
       type: 'Decimal',
       nullable: true,
       description: 'Accrued by the incentives of its market over its registered life; not part of the net value.',
     }),
-    totalUsd: t.expose('totalUsd', { type: 'Decimal', nullable: true, description: 'Base result + incentives.' }),
+    totalUsd: t.expose('totalUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Base result + incentives, before the fee of closing what is open.',
+    }),
+    yieldFeeUsd: t.expose('yieldFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What closing everything that is open would pay as yield fee today; by the documented rate where the contract does not tell its own, see `gaps` of the position.',
+    }),
+    baseResultAfterFeeUsd: t.expose('baseResultAfterFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Base result - yield fee.',
+    }),
+    totalAfterFeeUsd: t.expose('totalAfterFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Total - yield fee.',
+    }),
     returnOnEquityPct: t.expose('returnOnEquityPct', {
       type: 'Decimal',
       nullable: true,

@@ -1,3 +1,4 @@
+import type { ShownClosing } from '../../domain/position/closing.ts';
 import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
 import { strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
@@ -51,6 +52,42 @@ const PositionFreshnessRef = builder.objectRef<NonNullable<Position['freshness']
     borrow: t.expose('borrow', { type: StampRef, description: 'Borrow rate and interest.' }),
     oracle: t.expose('oracle', { type: StampRef, description: 'Oracle value.' }),
     collateralApy: t.expose('collateralApy', { type: StampRef, description: 'APY of the collateral.' }),
+  }),
+});
+
+const USD_OF = (field: string) => `\`${field}\` in USD with 2 places; \`null\` = see \`gaps\`.`;
+
+const CloseNowRef = builder.objectRef<ShownClosing>('PositionCloseNow').implement({
+  description:
+    "What closing the position now comes to at the oracle price, by today's yield fee: what the swap of the close loses is not in it, a build tells that. Whole loan tokens where not said otherwise.",
+  fields: (t) => ({
+    yieldFee: t.expose('yieldFee', {
+      type: 'Decimal',
+      description:
+        'What the contract takes of what is above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own, see `gaps`.',
+    }),
+    paysOut: t.expose('paysOut', {
+      type: 'Decimal',
+      description: 'What is left after the debt and the fee; 0 under water.',
+    }),
+    pnlBeforeFee: t.expose('pnlBeforeFee', {
+      type: 'Decimal',
+      description:
+        'What is left after the debt, less the deposit basis: of what stands in the position now. What parts sold before have brought is not in it.',
+    }),
+    pnlAfterFee: t.expose('pnlAfterFee', { type: 'Decimal', description: 'The same less the fee.' }),
+    yieldFeeUsd: t.expose('yieldFeeUsd', { type: 'Decimal', nullable: true, description: USD_OF('yieldFee') }),
+    paysOutUsd: t.expose('paysOutUsd', { type: 'Decimal', nullable: true, description: USD_OF('paysOut') }),
+    pnlBeforeFeeUsd: t.expose('pnlBeforeFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: USD_OF('pnlBeforeFee'),
+    }),
+    pnlAfterFeeUsd: t.expose('pnlAfterFeeUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: USD_OF('pnlAfterFee'),
+    }),
   }),
 });
 
@@ -130,17 +167,23 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
     amountDepositedInLoanToken: t.expose('amountDepositedInLoanToken', {
       type: 'Decimal',
       nullable: true,
-      description: 'Basis: all that was put in, in loan tokens.',
+      description:
+        'Deposit basis in loan tokens, as the contract counts it: what was put in and repaid, less what was taken out and borrowed, never below 0. The yield fee is taken of what is above it.',
     }),
     amountReturnedInLoanToken: t.expose('amountReturnedInLoanToken', {
       type: 'Decimal',
       nullable: true,
-      description: 'All that was taken out, in loan tokens.',
+      description: 'What closing, of a part too, has paid out, in loan tokens.',
     }),
     liquidationPrice: t.expose('liquidationPrice', {
       type: 'Decimal',
       nullable: true,
       description: 'Loan tokens per collateral token at which it can be liquidated.',
+    }),
+    closeNow: t.expose('closeNow', {
+      type: CloseNowRef,
+      nullable: true,
+      description: 'P&L before and after fee, and what closing it now pays out; `null` = it has ended, or see `gaps`.',
     }),
     exitLiquidity: t.expose('exitLiquidity', {
       type: PositionExitRef,

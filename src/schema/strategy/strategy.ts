@@ -7,6 +7,7 @@ import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { GapRef, ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
 import { ApySourceRef } from '../common/token.ts';
+import { FeesRef } from '../market/fees.ts';
 import { MarketRef } from '../market/market.ts';
 import { OracleTypeRef } from '../market/market-facts.ts';
 import { StrategyFilterRef, StrategyKindRef, StrategyOrderRef } from './strategy-inputs.ts';
@@ -173,6 +174,10 @@ StrategyRef.implement({
     inputFreshness: t.expose('inputFreshness', {
       type: InputFreshnessRef,
       description: 'Age of the prices and incentives that its numbers are made from.',
+    }),
+    fees: t.expose('fees', {
+      type: FeesRef,
+      description: 'What the contract that holds positions takes; of an equity vault on its yield leg.',
     }),
     links: t.expose('links', { type: LinksRef, nullable: true, description: 'Where to read on; `null` = nowhere.' }),
     equityVault: t.field({

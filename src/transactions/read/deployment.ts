@@ -1,5 +1,6 @@
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
+import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../../domain/leverage/fees.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -30,9 +31,6 @@ export type DeploymentAnswers = readonly [
   isCorrelated: boolean | undefined,
 ];
 
-/** What the published source takes at deployment, used where a view does not answer: 5 % of the yield, and the most for a deposit. */
-const DEFAULT_YIELD_FEE = 5n * 10n ** 16n;
-const DEFAULT_DEPOSIT_FEE = 10n ** 16n;
 const WAD = 10n ** 18n;
 /** Whether positions can be opened or changed at all. */
 const STATE_VIEWS: readonly string[] = ['paused', 'isSupportedMarket'];

@@ -88,7 +88,7 @@ function expectPnl(pnl: Pnl, expected: { deposited: Decimal; returned: Decimal; 
 }
 
 const holding = { collateral: units('500'), borrowShares: units('400') * 10n ** 6n };
-const open = held(market.id, { ...holding, depositedAssets: units('120'), returnedAssets: units('3') });
+const open = held(market.id, { ...holding, depositedAssets: units('120') });
 const onlyItem = (seen: Parameters<typeof portfolioOf>[0]) => {
   const { positions, closed } = portfolioOf(seen);
   const [item] = [...positions, ...closed];
@@ -105,7 +105,7 @@ describe('P&L of a loop', () => {
     expect(earned.gt(0)).toBe(true);
     expectPnl(pnl, {
       deposited: new Decimal(120).times(PRICE),
-      returned: new Decimal(3).times(PRICE),
+      returned: new Decimal(0),
       net: value.collateral.minus(value.debt),
       incentives: value.debt.times(earned),
     });
@@ -131,6 +131,41 @@ describe('P&L of a loop', () => {
       });
     },
   );
+
+  test('behavior: a gain is told before and after the yield fee, a loss has none', () => {
+    const { collateral, debt } = sdkValue(market, holding);
+    const net = collateral.minus(debt);
+    const loan = (usd: Decimal) => usd.div(PRICE).shiftedBy(market.loan.decimals);
+    const gains = held(market.id, { ...holding, depositedAssets: units('60') });
+    const { pnl } = onlyItem({ chain: robinhood, facts, positions: [gains], rows: [rowOf(market.id)] });
+    const fee = loan(net).minus(units('60').toString()).times('0.05').integerValue(Decimal.ROUND_DOWN);
+    expect(fee.gt(0)).toBe(true);
+    expect(pnl.yieldFeeUsd).toBe(fee.shiftedBy(-market.loan.decimals).times(PRICE).toFixed());
+    const base = new Decimal(pnl.baseResultUsd ?? '').minus(pnl.yieldFeeUsd ?? '');
+    expect(pnl.baseResultAfterFeeUsd).toBe(base.toFixed());
+    expect(pnl.totalAfterFeeUsd).toBe(base.plus(pnl.incentivesUsd ?? '').toFixed());
+    const lost = onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id)] }).pnl;
+    expect(lost).toMatchObject({ yieldFeeUsd: '0', totalAfterFeeUsd: lost.totalUsd });
+  });
+
+  test('behavior: a position of which a part was sold has no result, nor has its wallet: its share of the basis is not on chain', () => {
+    const parted = held(market.id, { ...holding, depositedAssets: units('60'), returnedAssets: units('40') });
+    const portfolio = portfolioOf({ chain: robinhood, facts, positions: [parted], rows: [rowOf(market.id)] });
+    for (const pnl of [portfolio.positions[0]?.pnl, portfolio.pnl]) {
+      expect(pnl).toHaveProperty('netValueUsd');
+      expect(pnl).toHaveProperty('yieldFeeUsd');
+      expect(pnl?.gaps.map(({ field }) => field)).toEqual([
+        'pnl.baseResultUsd',
+        'pnl.totalUsd',
+        'pnl.returnOnEquityPct',
+        'pnl.baseResultAfterFeeUsd',
+        'pnl.totalAfterFeeUsd',
+      ]);
+      expect(pnl?.gaps[0]?.message).toContain('A part was sold before');
+      expect(pnl).not.toHaveProperty('baseResultUsd');
+    }
+    expect(portfolio.positions[0]?.position.closeNow).toMatchObject({ pnlBeforeFee: expect.any(String) });
+  });
 
   test('behavior: collateral-side incentives accrue on the collateral', () => {
     const paying = withItem(facts, 'incentiveHistory', market.id, { value: paid('collateral') });
@@ -190,6 +225,7 @@ describe('P&L of a loop', () => {
       'pnl.incentivesUsd NOT_MEASURED',
       'pnl.totalUsd NOT_MEASURED',
       'pnl.returnOnEquityPct NOT_MEASURED',
+      'pnl.totalAfterFeeUsd NOT_MEASURED',
     ]);
     const endless = rowOf(market.id, { isOpen: true });
     const ended = held(market.id, { open: false, depositedAssets: units('120') });
@@ -276,7 +312,13 @@ describe('sumPnl', () => {
   const amount = fc
     .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
     .map((n) => new Decimal(n.toString()).shiftedBy(-18));
-  const parts = fc.record({ depositedUsd: amount, returnedUsd: amount, netValueUsd: amount, incentivesUsd: amount });
+  const parts = fc.record({
+    depositedUsd: amount,
+    returnedUsd: amount,
+    netValueUsd: amount,
+    incentivesUsd: amount,
+    yieldFeeUsd: amount,
+  });
 
   test('default: parts sum to the total, position by position and over all, without exponents', () => {
     fc.assert(
@@ -288,6 +330,9 @@ describe('sumPnl', () => {
           const base = value('netValueUsd').plus(value('returnedUsd')).minus(value('depositedUsd'));
           expect(base.eq(value('baseResultUsd'))).toBe(true);
           expect(base.plus(value('incentivesUsd')).eq(value('totalUsd'))).toBe(true);
+          const fee = value('yieldFeeUsd');
+          expect(base.minus(fee).eq(value('baseResultAfterFeeUsd'))).toBe(true);
+          expect(value('totalUsd').minus(fee).eq(value('totalAfterFeeUsd'))).toBe(true);
           expect(JSON.stringify(pnl)).not.toMatch(/\de[+-]?\d/);
         }
         const total = pnls.reduce((one, pnl) => one.plus(pnl.totalUsd ?? Number.NaN), new Decimal(0));

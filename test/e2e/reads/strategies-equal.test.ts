@@ -54,6 +54,7 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
   spiralHints { exitLiquidityTier { value thresholds { listingMaxPct depthCleanMaxPct } } profile { value leverageApyMeaning } warnings { code field value message } }
   freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
   inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
+  fees { yieldFeePct depositFeePct treasury freshness { asOf staleAfterSec staleForSec } }
   links { app market yieldSource }
   equityVault { stockMarketId yieldStrategyId depositToken { address symbol decimals } targetLtvPct maxStockLtvPct yieldLegApyPct }
   visibility { visible checks { name passed } }
@@ -66,7 +67,7 @@ const KEEPS_NULL =
 const MAY_BE_UNKNOWN = /^(oraclePriceAsOf|pointsIncentive|borrowIncentive|collateralIncentive)$/;
 /** Required, and made without an input that is not known. */
 const ASSUMED =
-  /^(netBorrowApyPct|collateralApyPct|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
+  /^(netBorrowApyPct|collateralApyPct|fees\.(yieldFeePct|depositFeePct)|equityVault\.yieldLegApyPct|leverageLadder|defaultLeverage|noSwapRoute|freshness\.exitLiquidity)$/;
 /** Exact decimals there, JSON numbers here. */
 const NUMBERS =
   /^(supplyUsd|liquidityUsd|publicAllocatorLiquidityUsd|pointsIncentive\.perDayPerCollateralToken|spiralHints\.exitLiquidityTier\.thresholds\.\w+)$/;

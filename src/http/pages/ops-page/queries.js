@@ -29,6 +29,7 @@ fragment Sums on GroupTotals {
   netValueUsd { usd unknown }
   incentivesUsd { usd unknown }
   totalUsd { usd unknown }
+  totalAfterFeeUsd { usd unknown }
 }`;
 
 export const ITEMS = `query OpsItems($filter: PortfolioFilter, $after: String, $first: Int!) {

@@ -41,6 +41,10 @@ export function showTotals({ aggregates, reports }) {
       note: unknown(all.totalUsd),
       tone: toneOf(all.totalUsd.usd),
     }),
+    tile('P&L after fee', usd(all.totalAfterFeeUsd.usd, { signed: true }), {
+      note: unknown(all.totalAfterFeeUsd),
+      tone: toneOf(all.totalAfterFeeUsd.usd),
+    }),
     tile('of it incentives', usd(all.incentivesUsd.usd, { signed: true }), { note: unknown(all.incentivesUsd) }),
     tile('Open', String(open), { note: `of ${all.count} positions` }),
     tile('Wallets', String(aggregates.wallets), {

@@ -1,0 +1,30 @@
+import type { ShownFees } from '../../domain/market/fees.ts';
+import { builder } from '../builder.ts';
+import { StampRef } from '../common/stamp.ts';
+
+export const FeesRef = builder.objectRef<ShownFees>('ContractFees').implement({
+  description:
+    'What the contract that holds positions takes, at its rates of today. A rate that it does not tell is the documented one, and `gaps` of the object around it says so.',
+  fields: (t) => ({
+    yieldFeePct: t.expose('yieldFeePct', {
+      type: 'Decimal',
+      description:
+        'Percent of the yield, taken at closing and withdrawing on correlated markets; 0 on an uncorrelated one.',
+    }),
+    depositFeePct: t.expose('depositFeePct', {
+      type: 'Decimal',
+      description:
+        'Percent of what is paid in (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one.',
+    }),
+    treasury: t.expose('treasury', {
+      type: 'Address',
+      nullable: true,
+      description: 'Receives the fees; `null` = not known, see `gaps`.',
+    }),
+    freshness: t.expose('freshness', {
+      type: StampRef,
+      nullable: true,
+      description: 'Age of what the contract told; `null` = it has told nothing yet, see `gaps`.',
+    }),
+  }),
+});
