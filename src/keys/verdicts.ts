@@ -4,20 +4,20 @@ import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
+import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
-import { settlesWithin } from '../shared/wait-timeout.ts';
 
 /** How long a verdict is trusted without asking the database: the longest life of a revoked key, per process. */
 export const VERDICT_TTL_MS = 30_000;
 /** Bounds of memory. Refusals are kept apart, so that a flood of wrong keys never displaces the good ones. */
 const MAX_ACCEPTED = 10_000;
 const MAX_REFUSED = 10_000;
-/** While the database cannot be asked, it is asked this often. */
+/** During an outage of the database it is asked this often. */
 export const ASK_AGAIN_MS = 2_000;
-/** A caller whose key was good waits for a database that hangs no longer than this. */
-const PATIENCE_MS = 1_000;
-/** And once it is known to be away: long enough for one that is back. */
-const PATIENCE_AWAY_MS = 100;
+/** How long a caller whose key was good waits for a database that hangs. */
+const WAIT_MS = 1_000;
+/** The same during an outage: enough for a database that is back. */
+const OUTAGE_WAIT_MS = 100;
 
 export interface VerifiedKey {
   readonly keyId: string;
@@ -57,7 +57,7 @@ export interface Verdicts {
    * Judge the key that `id` stands for: from memory, else by looking it up, else from what was known before.
    * @throws UpstreamUnavailableError when it has to be looked up and cannot
    */
-  of(id: string, lookUp: () => Promise<KnownKey | null>): Promise<Verdict>;
+  of(id: string, lookUp: LookUp): Promise<Verdict>;
   /** Whether the key was judged before, however long ago: asking for it again is no guess. */
   knows(id: string): boolean;
   /** Whether a key was found good before. */
@@ -67,105 +67,65 @@ export interface Verdicts {
   checks(): KeyChecks;
 }
 
-interface Good {
-  readonly key: KnownKey;
-  readonly checkedAtMs: number;
-}
+type LookUp = () => Promise<KnownKey | null>;
 
 /**
- * Remember what was found of keys. While the database cannot be asked, a partner key stays good for `graceMs` after its last
- * check; a key that was refused stays refused; ops keys, and keys that were never seen, wait for the database.
+ * Remember what was found of keys. During an outage of the database a partner key stays good for `graceMs` after its last check;
+ * a key that was refused stays refused; ops keys, and keys that were never seen, wait for the database.
  */
 export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps): Verdicts {
-  const kept = { ttl: Math.max(VERDICT_TTL_MS, graceMs), ttlResolution: 0, perf: { now: () => clock.now() } };
-  const accepted = new LRUCache<string, Good>({ ...kept, max: MAX_ACCEPTED });
-  const refused = new LRUCache<string, number>({ ...kept, max: MAX_REFUSED });
-  const lookups = new Map<string, Promise<KnownKey | null>>();
-  let away: { readonly sinceMs: number; readonly askedAtMs: number } | null = null;
-
-  const cannotAsk = (): void => {
-    const nowMs = clock.now();
-    if (away === null) logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked');
-    away = { sinceMs: away?.sinceMs ?? nowMs, askedAtMs: nowMs };
-  };
-  const asked = (): void => {
-    if (away !== null) logger.info({ forMs: clock.now() - away.sinceMs }, 'keys are checked again');
-    away = null;
-  };
+  const keptMs = Math.max(VERDICT_TTL_MS, graceMs);
+  const refused = new LRUCache<string, number>({
+    max: MAX_REFUSED,
+    ttl: keptMs,
+    ttlResolution: 0,
+    perf: { now: () => clock.now() },
+  });
   /** A clock that was set back makes nothing younger: what was noted ahead of it does not count. */
   const isYounger = (atMs: number | undefined, thanMs: number): boolean =>
     atMs !== undefined && !isFromFuture(atMs, clock.now()) && clock.now() - atMs < thanMs;
   const isFresh = (checkedAtMs: number | undefined): boolean => isYounger(checkedAtMs, VERDICT_TTL_MS);
 
-  /** One look-up per key at a time, however many requests arrive with it. */
-  const ask = (id: string, lookUp: () => Promise<KnownKey | null>): Promise<KnownKey | null> => {
-    const running = lookups.get(id);
-    if (running !== undefined) return running;
-    const lookup = lookUp()
-      .then(
-        (key) => {
-          asked();
-          if (key === null) {
-            accepted.delete(id);
-            refused.set(id, clock.now());
-          } else {
-            refused.delete(id);
-            accepted.set(id, { key, checkedAtMs: clock.now() });
-          }
-          return key;
-        },
-        (error: unknown) => {
-          if (error instanceof UpstreamUnavailableError) cannotAsk();
-          throw error;
-        },
-      )
-      .finally(() => lookups.delete(id));
-    lookups.set(id, lookup);
-    return lookup;
-  };
-
-  /** What is known from before; `undefined` = nothing that may be relied on. */
-  const older = (id: string): Verdict | undefined => {
-    if (refused.has(id)) return { key: null, grace: false };
-    const good = accepted.get(id);
-    if (good === undefined || good.key.tier !== 'partner' || !isYounger(good.checkedAtMs, graceMs)) return undefined;
-    return { key: good.key, grace: true };
-  };
+  const keys = createStaleIfError<KnownKey | null, LookUp>({
+    clock,
+    bounds: { max: MAX_ACCEPTED },
+    freshMs: VERDICT_TTL_MS,
+    async load(id, lookUp) {
+      const key = await lookUp();
+      if (key === null) refused.set(id, clock.now());
+      else refused.delete(id);
+      return key;
+    },
+    holds: (key) => key !== null,
+    fallback(id, _lookUp, held) {
+      const refusedAtMs = refused.get(id);
+      if (refusedAtMs !== undefined) return { value: null, loadedAtMs: refusedAtMs };
+      return held?.value?.tier === 'partner' && isYounger(held.loadedAtMs, graceMs) ? held : undefined;
+    },
+    isOutage: (error) => error instanceof UpstreamUnavailableError,
+    wait: { timers, ms: WAIT_MS, outageMs: OUTAGE_WAIT_MS, isOutage: true },
+    pauseMs: ASK_AGAIN_MS,
+    onOutage: () => logger.warn({ graceSec: graceMs / 1_000 }, 'keys cannot be checked'),
+    onRecovery: (forMs) => logger.info({ forMs }, 'keys are checked again'),
+  });
+  const accepts = (id: string): boolean => isYounger(keys.peek(id)?.loadedAtMs, keptMs);
 
   return {
     async of(id, lookUp) {
-      const good = accepted.get(id);
-      if (good !== undefined && isFresh(good.checkedAtMs)) return { key: good.key, grace: false };
       if (isFresh(refused.get(id))) return { key: null, grace: false };
-      const before = older(id);
-      if (before !== undefined && away !== null && isYounger(away.askedAtMs, ASK_AGAIN_MS)) return before;
-      const lookup = ask(id, lookUp);
-      if (
-        before !== undefined &&
-        !(await settlesWithin(lookup, away === null ? PATIENCE_MS : PATIENCE_AWAY_MS, timers))
-      ) {
-        cannotAsk();
-        lookup.catch(() => {});
-        return before;
-      }
-      try {
-        return { key: await lookup, grace: false };
-      } catch (error) {
-        const known = error instanceof UpstreamUnavailableError ? older(id) : undefined;
-        if (known === undefined) throw error;
-        return known;
-      }
+      const { value, stale } = await keys.get(id, lookUp);
+      return { key: value, grace: stale && value !== null };
     },
-    accepts: (id) => accepted.has(id),
-    knows: (id) => accepted.has(id) || isFresh(refused.get(id)),
+    accepts,
+    knows: (id) => accepts(id) || isFresh(refused.get(id)),
     dueInMs(id) {
-      const good = accepted.peek(id);
+      const good = keys.peek(id);
       if (good === undefined) return 0;
       const nowMs = clock.now();
-      const freshMs = isFresh(good.checkedAtMs) ? good.checkedAtMs + VERDICT_TTL_MS - nowMs : 0;
-      const lifeMs = (good.key.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
+      const freshMs = isFresh(good.loadedAtMs) ? good.loadedAtMs + VERDICT_TTL_MS - nowMs : 0;
+      const lifeMs = (good.value?.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
       return Math.max(0, Math.min(freshMs, lifeMs));
     },
-    checks: () => ({ ok: away === null, sinceMs: away?.sinceMs ?? null }),
+    checks: () => ({ ok: keys.outage() === null, sinceMs: keys.outage()?.sinceMs ?? null }),
   };
 }

@@ -3,9 +3,9 @@ import type { CandleQuery, CandlesPort, ChartsPort } from '../resolvers/common/s
 import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
+import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
-import { createRelay } from './relay.ts';
-import { createStrangers } from './unlisted-assets.ts';
+import { createUnlistedAssetQuota } from './unlisted-assets.ts';
 
 type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 
@@ -15,7 +15,7 @@ const CHART_FRESH_MS = 60_000;
 const CHART_MAX_BYTES = 16 * 1024 * 1024;
 const CHART_POINT_BYTES = 112;
 /** A third of what charts may use of the provider's budget. */
-const STRANGE_CHARTS_PER_MINUTE = 8;
+const UNLISTED_CHARTS_PER_MINUTE = 8;
 
 export interface ChartsDeps {
   readonly upstream: PriceChartPort;
@@ -26,38 +26,39 @@ export interface ChartsDeps {
 
 /** Relay price charts on demand. */
 export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
-  const strangers = createStrangers({ provider: 'coingecko', perMinute: STRANGE_CHARTS_PER_MINUTE, clock });
-  const relay = createRelay<PriceChart | 'unknown_currency' | null>({
+  const unlisted = createUnlistedAssetQuota({ provider: 'coingecko', perMinute: UNLISTED_CHARTS_PER_MINUTE, clock });
+  const charts = createStaleIfError<PriceChart | 'unknown_currency' | null>({
     clock,
     freshMs: CHART_FRESH_MS,
-    standInMs: 0,
-    maxBytes: CHART_MAX_BYTES,
-    bytesOf: (chart) =>
-      chart === null || chart === 'unknown_currency'
-        ? 0
-        : (chart.prices.length + chart.marketCaps.length + chart.totalVolumes.length) * CHART_POINT_BYTES,
+    bounds: {
+      maxBytes: CHART_MAX_BYTES,
+      bytesOf: (chart) =>
+        chart === null || chart === 'unknown_currency'
+          ? 0
+          : (chart.prices.length + chart.marketCaps.length + chart.totalVolumes.length) * CHART_POINT_BYTES,
+    },
     load: async (key) => {
       const [coinId, days, currency] = JSON.parse(key) as [string, number, string];
-      if (!isOurs(coinId)) await strangers.admit();
+      if (!isOurs(coinId)) await unlisted.admit();
       return upstream.chart(coinId, days, currency);
     },
   });
   return {
     async chart(coinId, days, currency) {
-      const { value, fetchedAtMs } = await relay(JSON.stringify([coinId, days, currency]));
+      const { value, loadedAtMs } = await charts.get(JSON.stringify([coinId, days, currency]));
       if (value === null || value === 'unknown_currency') return value;
-      return { source: 'coingecko', asOfMs: fetchedAtMs, ...value };
+      return { source: 'coingecko', asOfMs: loadedAtMs, ...value };
     },
   };
 }
 
 /** Interface section 8: answers are cached 30 s; previous candles stand in for at most 10 minutes. */
 const CANDLES_FRESH_MS = 30_000;
-const CANDLES_STAND_IN_MS = 600_000;
+const CANDLES_STALE_MS = 600_000;
 const CANDLES_MAX_BYTES = 16 * 1024 * 1024;
 const CANDLE_BYTES = 160;
 /** About half of the provider's budget: a token that was never asked for costs two requests. */
-const STRANGE_CANDLES_PER_MINUTE = 8;
+const UNLISTED_CANDLES_PER_MINUTE = 8;
 /** Which pool is deepest changes slowly, and asking costs a second request of a small budget. */
 const POOL_FRESH_MS = 3_600_000;
 const POOLS_MAX_BYTES = 2 * 1024 * 1024;
@@ -75,28 +76,36 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
     if (!found) throw new Error(`chain ${chainId} is not in the catalog`);
     return found;
   };
-  const strangers = createStrangers({ provider: 'geckoterminal', perMinute: STRANGE_CANDLES_PER_MINUTE, clock });
-  const pools = createRelay<DexPool | null>({
+  const unlisted = createUnlistedAssetQuota({
+    provider: 'geckoterminal',
+    perMinute: UNLISTED_CANDLES_PER_MINUTE,
+    clock,
+  });
+  const pools = createStaleIfError<DexPool | null>({
     clock,
     freshMs: POOL_FRESH_MS,
-    standInMs: Number.POSITIVE_INFINITY,
-    maxBytes: POOLS_MAX_BYTES,
-    bytesOf: (pool) => (pool === null ? 0 : 2 * JSON.stringify(pool).length),
+    staleMs: Number.POSITIVE_INFINITY,
+    bounds: {
+      maxBytes: POOLS_MAX_BYTES,
+      bytesOf: (pool) => (pool === null ? 0 : 2 * JSON.stringify(pool).length),
+    },
     load: (key) => {
       const { chainId, token } = JSON.parse(key) as Pick<CandleQuery, 'chainId' | 'token'>;
       return upstream.deepestPool(chainOf(chainId), token);
     },
   });
-  const candles = createRelay<PoolCandles | null>({
+  const candles = createStaleIfError<PoolCandles | null>({
     clock,
     freshMs: CANDLES_FRESH_MS,
-    standInMs: CANDLES_STAND_IN_MS,
-    maxBytes: CANDLES_MAX_BYTES,
-    bytesOf: (answer) => (answer === null ? 0 : answer.candles.length * CANDLE_BYTES),
-    load: async (key, previous) => {
+    staleMs: CANDLES_STALE_MS,
+    bounds: {
+      maxBytes: CANDLES_MAX_BYTES,
+      bytesOf: (answer) => (answer === null ? 0 : answer.candles.length * CANDLE_BYTES),
+    },
+    load: async (key, _context, previous) => {
       const { chainId, token, timeframe, aggregate, limit } = JSON.parse(key) as CandleQuery;
-      if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await strangers.admit();
-      const { value: pool } = await pools(JSON.stringify({ chainId, token }));
+      if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await unlisted.admit();
+      const { value: pool } = await pools.get(JSON.stringify({ chainId, token }));
       if (pool === null) return null;
       const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
       // Candles do not unhappen: no candle where there were some minutes ago is a provider that lost them.
@@ -108,10 +117,10 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
   });
   return {
     async candles({ chainId, token, timeframe, aggregate, limit }) {
-      const { value, fetchedAtMs, stale } = await candles(
+      const { value, loadedAtMs, stale } = await candles.get(
         JSON.stringify({ chainId, token, timeframe, aggregate, limit }),
       );
-      return value === null ? null : { ...value, source: 'geckoterminal', asOfMs: fetchedAtMs, stale };
+      return value === null ? null : { ...value, source: 'geckoterminal', asOfMs: loadedAtMs, stale };
     },
   };
 }

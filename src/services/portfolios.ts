@@ -23,8 +23,8 @@ import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
-import { createLastGood } from './last-good.ts';
 import { walkWallets } from './registered-wallets.ts';
 import { OWN_FAILURES, type WalletDirectory } from './wallets.ts';
 
@@ -47,8 +47,8 @@ export interface PortfoliosDeps {
 
 /** Wallets per chain reading: two requests each, and some thousand positions in memory at once. */
 export const WALLETS_PER_PAGE = 500;
-/** Longer than a usual reading; whoever waits longer sees the older report, marked as stale. */
-const PATIENCE_MS = 5_000;
+/** Longer than a usual reading; a caller who has waited so long gets the older report, marked as stale. */
+const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /** Create the ops reading: every wallet's portfolio per chain, kept for its budget, and single wallets live. */
@@ -58,17 +58,19 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
 
   const reportsOf = (chainId: ChainId): (() => Promise<ServedReport>) => {
     const on = onChain(deps, chainId);
-    const serve = createLastGood({
-      read: () => readReport(deps, on),
+    const reports = createStaleIfError<PortfolioReport>({
       clock,
-      timers,
-      freshForMs: deps.staleAfterSec * 1_000,
-      patienceMs: PATIENCE_MS,
+      bounds: { max: 1 },
+      freshMs: deps.staleAfterSec * 1_000,
+      staleMs: Number.POSITIVE_INFINITY,
+      load: () => readReport(deps, on),
+      wait: { timers, ms: WAIT_MS },
       pauseMs: PAUSE_AFTER_FAILURE_MS,
+      failFast: true,
     });
     let failing = false;
     return async () => {
-      const { value: report, failure } = await serve();
+      const { value: report, outage: failure } = await reports.get('report');
       if (failure && !failing)
         logger.warn({ chainId, err: loggedError(failure.error) }, 'portfolios cannot be recomputed');
       if (!failure && failing) logger.info({ chainId }, 'portfolios recomputed again');

@@ -6,8 +6,8 @@ import { Decimal } from '../shared/decimal.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { createStaleIfError, type Loaded } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
-import { settlesWithin } from '../shared/wait-timeout.ts';
 
 /** A rate that we sampled, as a fraction. */
 export interface RecordedRate {
@@ -15,16 +15,14 @@ export interface RecordedRate {
   readonly borrowApy: Decimal;
 }
 
+type Series = ReadonlyMap<MarketId, readonly RecordedRate[]>;
+
 export interface RecordedRates {
   /**
    * Read the hourly rates of markets, oldest first, or what was read of them before when the database cannot be asked.
    * @throws UpstreamUnavailableError when one of them was never read so far back
    */
-  read(
-    chainId: ChainId,
-    marketIds: readonly MarketId[],
-    range: HistoryRange,
-  ): Promise<ReadonlyMap<MarketId, readonly RecordedRate[]>>;
+  read(chainId: ChainId, marketIds: readonly MarketId[], range: HistoryRange): Promise<Series>;
 }
 
 export interface RecordedRatesDeps {
@@ -45,14 +43,16 @@ const BYTES_PER_TIME = 8;
 const BYTES_PER_SERIES = 200;
 /** What is remembered of a market is renewed at most this often: reads are many, samples few. */
 const RENEW_MS = 60_000;
-/** While the database cannot be asked, it is asked this often. */
-const ASK_AGAIN_MS = 2_000;
-/** Who can be served from memory waits for a database that hangs no longer than this. */
-const PATIENCE_MS = 2_000;
-/** And once it is known to be away: long enough for one that is back. */
-const PATIENCE_AWAY_MS = 200;
+/** Equal reads that run at the same time. */
+const MAX_RUNNING = 1_000;
+/** After a failure the database is not asked for so long where remembered rates can be served. */
+const PAUSE_MS = 2_000;
+/** How long a read waits for a database that hangs before remembered rates are served. */
+const WAIT_MS = 2_000;
+/** The same during an outage: enough for a database that is back. */
+const OUTAGE_WAIT_MS = 200;
 
-/** What was read of a market: everything from `fromMs` until it was read. Kept small, because it is kept for long. */
+/** Everything that was read of a market, from `fromMs` until it was read. Kept small, because it is kept for long. */
 interface Remembered {
   readonly fromMs: number;
   readonly readAtMs: number;
@@ -61,9 +61,15 @@ interface Remembered {
   readonly rates: string;
 }
 
+interface Read {
+  readonly chainId: ChainId;
+  readonly marketIds: readonly MarketId[];
+  readonly range: HistoryRange;
+}
+
 /**
- * Read recorded rates, remembering the last good read of each market: while the database is away that is served, and told as
- * old as it is. Only reads that reach to the present are remembered: of others it would be unknown what came after.
+ * Read recorded rates, remembering the last good read of each market for outages of the database. Only reads that reach to the
+ * present are remembered: after any other the newest rates would be unknown.
  */
 export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
   const { samples, clock, timers, logger } = deps;
@@ -71,7 +77,6 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     maxSize: deps.maxBytes ?? MAX_BYTES,
     sizeCalculation: ({ times, rates }) => BYTES_PER_SERIES + times.length * BYTES_PER_TIME + rates.length,
   });
-  let away: { readonly askAgainAtMs: number } | null = null;
 
   const remember = (
     key: string,
@@ -95,62 +100,47 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     });
   };
 
-  const covers = (chainId: ChainId, marketIds: readonly MarketId[], { fromMs }: HistoryRange): boolean =>
-    marketIds.every((id) => (known.peek(keyOf(chainId, id))?.fromMs ?? Number.POSITIVE_INFINITY) <= fromMs);
-  const recall = (
-    chainId: ChainId,
-    marketIds: readonly MarketId[],
-    { fromMs, toMs }: HistoryRange,
-  ): ReadonlyMap<MarketId, readonly RecordedRate[]> => {
-    const found = new Map<MarketId, readonly RecordedRate[]>();
+  /** The remembered rates of all markets; `undefined` = one of them was not read so far back. */
+  const recall = ({ chainId, marketIds, range: { fromMs, toMs } }: Read): Loaded<() => Series> | undefined => {
+    const found = new Map<MarketId, Remembered>();
     for (const id of marketIds) {
       const remembered = known.get(keyOf(chainId, id));
-      // Forgotten while the database was waited for.
-      if (remembered === undefined) throw new UpstreamUnavailableError('database', 'timeout', { retryAfterSec: 2 });
-      const rates = ratesOf(remembered).filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-      found.set(id, rates);
+      if (remembered === undefined || remembered.fromMs > fromMs) return undefined;
+      found.set(id, remembered);
     }
-    return found;
+    const within = ({ atMs }: RecordedRate) => atMs >= fromMs && atMs < toMs;
+    return {
+      value: () => new Map([...found].map(([id, remembered]) => [id, ratesOf(remembered).filter(within)])),
+      loadedAtMs: Math.min(...[...found.values()].map(({ readAtMs }) => readAtMs)),
+    };
   };
 
-  const ask = async (
-    chainId: ChainId,
-    marketIds: readonly MarketId[],
-    range: HistoryRange,
-  ): Promise<ReadonlyMap<MarketId, readonly RecordedRate[]>> => {
-    const readAtMs = clock.now();
-    const read = await samples.readHourly(chainId, marketIds, range);
-    if (away !== null) logger.info({}, 'recorded rates are read again');
-    away = null;
-    return new Map(
-      marketIds.map((id) => {
-        const rates = read.get(id) ?? [];
-        remember(keyOf(chainId, id), range, rates, readAtMs);
-        return [id, rates];
-      }),
-    );
-  };
-  const cannotAsk = (): void => {
-    if (away === null) logger.warn({}, 'recorded rates are served from memory');
-    away = { askAgainAtMs: clock.now() + ASK_AGAIN_MS };
-  };
+  const reads = createStaleIfError<() => Series, Read>({
+    clock,
+    bounds: { max: MAX_RUNNING },
+    freshMs: 0,
+    holds: () => false,
+    async load(_key, { chainId, marketIds, range }) {
+      const readAtMs = clock.now();
+      const read = await samples.readHourly(chainId, marketIds, range);
+      const rates = new Map(marketIds.map((id) => [id, read.get(id) ?? []]));
+      for (const [id, own] of rates) remember(keyOf(chainId, id), range, own, readAtMs);
+      return () => rates;
+    },
+    fallback: (_key, read) => recall(read),
+    isOutage: (error) => error instanceof UpstreamUnavailableError,
+    wait: { timers, ms: WAIT_MS, outageMs: OUTAGE_WAIT_MS, isOutage: true },
+    pauseMs: PAUSE_MS,
+    onOutage: () => logger.warn({}, 'recorded rates are served from memory'),
+    onRecovery: () => logger.info({}, 'recorded rates are read again'),
+  });
 
   return {
     async read(chainId, marketIds, range) {
-      if (!covers(chainId, marketIds, range)) return ask(chainId, marketIds, range);
-      const isPausing = away !== null && clock.now() < away.askAgainAtMs;
-      const asked = isPausing ? null : ask(chainId, marketIds, range);
-      if (asked !== null && (await settlesWithin(asked, away === null ? PATIENCE_MS : PATIENCE_AWAY_MS, timers))) {
-        try {
-          return await asked;
-        } catch (error) {
-          if (!(error instanceof UpstreamUnavailableError)) throw error;
-        }
-      }
-      asked?.catch(() => {});
-      if (!isPausing) cannotAsk();
-      deps.onRemembered?.();
-      return recall(chainId, marketIds, range);
+      const key = `${chainId} ${range.fromMs} ${range.toMs} ${marketIds.join(' ')}`;
+      const { value, stale } = await reads.get(key, { chainId, marketIds, range });
+      if (stale) deps.onRemembered?.();
+      return value();
     },
   };
 }

@@ -2,23 +2,23 @@ import type { Clock } from '../shared/clock.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import { createBudget } from '../upstreams/budget.ts';
 
-export interface StrangersDeps {
+export interface UnlistedAssetQuotaDeps {
   /** Public name of the provider. */
   readonly provider: string;
   readonly perMinute: number;
   readonly clock: Clock;
 }
 
-export interface Strangers {
-  /** Let a question through about something that is not in the catalog. @throws UpstreamUnavailableError, saying when to come back */
+export interface UnlistedAssetQuota {
+  /** Admit a request for an asset that is not in the catalog. @throws UpstreamUnavailableError with the time to wait */
   admit(): Promise<void>;
 }
 
 /**
- * Bound what questions about anything at all may use of a provider's budget: made-up names, however many, leave the rest to
- * what is in the catalog.
+ * Limit the share of a provider's budget that requests for unlisted assets may use: made-up names leave the rest to the assets
+ * of the catalog.
  */
-export function createStrangers({ provider, perMinute, clock }: StrangersDeps): Strangers {
+export function createUnlistedAssetQuota({ provider, perMinute, clock }: UnlistedAssetQuotaDeps): UnlistedAssetQuota {
   const budget = createBudget({
     clock,
     requestsPerMinute: perMinute,

@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from './clock.ts';
+import { isFromFuture } from './observed.ts';
+import type { Timers } from './timers.ts';
+import { settlesWithin } from './wait-timeout.ts';
+
+export interface Loaded<V> {
+  readonly value: V;
+  readonly loadedAtMs: number;
+}
+
+/** Why a source cannot be asked. */
+export interface Outage {
+  /** What the latest load failed with; `undefined` = it took longer than callers wait. */
+  readonly error: unknown;
+  readonly sinceMs: number;
+}
+
+export interface Answer<V> extends Loaded<V> {
+  /** The value is an older one: a newer one could not be loaded, or not in time. */
+  readonly stale: boolean;
+  /** Whether and since when loads fail. */
+  readonly outage: Outage | null;
+}
+
+export interface StaleIfErrorOptions<V, C> {
+  readonly clock: Clock;
+  /** Most values held, or most bytes of them, their keys included. */
+  readonly bounds: { readonly max: number } | { readonly maxBytes: number; readonly bytesOf: (value: V) => number };
+  /** How long a loaded value is served without another load, ms. */
+  readonly freshMs: number;
+  /** How old a value may be when it is served in place of a failed load, ms; 0 = never. Not asked with a `fallback`. */
+  readonly staleMs?: number;
+  /** Choose what is served in place of a failed load; absent: the held value for `staleMs`. */
+  readonly fallback?: (key: string, context: C, held: Loaded<V> | undefined) => Loaded<V> | undefined;
+  /** `previous` is the value that is served when the load fails: a load may throw rather than give less than that. */
+  readonly load: (key: string, context: C, previous: V | undefined) => Promise<V>;
+  /** Whether a loaded value is held; absent: all are. */
+  readonly holds?: (value: V) => boolean;
+  /** Which errors mean that the source cannot be asked; absent: all. Any other one is its answer: the held value is dropped. */
+  readonly isOutage?: (error: unknown) => boolean;
+  /** How long a caller waits for a load that has a fallback; absent: until it ends. */
+  readonly wait?: {
+    readonly timers: Timers;
+    readonly ms: number;
+    /** The same during an outage, ms. */
+    readonly outageMs?: number;
+    /** Whether a load that takes longer is an outage. */
+    readonly isOutage?: boolean;
+  };
+  /** How long nothing is loaded after a failure while there is a fallback, ms. */
+  readonly pauseMs?: number;
+  /** Whether the same holds without a fallback: the failure is thrown again. */
+  readonly failFast?: boolean;
+  readonly onOutage?: () => void;
+  readonly onRecovery?: (outageMs: number) => void;
+}
+
+export interface StaleIfError<V, C> {
+  /** Get the value of a key: held and fresh, else loaded, else an older one. @throws what the load throws */
+  get(key: string, context: C): Promise<Answer<V>>;
+  /** The held value, however old. */
+  peek(key: string): Loaded<V> | undefined;
+  outage(): Outage | null;
+}
+
+/** What an entry costs beside its value and its key. */
+const ENTRY_BYTES = 512;
+
+interface Fetch<V, C> {
+  readonly context: C;
+  readonly previous: V | undefined;
+}
+
+/**
+ * Hold loaded values, and serve older ones while loads fail (`stale-if-error`, RFC 5861). One load per key at a time, shared by
+ * all who ask. A value from before the clock was set back counts as neither fresh nor usable.
+ */
+export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, C>): StaleIfError<V, C> {
+  const { clock, bounds, freshMs, staleMs = 0, load, holds, isOutage = () => true, wait, pauseMs = 0 } = options;
+  let outage: (Outage & { readonly askedAtMs: number }) | null = null;
+
+  const isYounger = (atMs: number, thanMs: number): boolean => {
+    const nowMs = clock.now();
+    return !isFromFuture(atMs, nowMs) && nowMs - atMs < thanMs;
+  };
+  const fallbackOf =
+    options.fallback ??
+    ((_key: string, _context: C, held: Loaded<V> | undefined) =>
+      held !== undefined && isYounger(held.loadedAtMs, staleMs + 1) ? held : undefined);
+  const noteOutage = (error?: unknown): void => {
+    const isNew = outage === null;
+    const nowMs = clock.now();
+    outage = { error, sinceMs: outage?.sinceMs ?? nowMs, askedAtMs: nowMs };
+    if (isNew) options.onOutage?.();
+  };
+  const noteAnswer = (): void => {
+    const ended = outage;
+    outage = null;
+    if (ended !== null) options.onRecovery?.(clock.now() - ended.sinceMs);
+  };
+  const outageNow = (): Outage | null => outage && { error: outage.error, sinceMs: outage.sinceMs };
+  const older = (fallback: Loaded<V>): Answer<V> => ({ ...fallback, stale: true, outage: outageNow() });
+
+  const cache = new LRUCache<string, Loaded<V>, Fetch<V, C>>({
+    ...('max' in bounds
+      ? { max: bounds.max }
+      : {
+          maxSize: bounds.maxBytes,
+          sizeCalculation: ({ value }, key) => bounds.bytesOf(value) + 2 * key.length + ENTRY_BYTES,
+        }),
+    // A load whose entry was displaced still answers those who wait for it.
+    ignoreFetchAbort: true,
+    noDeleteOnFetchRejection: true,
+    async fetchMethod(key, _held, { context: { context, previous } }) {
+      try {
+        const value = await load(key, context, previous);
+        noteAnswer();
+        return { value, loadedAtMs: clock.now() };
+      } catch (error) {
+        if (isOutage(error)) noteOutage(error);
+        else noteAnswer();
+        throw error;
+      }
+    },
+  });
+
+  return {
+    async get(key, context) {
+      const held = cache.get(key);
+      if (held !== undefined && isYounger(held.loadedAtMs, freshMs)) return { ...held, stale: false, outage: null };
+      const before = fallbackOf(key, context, held);
+      if (outage !== null && isYounger(outage.askedAtMs, pauseMs)) {
+        if (before !== undefined) return older(before);
+        if (options.failFast) throw outage.error;
+      }
+      const loading = cache.forceFetch(key, { context: { context, previous: before?.value }, forceRefresh: true });
+      if (before !== undefined && wait !== undefined) {
+        const waitMs = outage === null ? wait.ms : (wait.outageMs ?? wait.ms);
+        if (!(await settlesWithin(loading, waitMs, wait.timers))) {
+          if (wait.isOutage) noteOutage();
+          return older(before);
+        }
+      }
+      try {
+        const loaded = await loading;
+        if (holds?.(loaded.value) === false) cache.delete(key);
+        return { ...loaded, stale: false, outage: null };
+      } catch (error) {
+        if (!isOutage(error)) cache.delete(key);
+        const instead = isOutage(error) ? fallbackOf(key, context, held) : undefined;
+        if (instead === undefined) throw error;
+        return older(instead);
+      }
+    },
+    peek: (key) => cache.peek(key),
+    outage: outageNow,
+  };
+}
