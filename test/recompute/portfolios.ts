@@ -127,7 +127,7 @@ const exact = (value: Exact | undefined) => value?.toFixed();
 const quotient = (value: Exact | undefined): Near | undefined => value && near(value, '1e-12');
 
 export function pnlNumbers({ deposited, returned, net, badDebt, incentives, fee }: Parts): Json {
-  const base = deposited && returned && net && net.plus(returned).minus(deposited);
+  const base = deposited && returned && net?.plus(returned).minus(deposited);
   const total = plus(base, incentives);
   return {
     depositedUsd: exact(deposited),
