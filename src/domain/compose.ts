@@ -2,6 +2,7 @@ import type { Chain, Market } from '../catalog/types.ts';
 import type { MarketId } from '../shared/ids.ts';
 import { runAtOnce } from '../shared/slices.ts';
 import { DAY_MS } from './apy/series.ts';
+import { chainRules } from './deployment/rules.ts';
 import { composeEquityStrategy } from './equity/compose.ts';
 import type { ChainFacts, FreshnessBudgets } from './facts.ts';
 import { composeMarket } from './market/compose.ts';
@@ -33,7 +34,12 @@ export function* composeChainSteps(
   params: ComposeParams,
 ): Generator<number, ComposedChain, void> {
   const context = compositionContext(chain, facts, params.budgets, params.nowMs);
-  const strategyParams: StrategyParams = { nowMs: params.nowMs, listing: params.listing, links: params };
+  const strategyParams: StrategyParams = {
+    nowMs: params.nowMs,
+    listing: params.listing,
+    links: params,
+    rules: chainRules(chain, facts, params.budgets),
+  };
   const markets: ComposedMarket[] = [];
   const strategies: Strategy[] = [];
   const excluded: ExcludedMarket[] = [];

@@ -74,6 +74,9 @@ export function composeEquityStrategy(
   );
   const unmeasured = [...stock.gaps, ...yieldMarket.gaps].find(({ field }) => field === 'exitLiquidity');
   const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, unmeasured, gaps);
+  const { rules } = params;
+  const deployed = [rules.of(vault.yieldMarket), rules.matching(vault.stockMarket, vault.yieldMarket), rules.equity];
+  gaps.push(...deployed.flatMap((part) => part.gaps));
   const strategy: StrategyDraft = {
     id: vault.id,
     chainId: vault.chainId,
@@ -119,6 +122,7 @@ export function composeEquityStrategy(
         lacksRoute: noRoute,
         maturing: vault.yieldMarket.collateral,
         nowMs: params.nowMs,
+        deployment: deployed.flatMap(({ checks }) => checks),
       },
       params.listing,
     ),
@@ -130,6 +134,7 @@ export function composeEquityStrategy(
   const hints = withWarnings(tier, [...stock.warnings, ...yieldMarket.warnings]);
   if (hints) strategy.spiralHints = hints;
   if (links) strategy.links = links;
+  if (yieldMarket.deployment) strategy.deployment = yieldMarket.deployment;
   return strategy;
 }
 
@@ -165,7 +170,7 @@ const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
 const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'safeLtvPct'];
 const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
 /** A stock leg does not stand in the contract that keeps a buffer and takes fees, the yield leg does. */
-const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct', 'fees'];
+const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct', 'fees', 'deployment'];
 
 /**
  * The stock market's gaps hold for the vault, except those on fields that come from the yield leg: its trailing averages

@@ -3,13 +3,8 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
-import {
-  type ContractDeployment,
-  DEPLOYMENT_KEY,
-  type FactGroup,
-  type GroupState,
-  type SharedLiquidity,
-} from '../facts.ts';
+import { deploymentTerms, whyUnknown } from '../deployment/terms.ts';
+import type { ContractDeployment, FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { earliestStale, NEVER_MS, stampOf } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -109,6 +104,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   };
   if (borrowIncentive !== undefined) composed.borrowIncentive = borrowIncentive;
   if (collateralIncentive !== undefined) composed.collateralIncentive = collateralIncentive;
+  if (market.kind === 'loop') composed.deployment = deploymentTerms(market, context.facts, context.budgets);
+  else gaps.push(NO_DEPLOYMENT);
   addPrices(composed, context, gaps);
   const diverging = oracleDivergence({
     market,
@@ -129,6 +126,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   composed.gaps = gaps.slice();
   return { composed };
 }
+
+const NO_DEPLOYMENT = gap('deployment', 'NOT_APPLICABLE', 'The contract holds no positions on it.');
 
 /** A market while it is put together: what may be absent is added when it is known. */
 type Draft = { -readonly [K in keyof ComposedMarket]: ComposedMarket[K] };
@@ -221,9 +220,7 @@ function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
 
 /** Every market of a chain says the same. */
 const assumedLimits: (group: GroupState<ContractDeployment>) => readonly Gap[] = oncePer((group) => {
-  const missing = group.items.has(DEPLOYMENT_KEY)
-    ? gap('', 'NOT_MEASURED', 'The contract does not tell its own.')
-    : gapOfGroup('', group, DEPLOYMENT_KEY);
+  const missing = whyUnknown(group, 'liquidationBuffer');
   const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is taken. ${missing.message}`;
   return ['maxLtvPct', 'safeLtvPct'].map((field) => ({ ...missing, field, message }));
 });

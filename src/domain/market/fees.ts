@@ -1,7 +1,8 @@
 import type { Market } from '../../catalog/types.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import { type ChainFacts, type ContractDeployment, DEPLOYMENT_KEY, type Fact, type GroupState } from '../facts.ts';
+import { whyUnknown } from '../deployment/terms.ts';
+import { type ChainFacts, type ContractDeployment, DEPLOYMENT_KEY, type GroupState } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { stampOf } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
@@ -34,19 +35,19 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   const fact = groups.deployment.items.get(DEPLOYMENT_KEY);
   const { yieldFee, depositFee, treasury } = fact?.value ?? {};
   const gaps: Gap[] = [];
-  const orDefault = (field: string, told: bigint | undefined, byDefault: bigint): bigint => {
+  const orDefault = (field: 'yieldFee' | 'depositFee', told: bigint | undefined, byDefault: bigint): bigint => {
     if (told !== undefined) return told;
-    const missing = gapOf(`fees.${field}`, groups.deployment, fact);
+    const missing = gapOf(`fees.${field}Pct`, groups.deployment, field);
     const message = `The documented ${percentOf(byDefault)} % is taken. ${missing.message}`;
     gaps.push({ ...missing, message });
     return byDefault;
   };
   const fees = {
-    yieldFee: orDefault('yieldFeePct', yieldFee, DEFAULT_YIELD_FEE),
-    depositFee: orDefault('depositFeePct', depositFee, DEFAULT_DEPOSIT_FEE),
+    yieldFee: orDefault('yieldFee', yieldFee, DEFAULT_YIELD_FEE),
+    depositFee: orDefault('depositFee', depositFee, DEFAULT_DEPOSIT_FEE),
   };
-  if (treasury === undefined) gaps.push(gapOf('fees.treasury', groups.deployment, fact));
-  if (!fact) gaps.push(gapOf('fees.freshness', groups.deployment, fact));
+  if (treasury === undefined) gaps.push(gapOf('fees.treasury', groups.deployment, 'treasury'));
+  if (!fact) gaps.push(gapOf('fees.freshness', groups.deployment, 'yieldFee'));
   return {
     ...fees,
     ...(treasury === undefined ? {} : { treasury }),
@@ -103,8 +104,8 @@ function assumedKind(market: Pick<Market, 'id'>, group: GroupState<unknown>): re
   return ['fees.yieldFeePct', 'fees.depositFeePct'].map((field) => ({ ...missing, field, message }));
 }
 
-function gapOf(field: string, group: GroupState<unknown>, fact: Fact<ContractDeployment> | undefined): Gap {
-  return fact ? gap(field, 'NOT_MEASURED', SILENT) : gapOfGroup(field, group, DEPLOYMENT_KEY);
+function gapOf(field: string, group: GroupState<ContractDeployment>, of: keyof ContractDeployment): Gap {
+  return { ...whyUnknown(group, of), field };
 }
 
 const SILENT = 'The contract does not tell its own.';

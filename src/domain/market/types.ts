@@ -5,6 +5,7 @@ import type { ChainId } from '../../shared/ids.ts';
 import type { WarningCode } from '../../shared/vocabulary.ts';
 import type { HistoricalMeans } from '../apy/history.ts';
 import type { WindowMeans } from '../apy/series.ts';
+import type { DeploymentTerms } from '../deployment/terms.ts';
 import type {
   BorrowHistory,
   CollateralApy,
@@ -117,6 +118,8 @@ export interface ComposedMarket {
     /** Absent while they were never measured. */
     readonly incentives?: Stamp;
   };
+  /** What the deployed contract says of positions on it; absent on the stock legs of vaults, which it has no part in. */
+  readonly deployment?: DeploymentTerms;
   /** Absent where its oracle is near what it can be compared with. */
   readonly oracleDivergence?: OracleDivergence | undefined;
   readonly warnings: readonly Warning[];

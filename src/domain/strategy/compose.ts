@@ -1,5 +1,6 @@
 import { type Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import type { ChainRules } from '../deployment/rules.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
@@ -25,6 +26,8 @@ export interface StrategyParams {
   readonly nowMs: number;
   readonly listing: ListingRules;
   readonly links: LinkTemplates;
+  /** What the deployment lets happen. */
+  readonly rules: ChainRules;
 }
 
 const PERP_PROFILE = {
@@ -49,6 +52,8 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const noRoute = lacksRoute(market.collateral, sweep?.value);
   const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
   gaps.push(NO_VAULT);
+  const [deployed, matching] = [params.rules.of(market), params.rules.matching(market)];
+  gaps.push(...deployed.gaps, ...matching.gaps);
   const strategy: StrategyDraft = {
     id,
     chainId: market.chainId,
@@ -84,6 +89,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
         lacksRoute: noRoute,
         maturing: market.collateral,
         nowMs: params.nowMs,
+        deployment: [...deployed.checks, ...matching.checks],
       },
       params.listing,
     ),
@@ -95,6 +101,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   if (market.curator !== undefined) strategy.curator = market.curator;
   if (spiralHints) strategy.spiralHints = spiralHints;
   if (links) strategy.links = links;
+  if (composed.deployment) strategy.deployment = composed.deployment;
   return strategy;
 }
 

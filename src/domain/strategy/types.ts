@@ -1,5 +1,6 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
+import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ShownFees } from '../market/fees.ts';
@@ -89,7 +90,17 @@ export interface SpiralHints {
   readonly warnings?: readonly Warning[];
 }
 
-export const VISIBILITY_CHECKS = ['has_yield', 'swap_route', 'maturity', 'liquidity'] as const;
+export const VISIBILITY_CHECKS = [
+  'has_yield',
+  'swap_route',
+  'maturity',
+  'liquidity',
+  'unsupported',
+  'paused',
+  'venue_not_allowed',
+  'catalog_mismatch',
+  'operator_not_approved',
+] as const;
 export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
 
 /** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. What is unknown passes: a source that fails does not empty the list. */
@@ -98,6 +109,11 @@ export interface VisibilityCheck {
   readonly passed: boolean;
   readonly value: string | null;
   readonly threshold: string | null;
+  /** Of rules about the deployed contract: who told it, and when; absent while nothing was measured. */
+  readonly source?: string;
+  readonly stamp?: Stamp;
+  /** What is taken because the rule cannot tell; absent where it can. */
+  readonly note?: string;
 }
 
 export interface Visibility {
@@ -176,6 +192,8 @@ export interface Strategy {
   readonly fees: ShownFees;
   readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
   readonly equityVault?: EquityTerms;
+  /** What the deployed contract says of positions on its market; of a vault on that of its yield leg. */
+  readonly deployment?: DeploymentTerms;
   readonly visibility: Visibility;
   readonly gaps: readonly Gap[];
 }

@@ -24,6 +24,8 @@ export interface VisibilityInput {
   /** The token whose maturity counts. */
   readonly maturing: Token;
   readonly nowMs: number;
+  /** What the deployed contract lets happen, decided already. */
+  readonly deployment: readonly VisibilityCheck[];
 }
 
 const ROUTE: VisibilityCheck = { name: 'swap_route', passed: true, value: 'available', threshold: null };
@@ -33,7 +35,13 @@ const NO_MATURITY: VisibilityCheck = { name: 'maturity', passed: true, value: nu
 
 /** Decide whether a strategy is listed, and keep every check that decided with its value and threshold. */
 export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visibility {
-  const checks = [yieldCheck(input), routeCheck(input), maturityCheck(input, rules), liquidityCheck(input, rules)];
+  const checks = [
+    yieldCheck(input),
+    routeCheck(input),
+    maturityCheck(input, rules),
+    liquidityCheck(input, rules),
+    ...input.deployment,
+  ];
   return { visible: checks.every((check) => check.passed), checks };
 }
 

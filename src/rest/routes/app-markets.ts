@@ -38,6 +38,7 @@ export function projectAppMarket(market: AppMarket): unknown {
   const body = {
     ...rest,
     gaps: assumedIn(gaps),
+    deployment: market.deployment?.freshness ? market.deployment : null,
     exitSlippage: exitSlippage && Object.fromEntries(exitSlippage.map((row) => [row.sizeUsd, row.slippagePct])),
   };
   return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));

@@ -40,12 +40,20 @@ const ASSUMED: ReadonlySet<string> = new Set([
   'freshness.exitLiquidity',
 ]);
 
+/** Listing rules that cannot tell: what they decide is shown as one word. */
+const RULE = 'visibility.';
+
 /** Pick the gaps of required fields; `null`, and so left out of an answer, when there is none. */
 export function assumedIn(
   gaps: readonly { readonly field: string; readonly reason: string; readonly message: string }[],
 ): readonly { readonly field: string; readonly reason: string; readonly message: string }[] | null {
-  const assumed = gaps.filter(({ field }) => ASSUMED.has(field));
-  return assumed.length === 0 ? null : assumed.map(({ field, reason, message }) => ({ field, reason, message }));
+  const assumed = gaps.filter(({ field }) => ASSUMED.has(field) || field.startsWith(RULE));
+  if (assumed.length === 0) return null;
+  return assumed.map(({ field, reason, message }) => ({
+    field: field.startsWith(RULE) ? 'listed' : field,
+    reason,
+    message,
+  }));
 }
 
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];

@@ -47,6 +47,7 @@ export function projectStrategy(strategy: StrategyData): unknown {
     inputFreshness: inputFreshness.prices || inputFreshness.incentives ? inputFreshness : null,
     listed: visibility.visible,
     notListedBecause: failed.length === 0 ? null : failed,
+    deployment: strategy.deployment?.freshness ? strategy.deployment : null,
     gaps: assumedIn(gaps),
   };
   return dropAbsent(strategySchema, body, noneIn(gaps));

@@ -4,6 +4,7 @@ import {
   addressString,
   assumedGaps,
   dateTime,
+  deployment,
   freshnessValue,
   leftOutChains,
   marketIdString,
@@ -151,6 +152,11 @@ export const appMarketSchema = z
       .optional()
       .describe(
         'What the contract that holds positions takes on this market, percent. By the documented rates (5 and 1) while it does not tell its own, see gaps.',
+      ),
+    deployment: deployment
+      .optional()
+      .describe(
+        'What the deployed contract says that maxLtvPct, safeLtvPct and fees rest on; absent on stock legs, and while nothing was measured.',
       ),
     supplyUsd: bn('All that is supplied, USD.').optional(),
     liquidityUsd: bn('What can be borrowed at once, USD.').optional(),

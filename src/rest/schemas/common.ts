@@ -120,6 +120,29 @@ export const fees = z
   })
   .meta({ id: 'Fees', description: 'What the contract that holds positions takes, at its rates of today.' });
 
+/** What the deployed contract says of positions on a market; what it does not tell is left out. */
+export const deployment = z
+  .object({
+    source: z.string().describe('Who told it.'),
+    freshness: freshnessValue.describe('How old the older part of it is.'),
+    paused: z
+      .boolean()
+      .optional()
+      .describe('Whether the contract lets nothing happen; absent = not known, taken as open.'),
+    supported: z
+      .boolean()
+      .optional()
+      .describe('Whether it opens positions on the market; absent = not known, taken as supported.'),
+    correlated: z
+      .boolean()
+      .optional()
+      .describe("What kind of market its fees take it for; absent = not known, the catalog's kind is taken."),
+    liquidationBufferPct: pct(
+      'Points between the liquidation LTV and the highest LTV that it accepts; absent = not known, 0.25 are taken.',
+    ).optional(),
+  })
+  .meta({ id: 'Deployment', description: 'What the deployed contract says that limits and listing rest on.' });
+
 /** What to know of values that are shown. */
 export const warnings = z.array(
   z.object({

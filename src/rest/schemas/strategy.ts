@@ -5,6 +5,7 @@ import {
   assumedGaps,
   dateTime,
   decimalString,
+  deployment,
   fees,
   freshnessValue,
   marketIdString,
@@ -183,11 +184,18 @@ export const strategySchema = z
       .object({ prices: freshnessValue.optional(), incentives: freshnessValue.optional() })
       .optional()
       .describe('How old the prices (the older of collateral and loan) and the incentives are; absent = not known.'),
+    deployment: deployment
+      .optional()
+      .describe(
+        'What the deployed contract says that ltvPct, the ladder and fees rest on; of an equity vault that of its yield leg. Absent while nothing was measured.',
+      ),
     listed: z.boolean().optional().describe('Whether the strategy is in the list of strategies.'),
     notListedBecause: z
       .array(z.string())
       .optional()
-      .describe('The listing rules that are not met: has_yield, swap_route, maturity, liquidity.'),
+      .describe(
+        'The listing rules that are not met: has_yield, swap_route, maturity, liquidity, unsupported, paused, venue_not_allowed, catalog_mismatch, and of equity vaults operator_not_approved.',
+      ),
     gaps: assumedGaps,
     fees: fees.optional().describe('Fees of the contract; of an equity vault on its yield leg.'),
     links: z

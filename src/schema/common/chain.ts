@@ -2,9 +2,11 @@ import type { Chain, ChainContracts } from '../../catalog/types.ts';
 import { shownFees } from '../../domain/market/fees.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
+import { readDeployment } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { FeesRef } from '../market/fees.ts';
 import { GapRef } from './stamp.ts';
+import { ChainDeploymentRef } from './deployment.ts';
 import { TokenRef } from './token.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
@@ -52,6 +54,11 @@ ChainRef.implement({
       type: [TokenRef],
       complexity: { field: 1, multiplier: 50 },
       description: 'All curated tokens, in catalog order.',
+    }),
+    deployment: t.field({
+      type: ChainDeploymentRef,
+      description: 'What the contract that holds positions says of itself.',
+      resolve: (chain, _args, ctx) => readDeployment(chain, ctx),
     }),
     version: t.int({
       description: 'Version of the facts that answers are made from; grows by one with every refresh.',

@@ -6,8 +6,10 @@ import {
   type GroupFreshness,
   readFreshness,
 } from '../../resolvers/common/freshness.ts';
+import { readDisagreements } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from './chain.ts';
+import { DisagreementRef } from './deployment.ts';
 import { ApySourceRef } from './token.ts';
 
 const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
@@ -174,6 +176,12 @@ export const ChainFreshnessRef = builder.objectRef<ChainFreshness>('ChainFreshne
       type: [GroupRef],
       complexity: { field: 1, multiplier: 15 },
       description: 'Every group.',
+    }),
+    disagreements: t.field({
+      type: [DisagreementRef],
+      complexity: { field: 1, multiplier: 2 },
+      description: 'What the catalog says and the chain says otherwise; empty when they agree.',
+      resolve: ({ chain }, _args, ctx) => readDisagreements(chain, ctx),
     }),
     excluded: t.expose('excluded', {
       type: [ExcludedRef],

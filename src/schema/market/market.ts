@@ -6,6 +6,7 @@ import { requireChain } from '../../resolvers/market/chains.ts';
 import { findMarket, isVisible, listMarkets, strategiesOf } from '../../resolvers/market/markets.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
+import { MarketDeploymentRef } from '../common/deployment.ts';
 import { GapRef, ORACLE_PRICE_AS_OF, StampRef } from '../common/stamp.ts';
 import { ApySourceRef, TokenRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
@@ -180,6 +181,12 @@ MarketRef.implement({
       type: FeesRef,
       description: 'What the contract that holds positions takes on this market.',
       resolve: ({ fees }) => shownFees(fees),
+    }),
+    deployment: t.expose('deployment', {
+      type: MarketDeploymentRef,
+      nullable: true,
+      description:
+        'What the deployed contract says that holds for positions on it: what its limits and fees rest on. `null` on the stock legs of equity vaults, which it has no part in.',
     }),
     supplyUsd: t.expose('supplyUsd', {
       type: 'Decimal',

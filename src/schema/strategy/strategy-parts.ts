@@ -8,8 +8,6 @@ import type {
   StrategyCollateral,
   StrategyLoan,
   TrailingAverages,
-  Visibility,
-  VisibilityCheck,
 } from '../../domain/strategy/types.ts';
 import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
 import { yieldStrategyOf } from '../../resolvers/strategy/strategies.ts';
@@ -337,28 +335,6 @@ export const EquityTermsRef = builder.objectRef<EquityTerms & { readonly chainId
     yieldLegApyPct: t.expose('yieldLegApyPct', {
       type: 'Decimal',
       description: 'Leveraged APY of the yield leg at its safe LTV, percent with 2 places.',
-    }),
-  }),
-});
-
-const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement({
-  description: 'One listing rule and how the strategy fares.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the rule.' }),
-    passed: t.exposeBoolean('passed', { description: 'Whether it is met.' }),
-    value: t.exposeString('value', { nullable: true, description: 'What was found; `null` = not known.' }),
-    threshold: t.exposeString('threshold', { nullable: true, description: 'The limit; `null` = the rule has none.' }),
-  }),
-});
-
-export const VisibilityRef = builder.objectRef<Visibility>('Visibility').implement({
-  description: 'Whether a strategy is listed, and the rules that decided.',
-  fields: (t) => ({
-    visible: t.exposeBoolean('visible', { description: 'Whether it is listed: all rules are met.' }),
-    checks: t.expose('checks', {
-      type: [CheckRef],
-      complexity: { field: 1, multiplier: 5 },
-      description: 'Every rule, met or not.',
     }),
   }),
 });

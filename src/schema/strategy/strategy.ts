@@ -5,6 +5,7 @@ import { findMarket } from '../../resolvers/market/markets.ts';
 import { findStrategy, listStrategies } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
+import { MarketDeploymentRef } from '../common/deployment.ts';
 import { GapRef, ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
 import { ApySourceRef } from '../common/token.ts';
 import { FeesRef } from '../market/fees.ts';
@@ -25,8 +26,8 @@ import {
   LtvRef,
   PointsRef,
   StrategyFreshnessRef,
-  VisibilityRef,
 } from './strategy-parts.ts';
+import { VisibilityRef } from './visibility.ts';
 
 export const StrategyRef = builder.objectRef<Strategy>('Strategy');
 
@@ -185,6 +186,12 @@ StrategyRef.implement({
       nullable: true,
       description: 'Terms of the equity vault; `null` on loops.',
       resolve: ({ equityVault, chainId }) => (equityVault ? { ...equityVault, chainId } : null),
+    }),
+    deployment: t.expose('deployment', {
+      type: MarketDeploymentRef,
+      nullable: true,
+      description:
+        'What the deployed contract says that holds for its positions, and what its limits and fees rest on; of an equity vault for those of its yield leg.',
     }),
     visibility: t.expose('visibility', {
       type: VisibilityRef,

@@ -1,0 +1,139 @@
+import type { Chain, Market } from '../../catalog/types.ts';
+import type { ChainFacts, FreshnessBudgets } from '../facts.ts';
+import { gapOfGroup } from '../freshness/gaps.ts';
+import { stampOf } from '../freshness/stamp.ts';
+import type { Gap, Stamp } from '../freshness/types.ts';
+import type { VisibilityCheck, VisibilityCheckName } from '../strategy/types.ts';
+import { type Agreement, agreementOf } from './disagreements.ts';
+import { contractOf, isOperatorApproved, isVenueAllowed, venuesOf } from './routers.ts';
+import { assumed, whyUnknown, whyUnsupported } from './terms.ts';
+
+/** Listing rules about the deployment, and what is taken where they cannot tell. */
+export interface DeploymentRules {
+  readonly checks: readonly VisibilityCheck[];
+  readonly gaps: readonly Gap[];
+}
+
+/** The rules of one chain at one version of its facts. */
+export interface ChainRules {
+  readonly agreement: Agreement;
+  /** For positions on a loop market: `unsupported`, `paused`, `venue_not_allowed`. */
+  of(market: Market): DeploymentRules;
+  /** For what is entered through the equity router: `operator_not_approved`. */
+  readonly equity: DeploymentRules;
+  /** Whether the chain is as the catalog says, of all of these markets: `catalog_mismatch`. */
+  matching(...markets: readonly Market[]): DeploymentRules;
+}
+
+type Rule = { readonly check: VisibilityCheck; readonly gap?: Gap };
+type Measured = Pick<VisibilityCheck, 'source' | 'stamp'>;
+
+const TAKEN = 'a build asks the contract again, and its simulation shows how it is.';
+const INSTEAD = {
+  paused: `The contract is taken as open: ${TAKEN}`,
+  unsupported: `The market is taken as supported: ${TAKEN}`,
+  venue_not_allowed: `The routers of its venues are taken as allowed: ${TAKEN}`,
+  operator_not_approved: `The router is taken as approved: ${TAKEN}`,
+  catalog_mismatch: 'The catalog is taken as right where nothing was compared with it.',
+} as const satisfies Partial<Record<VisibilityCheckName, string>>;
+
+/** Prepare the rules of a chain. What many markets share is decided once. */
+export function chainRules(chain: Chain, facts: ChainFacts, budgets: FreshnessBudgets): ChainRules {
+  const { deployment, marketSupport } = facts.groups;
+  const contract = contractOf(facts);
+  const measured = measuredAt(contract, budgets.deployment);
+  const agreement = agreementOf(chain, facts);
+  const paused = ruleOf('paused', contract?.value.isPaused, measured, ['paused', 'open'], () =>
+    whyUnknown(deployment, 'isPaused'),
+  );
+  const venues = { true: venueRule(true), false: venueRule(false) };
+
+  function venueRule(isPt: boolean): Rule {
+    const sources = venuesOf(chain, { isPt });
+    const known = sources.map((source) => isVenueAllowed(chain, contract?.value, source));
+    const allowed = sources.filter((_, i) => known[i] === true);
+    const closed = known.length === 0 || known.includes(undefined) ? undefined : true;
+    const isClosed = allowed.length > 0 ? false : closed;
+    const values = ['none', allowed.join(', ')] as const;
+    return ruleOf('venue_not_allowed', isClosed, measured, values, () => whyUnknown(deployment, 'swapRouters'));
+  }
+
+  return {
+    agreement,
+    of(market) {
+      const support = marketSupport.items.get(market.id);
+      const { isSupported } = support?.value ?? {};
+      const unsupported = ruleOf(
+        'unsupported',
+        isSupported === undefined ? undefined : !isSupported,
+        measuredAt(support, budgets.marketSupport),
+        ['unsupported', 'supported'],
+        () => whyUnsupported(marketSupport, market.id),
+      );
+      return together(unsupported, paused, venues[`${market.collateral.isPt}`]);
+    },
+    get equity() {
+      const { equityRouter } = chain.contracts;
+      const isApproved = equityRouter && isOperatorApproved(chain, contract?.value, equityRouter);
+      const isRefused = isApproved === undefined ? undefined : !isApproved;
+      return together(
+        ruleOf('operator_not_approved', isRefused, measured, ['not approved', 'approved'], () =>
+          whyUnknown(deployment, 'operators'),
+        ),
+      );
+    },
+    matching: (...markets) => together(mismatchRule(markets, agreement, facts, budgets)),
+  };
+}
+
+function mismatchRule(
+  markets: readonly Market[],
+  agreement: Agreement,
+  { groups: { marketSupport, tokenContract } }: ChainFacts,
+  budgets: FreshnessBudgets,
+): Rule {
+  const standing = markets.flatMap((market) => agreement.against(market)).filter(({ effect }) => effect !== 'warning');
+  const kinds = [...new Set(standing.map(({ kind }) => kind))];
+  let measured: Measured = {};
+  let missing: Gap | undefined;
+  const compare = (group: typeof marketSupport | typeof tokenContract, key: string, budgetSec: number) => {
+    const fact = group.items.get(key);
+    if (!fact) missing ??= gapOfGroup('', group, key);
+    else if (measured.stamp === undefined || fact.asOfMs < measured.stamp.asOfMs)
+      measured = measuredAt(fact, budgetSec);
+  };
+  for (const { id, collateral, loan } of markets) {
+    compare(marketSupport, id, budgets.marketSupport);
+    for (const { isNative, address } of [collateral, loan]) {
+      if (!isNative) compare(tokenContract, address, budgets.tokenContract);
+    }
+  }
+  const isWrong = kinds.length > 0 ? true : missing ? undefined : false;
+  const why = missing;
+  return ruleOf('catalog_mismatch', isWrong, measured, [kinds.join(', '), 'none'], () => why as Gap);
+}
+
+/** A rule that fails where something is so, and passes where it is not or nobody knows. */
+function ruleOf(
+  name: keyof typeof INSTEAD,
+  isSo: boolean | undefined,
+  measured: Measured,
+  [so, not]: readonly [so: string, not: string],
+  why: () => Gap,
+): Rule {
+  const base = { name, passed: isSo !== true, value: isSo === undefined ? null : isSo ? so : not, threshold: null };
+  if (isSo !== undefined) return { check: { ...base, ...measured } };
+  const gap = assumed(`visibility.${name}`, INSTEAD[name], why());
+  return { check: { ...base, ...measured, note: gap.message }, gap };
+}
+
+function together(...rules: readonly Rule[]): DeploymentRules {
+  return { checks: rules.map(({ check }) => check), gaps: rules.flatMap(({ gap }) => gap ?? []) };
+}
+
+function measuredAt(
+  fact: { readonly asOfMs: number; readonly source: string } | undefined,
+  budgetSec: number,
+): { readonly source?: string; readonly stamp?: Stamp } {
+  return fact ? { source: fact.source, stamp: stampOf(fact, budgetSec) } : {};
+}

@@ -1,0 +1,28 @@
+import type { Chain } from '../../catalog/types.ts';
+import { agreementOf, type Disagreement } from '../../domain/deployment/disagreements.ts';
+import { contractOf, isOperatorApproved, isRouterAllowed, operatorsOf } from '../../domain/deployment/routers.ts';
+import { contractTerms } from '../../domain/deployment/terms.ts';
+import type { AppContext } from '../common/context.ts';
+
+/** Tell what the deployed contract of a chain says of itself, and of the catalog's routers. */
+export function readDeployment(chain: Chain, ctx: AppContext) {
+  const facts = ctx.loaders.facts(chain.chainId);
+  const contract = contractOf(facts)?.value;
+  const nameOf = new Map(Object.entries(chain.contracts).map(([name, address]) => [address, name] as const));
+  return {
+    ...contractTerms(facts, ctx.services.budgets.deployment),
+    swapRouters: Object.entries(chain.swapRouters).flatMap(([name, routers]) =>
+      (routers ?? []).map((address) => ({ name, address, isAllowed: isRouterAllowed(contract, address) })),
+    ),
+    actingRouters: operatorsOf(chain).map((address) => ({
+      name: nameOf.get(address) ?? '',
+      address,
+      isAllowed: isOperatorApproved(chain, contract, address),
+    })),
+  };
+}
+
+/** Tell where the catalog of a chain and the chain disagree. */
+export function readDisagreements(chain: Chain, ctx: AppContext): readonly Disagreement[] {
+  return agreementOf(chain, ctx.loaders.facts(chain.chainId)).disagreements;
+}
