@@ -69,6 +69,7 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
 
 function notEligibleDetails({
   ineligibility: reason,
+  rule,
   pointer,
   alternatives,
 }: Extract<RefusalFieldsFragment, { readonly __typename: 'NotEligibleRefusal' }>): unknown {
@@ -80,6 +81,7 @@ function notEligibleDetails({
   }));
   return {
     reason,
+    ...(rule === null ? {} : { rule }),
     ...(pointer === null ? {} : { pointer }),
     ...(ways.length === 0 ? {} : { alternatives: ways }),
   };

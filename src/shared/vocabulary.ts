@@ -45,6 +45,9 @@ export const INELIGIBILITIES = [
   'equity_vault',
   'not_equity_vault',
   'market_closed',
+  'venue_not_allowed',
+  'operator_not_approved',
+  'catalog_mismatch',
   'position_closed',
   'position_liquidated',
   'nothing_to_do',
@@ -79,6 +82,18 @@ export const COST_KINDS = [
   'REALLOCATION_FEE',
   'DEPOSIT_FEE',
   'YIELD_FEE',
+] as const;
+/** The rules that decide whether a strategy is listed. */
+export const VISIBILITY_CHECKS = [
+  'has_yield',
+  'swap_route',
+  'maturity',
+  'liquidity',
+  'unsupported',
+  'paused',
+  'venue_not_allowed',
+  'catalog_mismatch',
+  'operator_not_approved',
 ] as const;
 /** What the catalog and a chain may disagree on. */
 export const DISAGREEMENT_KINDS = [

@@ -1,4 +1,5 @@
 import type { SwapSource } from '../catalog/schema.ts';
+import type { VisibilityCheckName } from '../domain/strategy/types.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
@@ -248,6 +249,8 @@ export interface Alternative {
 
 export interface NotEligibleDetails {
   readonly reason: Ineligibility;
+  /** The listing rule that decided, where it is one. */
+  readonly rule?: VisibilityCheckName;
   /** Each of them alone leads to what was asked for; absent when nothing does. */
   readonly alternatives?: readonly Alternative[];
   /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */

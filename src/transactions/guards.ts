@@ -8,6 +8,7 @@ import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import type { WarningCode } from '../shared/vocabulary.ts';
+import { requireDeployed } from './deployment-guards.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
 
 const EQUITY_PATHS = '/v1/partner/equity/simulate';
@@ -120,11 +121,12 @@ export function requireEligible(market: Market, composed: ComposedChain, nowMs: 
     });
   }
   const strategy = composed.strategies.find(({ id }) => id === (market.id as string));
+  requireDeployed(strategy, 'Choose one from the strategies list, or try again later.');
   requireSoundPrices(strategy);
   const failed = strategy?.visibility.checks.find(({ name, passed }) => !passed && LISTING_REASONS[name] !== undefined);
   if (!failed) return;
   throw new NotEligibleError(
     `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
-    { reason: LISTING_REASONS[failed.name] ?? 'not_listed', pointer: '/v1/strategies' },
+    { reason: LISTING_REASONS[failed.name] ?? 'not_listed', rule: failed.name, pointer: '/v1/strategies' },
   );
 }

@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
+import { contractOf, isRouterAllowed } from '../domain/deployment/routers.ts';
 import type { PartnerServices } from '../resolvers/transaction/partner-services.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
@@ -60,7 +61,12 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
     budgets: deps.budgets,
     facts: deps.facts,
     composed: deps.composed,
-    quoter: createQuoter({ venues: deps.quotes, timers: deps.timers, statistics: deps.venueStatistics }),
+    quoter: createQuoter({
+      venues: deps.quotes,
+      timers: deps.timers,
+      statistics: deps.venueStatistics,
+      isRouterAllowed: (chain, router) => isRouterAllowed(contractOf(deps.facts(chain.chainId))?.value, router),
+    }),
     venueStatistics: deps.venueStatistics,
     tokens: createTokenDirectory(),
     node: createNodes(chains, deps.nodes, deps.clock, deps.onSimulated),

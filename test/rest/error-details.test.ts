@@ -63,7 +63,10 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
   LimitExceededError: [new LimitExceededError('m', { field: 'leverage', value: '12', limit: { maxLeverage: '10.5' } })],
   NotEligibleError: INELIGIBILITIES.map(
     (reason, i) =>
-      new NotEligibleError('m', { reason, ...(i === 0 ? { pointer: '/v1/strategies', alternatives } : {}) }),
+      new NotEligibleError('m', {
+        reason,
+        ...(i === 0 ? { pointer: '/v1/strategies', rule: 'maturity', alternatives } : {}),
+      }),
   ),
   PositionProxyError: [new PositionProxyError({ field: 'userAddress', value: address, owner: address, positionId: 3 })],
   AmbiguousYieldLoopsError: [

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Chain } from '../../src/catalog/types.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import type { Timers } from '../../src/shared/timers.ts';
@@ -7,7 +8,7 @@ import { systemTimers } from '../../src/shared/timers.ts';
 import type { BuilderDeps } from '../../src/transactions/deps.ts';
 import { NoRouteError, SimulationRevertedError } from '../../src/transactions/errors.ts';
 import { withVenues } from '../../src/transactions/quote/attempts.ts';
-import { createQuoter } from '../../src/transactions/quote/quoter.ts';
+import { createQuoter, type QuoterDeps } from '../../src/transactions/quote/quoter.ts';
 import { rankQuotes } from '../../src/transactions/quote/select.ts';
 import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quote/statistics.ts';
 import type { SwapQuote, SwapQuotePort } from '../../src/upstreams/types.ts';
@@ -51,9 +52,14 @@ let statistics: VenueStatistics;
 beforeEach(() => {
   statistics = createVenueStatistics();
 });
-const ask = (venues: readonly SwapQuotePort[], timers: Timers = systemTimers) =>
-  createQuoter({ venues, timers, statistics }).quote({
-    chain,
+const ask = (
+  venues: readonly SwapQuotePort[],
+  timers: Timers = systemTimers,
+  isRouterAllowed: QuoterDeps['isRouterAllowed'] = () => undefined,
+  on: Chain = servedChain,
+) =>
+  createQuoter({ venues, timers, statistics, isRouterAllowed }).quote({
+    chain: on,
     tokenIn: USDC,
     tokenOut: SUSDE,
     amountIn: 100n,
@@ -62,6 +68,38 @@ const ask = (venues: readonly SwapQuotePort[], timers: Timers = systemTimers) =>
     slippage: undefined as never,
     feeBps: 0,
   });
+
+/** Ask with a contract that says of some routers whether it allows them. */
+const askAllowing = (allowed: ReadonlyMap<Address, boolean>, ...venues: readonly SwapQuotePort[]) =>
+  ask(venues, systemTimers, (_chain, router) => allowed.get(router));
+
+describe('routers that the contract does not allow', () => {
+  const one = venue('AggregatorOne', quoteOf('AggregatorOne', 1_000n));
+  const two = venue('AggregatorTwo', quoteOf('AggregatorTwo', 900n));
+  const forbidden = (...sources: SwapQuote['source'][]) =>
+    new Map(sources.flatMap((source) => (chain.swapRouters[source] ?? []).map((router) => [router, false] as const)));
+
+  it('behavior: their venue is not asked while another one is left', async () => {
+    expect((await askAllowing(forbidden('AggregatorOne'), one, two)).source).toBe('AggregatorTwo');
+    const silent = venue('AggregatorOne', new Error('it was asked'));
+    expect((await askAllowing(forbidden('AggregatorOne'), silent, two)).source).toBe('AggregatorTwo');
+  });
+
+  it('behavior: where none is left all are asked, and the simulation decides', async () => {
+    expect((await askAllowing(forbidden('AggregatorOne', 'AggregatorTwo'), one, two)).source).toBe('AggregatorOne');
+    expect((await askAllowing(new Map(), one, two)).source).toBe('AggregatorOne');
+  });
+
+  it('error: a quote through one of several routers of a venue', async () => {
+    const [first] = chain.swapRouters.AggregatorOne ?? [];
+    const other = '0x00000000000000000000000000000000000000A1' as const;
+    const both = { ...chain, swapRouters: { ...chain.swapRouters, AggregatorOne: [first as Address, other] } };
+    const allowed = new Map([[first as Address, false]]);
+    await expect(ask([one], systemTimers, (_chain, router) => allowed.get(router), both)).rejects.toMatchObject({
+      details: { venues: [{ source: 'AggregatorOne', reason: 'not_allowed' }] },
+    });
+  });
+});
 
 describe('rankQuotes', () => {
   const one = (amountOut: bigint) => quoteOf('AggregatorOne', amountOut);

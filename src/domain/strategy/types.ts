@@ -1,5 +1,6 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
+import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
@@ -90,17 +91,6 @@ export interface SpiralHints {
   readonly warnings?: readonly Warning[];
 }
 
-export const VISIBILITY_CHECKS = [
-  'has_yield',
-  'swap_route',
-  'maturity',
-  'liquidity',
-  'unsupported',
-  'paused',
-  'venue_not_allowed',
-  'catalog_mismatch',
-  'operator_not_approved',
-] as const;
 export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
 
 /** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. What is unknown passes: a source that fails does not empty the list. */

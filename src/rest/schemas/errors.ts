@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
-import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES } from '../../shared/vocabulary.ts';
+import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES, VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
 
 /*
@@ -39,6 +39,7 @@ const inputDetails = z
 const notEligibleDetails = z
   .strictObject({
     reason: z.enum(INELIGIBILITIES).describe('Why.'),
+    rule: z.enum(VISIBILITY_CHECKS).optional().describe('The listing rule that decided, where it is one.'),
     pointer: z.string().optional().describe('Path to use instead; absent when there is none.'),
     alternatives: z
       .array(

@@ -269,6 +269,9 @@ const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], strin
   oracle_divergence: 'The oracle is far from the price of the collateral, or beyond what it can be worth.',
   not_equity_vault: 'The strategy is no equity vault.',
   market_closed: 'The contract is paused, or takes no new position on this market.',
+  venue_not_allowed: 'The contract allows no router of the venues at which the collateral is traded.',
+  operator_not_approved: 'The contract has not approved the router that the transaction would go through.',
+  catalog_mismatch: 'What the catalog says of the strategy or of a token is otherwise on chain.',
   equity_vault: 'The loop belongs to an equity vault and is unwound with it.',
   position_closed: 'The position is closed.',
   position_liquidated: 'The position was liquidated.',
@@ -317,6 +320,11 @@ builder.objectType(NotEligibleError, {
       complexity: { field: 1, multiplier: 3 },
       description: 'Actions each of which leads to what was asked for; empty when none does.',
       resolve: (error) => [...(detailsOf(error).alternatives ?? [])],
+    }),
+    rule: t.string({
+      nullable: true,
+      description: 'The listing rule that decided, as `visibility { checks { name } }` names it; `null` = it is none.',
+      resolve: (error) => detailsOf(error).rule ?? null,
     }),
     pointer: t.string({
       nullable: true,

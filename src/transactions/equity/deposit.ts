@@ -7,6 +7,7 @@ import type { ComposedMarket } from '../../domain/market/types.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
+import { requireAgreement } from '../deployment-guards.ts';
 import { type BuilderDeps, feedsOf, feeFields, referralFeeBps } from '../deps.ts';
 import {
   allowedLoss,
@@ -102,6 +103,8 @@ export async function planDeposit(
   const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
   const stockLtvPct = resolveStockLtvPct(vault, request.stockLtvPct);
   const amountIn = baseUnits(request.amount, payTokenOf(vault.depositToken));
+  const ofVault = [vault.stockMarket, vault.yieldMarket];
+  requireAgreement(chain, deps.facts(chain.chainId), ofVault, { addsRisk: true });
   requireOpenVault(vault, deps.composed(chain.chainId), deps.clock.now());
   const composed = requireVaultMarkets(deps, vault);
   const live = await readVault(deps, { chain, router, vault }, request.user, further);

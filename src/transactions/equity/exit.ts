@@ -5,6 +5,7 @@ import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/posit
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { requireAgreement } from '../deployment-guards.ts';
 import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
@@ -86,6 +87,8 @@ export async function planExit(
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
   const maxSwapLossPct = allowedLoss(request.maxSwapLossPct, LARGEST_LOSS_PCT.leaving);
   const found = { chain, router, vault };
+  const ofVault = [vault.stockMarket, vault.yieldMarket];
+  requireAgreement(chain, deps.facts(chain.chainId), ofVault, { addsRisk: false });
   const fresh = (market: Market) => requireFresh(market, deps.facts(chain.chainId), deps.budgets, deps.clock.now());
   // First of all: on old numbers of the stock leg the match of its loops would be a guess.
   fresh(vault.stockMarket);

@@ -1,4 +1,7 @@
+import type { Chain, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
+import type { ChainFacts } from '../../domain/facts.ts';
+import { requireAgreement, requireOperator, requireSoundToken } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../guards.ts';
@@ -14,7 +17,7 @@ import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { Outcome } from '../simulate/outcome.ts';
-import type { ManageAction, PlannedSwap } from '../types.ts';
+import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
 import { closePosition } from './close.ts';
@@ -84,8 +87,11 @@ async function manageOnce(
   }
   const { market } = binding;
   const nowMs = deps.clock.now();
-  requireFresh(market, deps.facts(chain.chainId), deps.budgets, nowMs);
+  const facts = deps.facts(chain.chainId);
+  requireAgreement(chain, facts, [market], { addsRisk: ADDING_RISK.includes(action) });
+  requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = PAID.includes(action) ? (given ?? payTokenOf(market.loan)) : undefined;
+  if (payToken) requirePayable(chain, facts, payToken, action === 'repay' ? market.loan : market.collateral);
   // Before anything is read: an amount that the token cannot carry is refused whatever the position is.
   if (input.amount && payToken) baseUnits(input.amount, payToken);
   const [state] = await Promise.all([
@@ -144,6 +150,14 @@ async function manageOnce(
     link: linkOf(context),
     allowUnsimulated: input.allowUnsimulated,
   });
+}
+
+/** @throws NotEligibleError for a token that is not what the catalog says, or one that only a router could swap which may not act */
+function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, direct: Token): void {
+  requireSoundToken(chain, facts, payToken.address);
+  if (payToken.address === direct.address) return;
+  const { flashLeverageRouter } = chain.contracts;
+  requireOperator(chain, facts, flashLeverageRouter, `Pay with ${direct.symbol}, or try again later.`);
 }
 
 function linkOf({ input, payToken, slippage, maxSwapLossPct }: ManageContext): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import { bufferOf, limitsOf } from '../../domain/market/statics.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
+import { hasOperator, requireAgreement, requireOperator, requireSoundToken } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
 import {
@@ -86,10 +87,16 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, LARGEST_LOSS_PCT.adding);
   const target = targetLtvPct(input, limits);
   const nowMs = deps.clock.now();
+  requireAgreement(chain, facts, [market], { addsRisk: true });
   requireEligible(market, deps.composed(chain.chainId), nowMs);
   requireFresh(market, facts, deps.budgets, nowMs);
   const { reader, simulator } = deps.node(chain.chainId);
   const payToken = await deps.tokens.find(reader, chain, input.payToken);
+  requireSoundToken(chain, facts, payToken.address);
+  if (payToken.address !== market.collateral.address) {
+    const { flashLeverageRouter } = chain.contracts;
+    requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);
+  }
   if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
   const asked = {
     chain,
@@ -104,7 +111,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     requested: requestedOf(input),
     feeBps: referralFeeBps(deps, market),
   };
-  const shared = facts.groups.sharedLiquidity.items.get(market.id)?.value;
+  // A reallocation goes through the router.
+  const shared = hasOperator(chain, facts) ? facts.groups.sharedLiquidity.items.get(market.id)?.value : undefined;
   const [state, entryQuote] = await Promise.all([
     readOpenState(asked, shared, reader, user, nowMs, feedsOf(deps, market)),
     quoteEntry(deps, asked),

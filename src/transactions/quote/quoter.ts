@@ -1,4 +1,6 @@
+import type { Chain } from '../../catalog/types.ts';
 import { AppError, UpstreamUnavailableError } from '../../shared/errors.ts';
+import type { Address } from '../../shared/ids.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { NoRouteError, type VenueAnswer } from '../errors.ts';
@@ -15,6 +17,8 @@ export interface QuoterDeps {
   readonly timers: Timers;
   /** Counts what venues do. */
   readonly statistics: VenueStatistics;
+  /** Whether the deployed contract lets swaps go through a router; `undefined` = not known. Default: it is not known. */
+  readonly isRouterAllowed?: (chain: Chain, router: Address) => boolean | undefined;
 }
 
 export interface Quoter {
@@ -32,7 +36,15 @@ export interface Quoter {
 }
 
 /** Create the one way to a swap quote. */
-export function createQuoter({ venues, timers, statistics }: QuoterDeps): Quoter {
+export function createQuoter({ venues, timers, statistics, isRouterAllowed = () => undefined }: QuoterDeps): Quoter {
+  const isUsable = (chain: Chain, router: Address) => isRouterAllowed(chain, router) !== false;
+  /** Where none is left all are asked: what was told may be over, and the simulation decides. */
+  const allowedOf = (serving: readonly SwapQuotePort[], chain: Chain) => {
+    const allowed = serving.filter(
+      ({ source }) => chain.swapRouters[source]?.some((at) => isUsable(chain, at)) ?? true,
+    );
+    return allowed.length > 0 ? { asked: allowed, isHeld: true } : { asked: serving, isHeld: false };
+  };
   const quoter: Quoter = {
     capped: true,
     quote: async (request) => {
@@ -41,8 +53,12 @@ export function createQuoter({ venues, timers, statistics }: QuoterDeps): Quoter
       return best;
     },
     async rank(request, avoided = []) {
-      const asked = venuesFor(venues, request).filter(({ source }) => !avoided.includes(source));
-      const answers = (await askAll(asked, request, timers)).map((answer) => checked(answer, request));
+      const { chain } = request;
+      const { asked, isHeld } = allowedOf(venuesFor(venues, request), chain);
+      const remaining = asked.filter(({ source }) => !avoided.includes(source));
+      const answers = (await askAll(remaining, request, timers)).map((answer) =>
+        checked(answer, request, (router) => !isHeld || isUsable(chain, router)),
+      );
       for (const { source, quote, reason } of answers) {
         const event = quote ? 'quoted' : reason === undefined ? 'no_route' : 'refused';
         statistics.note(request.chain.chainId, source, event, reason);
@@ -70,10 +86,11 @@ function venuesFor(venues: readonly SwapQuotePort[], request: SwapRequest): read
 }
 
 /** Adapters check the allow-list as well; nothing else ever gets into calldata. */
-function checked(answer: Answer, { chain }: SwapRequest): Answer {
+function checked(answer: Answer, { chain }: SwapRequest, isUsable: (router: Address) => boolean): Answer {
   const { source, quote } = answer;
-  if (!quote || chain.swapRouters[source]?.includes(quote.router)) return answer;
-  return { source, reason: 'implausible', answered: true };
+  if (!quote) return answer;
+  if (!chain.swapRouters[source]?.includes(quote.router)) return { source, reason: 'implausible', answered: true };
+  return isUsable(quote.router) ? answer : { source, reason: 'not_allowed', answered: true };
 }
 
 interface Answer {

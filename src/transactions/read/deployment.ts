@@ -88,7 +88,7 @@ export function requireUnpaused({ isPaused }: Pick<Deployment, 'isPaused'>): voi
   if (isPaused !== true) return;
   throw new NotEligibleError(
     'The contract that holds positions is paused by its owner: none can be opened, changed or closed there until it is unpaused. Try again later.',
-    { reason: 'market_closed' },
+    { reason: 'market_closed', rule: 'paused' },
   );
 }
 
@@ -102,6 +102,6 @@ export function requireOpenMarket(market: Market, deployment: Deployment, exit?:
   if (deployment.isSupported !== false) return;
   throw new NotEligibleError(
     `The market ${market.id} is closed to new positions. What is open there can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
-    { reason: 'market_closed', ...(exit === undefined ? {} : { pointer: exit }) },
+    { reason: 'market_closed', rule: 'unsupported', ...(exit === undefined ? {} : { pointer: exit }) },
   );
 }

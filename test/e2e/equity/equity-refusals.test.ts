@@ -215,16 +215,20 @@ describe('sources', () => {
 describe('a closed market', () => {
   test('error: nothing is deposited and nothing left while the contract is paused', async () => {
     await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'pause', []);
-    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed' });
+    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed', rule: 'paused' });
     const wallet = seededWallet('shareholder').account.address;
     const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
-    expect(expectEnvelope(exit, 400, 'bad_request').details).toEqual({ reason: 'market_closed' });
+    expect(expectEnvelope(exit, 400, 'bad_request').details).toEqual({ reason: 'market_closed', rule: 'paused' });
   });
 
   test('error: nothing is deposited into a market that is not supported any more, and the way out stays open', async () => {
     const { id } = verbs.vault('SPY').yieldMarket;
     await verbs.local.call(OWNER, chain.contracts.flashLeverage, 'FlashLeverage', 'setMarketEnabled', [id, false]);
-    expect(await refused({}, 400, 'bad_request')).toEqual({ reason: 'market_closed', pointer: EXIT });
+    expect(await refused({}, 400, 'bad_request')).toEqual({
+      reason: 'market_closed',
+      rule: 'unsupported',
+      pointer: EXIT,
+    });
     const wallet = seededWallet('shareholder').account.address;
     const exit = await verbs.post(EXIT, { strategyId: verbs.vault('SPY').id, userAddress: wallet });
     expect(exit.status, exit.text).toBe(200);

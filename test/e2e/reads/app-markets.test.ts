@@ -2,6 +2,7 @@ import { BigNumber } from 'bignumber.js';
 import { parseEther, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../../src/catalog/index.ts';
+import { VISIBILITY_CHECKS } from '../../../src/shared/vocabulary.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes } from '../known.ts';
 
@@ -159,18 +160,14 @@ describe('/v1/app/markets', () => {
     const checked = await allNodes(
       service,
       `query ($first: Int!, $after: String) { strategies(filter: { listedOnly: false }, first: $first, after: $after) {
-        pageInfo { hasNextPage endCursor } nodes { marketId visibility { visible checks { name passed value threshold } } }
+        pageInfo { hasNextPage endCursor } nodes { kind marketId visibility { visible checks { name passed value threshold } } }
       } }`,
       'strategies',
     );
-    for (const { marketId, visibility } of checked) {
+    for (const { kind, marketId, visibility } of checked) {
       expect(visibility.visible).toBe(listed.has(marketId));
-      expect(visibility.checks.map(({ name }: Json) => name)).toEqual([
-        'has_yield',
-        'swap_route',
-        'maturity',
-        'liquidity',
-      ]);
+      const rules = VISIBILITY_CHECKS.filter((rule) => kind === 'equity' || rule !== 'operator_not_approved');
+      expect(visibility.checks.map(({ name }: Json) => name)).toEqual(rules);
       expect(visibility.checks.every(({ passed }: Json) => passed)).toBe(visibility.visible);
     }
   });
