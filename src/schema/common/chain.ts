@@ -5,8 +5,8 @@ import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { FeesRef } from '../market/fees.ts';
-import { GapRef } from './stamp.ts';
 import { ChainDeploymentRef } from './deployment.ts';
+import { GapRef } from './stamp.ts';
 import { TokenRef } from './token.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({

@@ -50,7 +50,7 @@ async function silence(chainId: number, views: readonly string[]): Promise<void>
 
 const STRATEGY = `query($id: StrategyId!) { strategy(id: $id) {
   visibility { visible checks { name passed value threshold source note freshness { asOf staleAfterSec } } }
-  deployment { paused supported correlated liquidationBufferPct yieldFeePct depositFeePct source freshness { asOf } gaps { field reason message } }
+  deployment { paused supported correlated liquidationBufferPct source freshness { asOf } gaps { field reason message } }
   gaps { field reason message } ltvPct { max safe }
 } }`;
 const strategyOf = async (id: string): Promise<Json> => {
@@ -167,8 +167,13 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
       expect(gap).toMatchObject({ reason: 'NOT_MEASURED', message: checkOf(strategy, rule).note });
     }
     expect(strategy.visibility.visible).toBe(true);
-    expect(strategy.deployment).toMatchObject({ paused: null, supported: null, yieldFeePct: null, source: 'chain' });
-    const fields = ['paused', 'liquidationBufferPct', 'yieldFeePct', 'depositFeePct', 'supported', 'correlated'];
+    expect(strategy.deployment).toMatchObject({
+      paused: null,
+      supported: null,
+      liquidationBufferPct: null,
+      source: 'chain',
+    });
+    const fields = ['paused', 'liquidationBufferPct', 'supported', 'correlated'];
     expect(strategy.deployment.gaps.map(({ field }: Json) => field)).toEqual(fields);
     const { body } = await service.get(`/v1/strategies/${id}`);
     expect(body.deployment).toEqual({ source: 'chain', freshness: expect.any(Object) });
@@ -193,7 +198,9 @@ describe.each(CHAINS)('on chain %i', (chainId) => {
     const max = Number(MARKETS[chainId].lltv) / 1e16 - 0.25;
     expect(strategy.ltvPct).toEqual({ max: max.toFixed(2), safe: (max - 0.75).toFixed(2) });
     expect(strategy.gaps.find(({ field }: Json) => field === 'ltvPct.max').reason).toBe('IMPLAUSIBLE');
-    expect(strategy.deployment.gaps.map(({ reason }: Json) => reason)).toEqual(Array(4).fill('IMPLAUSIBLE'));
+    expect(strategy.deployment.gaps.map(({ reason }: Json) => reason)).toEqual(['IMPLAUSIBLE', 'IMPLAUSIBLE']);
+    const fee = strategy.gaps.find(({ field }: Json) => /^fees\.(yield|deposit)FeePct$/.test(field));
+    expect(fee.reason).toBe('IMPLAUSIBLE');
     expect(checkOf(strategy, 'paused')).toMatchObject({ passed: true, value: null });
   });
 

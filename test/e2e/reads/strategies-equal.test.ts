@@ -55,6 +55,7 @@ const QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strate
   freshness { borrow { asOf staleAfterSec staleForSec } collateralApy { asOf staleAfterSec staleForSec } exitLiquidity { asOf staleAfterSec staleForSec } }
   inputFreshness { prices { asOf staleAfterSec staleForSec } incentives { asOf staleAfterSec staleForSec } }
   fees { yieldFeePct depositFeePct treasury freshness { asOf staleAfterSec staleForSec } }
+  deployment { source freshness { asOf staleAfterSec staleForSec } paused supported correlated liquidationBufferPct }
   links { app market yieldSource }
   equityVault { stockMarketId yieldStrategyId depositToken { address symbol decimals } targetLtvPct maxStockLtvPct yieldLegApyPct }
   visibility { visible checks { name passed } }
