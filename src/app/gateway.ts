@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { PersistedOperation } from '../graphql/yoga.ts';
 import type { KeyService } from '../keys/service.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
-import { addressIdentity, type Charged, clientIdentity, createBudgets, RateLimitedError } from '../limits/budgets.ts';
+import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from '../limits/budgets.ts';
 import { createMemoryCounters } from '../limits/counters.ts';
 import type { Turns } from '../limits/keyed-mutex.ts';
 import { createMemoryLimiters, createRedisLimiters, MAX_ADDRESSES } from '../limits/limiters.ts';
@@ -39,8 +39,6 @@ export interface FrontDoor {
     request: RestRequest,
     route: { readonly surface: Surface; readonly operation: string } | null,
   ): Promise<RestEntry>;
-  /** Charge an address for a call of an operation; see `Budgets.chargeAddress`. */
-  chargeAddress(clientIp: string, operation: string): Promise<Charged | undefined>;
   /**
    * The status of a caller's budget when nothing of it is left; `undefined` = something may be. A key that was found good
    * before has a budget of its own, any other is charged to its address.
@@ -93,16 +91,6 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
         });
   const budgets = createBudgets({ limits, limiters, clock, logger });
   const probes = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
-  const publicPoints = new Map<string, number>();
-  /** Operations are those of our own rows, so that the map stays small. */
-  const publicPointsOf = (operation: string): number => {
-    let points = publicPoints.get(operation);
-    if (points === undefined) {
-      points = pointsOf(operation, 'Public');
-      publicPoints.set(operation, points);
-    }
-    return points;
-  };
   const admission = createAdmission({
     verify: (header) => keys.verify(header),
     ...(keys.watch === undefined ? {} : { watch: keys.watch }),
@@ -139,7 +127,6 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
         visit,
       };
     },
-    chargeAddress: (clientIp, operation) => budgets.chargeAddress(clientIp, publicPointsOf(operation)),
     exhausted: (clientIp, authorization) =>
       budgets.exhausted(
         authorization !== undefined && keys.accepts?.(authorization) ? { authorization } : { clientIp },

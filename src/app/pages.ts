@@ -1,10 +1,11 @@
 import type { Catalog } from '../catalog/types.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
-import { type Encoded, encode, encodedResponse } from '../http/pages/static-files.ts';
+import { compress } from '../http/compression.ts';
+import { compressedBodies, type EncodedBodies, plainBody } from '../http/encoded-body.ts';
+import { encodedResponse } from '../http/pages/static-files.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { Services } from '../resolvers/common/services.ts';
-import { compress } from '../rest/encoding.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
@@ -45,11 +46,11 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     const ready = !stopping() && chains.every((chain) => chain.ready);
     return { status: ready ? 200 : 503, body: { ready, ...(stopping() ? { stopping: true } : {}), chains } };
   };
-  let latest: { readonly text: string; readonly body: Promise<Encoded> } | undefined;
+  let latest: { readonly text: string; readonly body: Promise<EncodedBodies> } | undefined;
   const health = async (request: RestRequest): Promise<RestResponse> => {
     charge(request);
     const text = JSON.stringify(healthBody());
-    if (latest?.text !== text) latest = { text, body: encode(text, compress, 'quick') };
+    if (latest?.text !== text) latest = { text, body: compressedBodies(plainBody(text), compress, 'quick') };
     return encodedResponse(await latest.body, request.headers, { ...JSON_HEADERS, 'cache-control': 'no-cache' });
   };
   const readiness = () =>

@@ -1,11 +1,13 @@
 import type { GraphQLSchema } from 'graphql';
+import { createCompiler } from '../graphql/compiler.ts';
 import { createGraphQLServer } from '../graphql/yoga.ts';
+import { createAnswerCache } from '../http/answer-cache.ts';
+import { createCachedRows } from '../http/cached-rows.ts';
+import { compress } from '../http/compression.ts';
 import { createEarlyRefusals } from '../http/early-refusals.ts';
-import { createFastPath } from '../http/fast-path.ts';
 import { createHandler, GRAPHQL_PATH, type HttpHandler } from '../http/handler.ts';
 import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
-import { createReadyHeads } from '../http/ready-heads.ts';
 import { createNearMisses } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
 import { createTurns } from '../limits/keyed-mutex.ts';
@@ -18,7 +20,6 @@ import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
 import { buildSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
-import { createRendered } from './answers.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
 import { createFrontDoor, persistedOperations } from './gateway.ts';
@@ -64,15 +65,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
   const schema = deps.tracing?.schema(built) ?? built;
-  const rendered = createRendered({
-    clock,
-    maxBytes: env.ANSWER_CACHE_MB * 2 ** 20,
-    ...(metrics === undefined ? {} : { onLookup: metrics.cacheLookup }),
-  });
-  metrics?.cacheFill('rest', rendered.renderings.fill);
-  metrics?.cacheFill('graphql', rendered.operations.fill);
+  const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
+  metrics?.cacheFill('answers', answers.fill);
   const cors = { origins: config.corsOrigins };
-  const heads = createReadyHeads({ cors, clock });
   const files = createFiles({
     routes,
     tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
@@ -82,7 +77,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     schema,
     createContext: contextOf,
     persisted: persistedOperations(manifest, routes),
-    rendered: rendered.operations,
+    answers,
+    onLookup: (hit) => metrics?.cacheLookup('graphql', hit),
+    compiler: createCompiler({ now: () => clock.now(), later: setImmediate }),
     turns,
     introspection: env.INTROSPECTION,
     admission: door.admission,
@@ -98,7 +95,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     admit: door.admitRest,
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
-    rendered: rendered.rows,
+    cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const status = createStatusPages({
     catalog,
@@ -117,22 +114,12 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const unread = createUnread(UNREAD_LIMITS);
-  const fast = createFastPath({
-    unread,
-    hit: rendered.rows.hit,
-    charge: door.chargeAddress,
-    heads,
-    anyOrigin: cors.origins === '*',
-    trustedProxies: env.TRUSTED_PROXIES,
-  });
   const early = createEarlyRefusals({
     exhausted: door.exhausted,
     uncharged: status.paths,
     graphqlPath: GRAPHQL_PATH,
-    heads,
     clock,
     logger,
-    trustedProxies: env.TRUSTED_PROXIES,
     ...onError,
   });
   const handler = createHandler({
@@ -146,7 +133,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cors,
     trustedProxies: env.TRUSTED_PROXIES,
     unread,
-    ...(isPublic ? { fast, early } : {}),
+    ...(isPublic ? { early } : {}),
     clock,
     logger,
     observe: (exchange) => {

@@ -213,7 +213,7 @@ export const envSchema = z.object({
     .min(1)
     .max(65_536)
     .default(96)
-    .describe('Most memory that answers kept as bytes take, MB: two thirds for public rows, a third for GraphQL.'),
+    .describe('Most memory that cached answers take, MB.'),
   METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url
     .optional()

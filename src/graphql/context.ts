@@ -1,5 +1,6 @@
 import type { Account } from '../limits/account.ts';
 import type { Visit } from '../limits/request-context.ts';
+import type { AppContext } from '../resolvers/common/context.ts';
 import type { ReadingCost } from './queries.ts';
 
 /** What the initial context of every execution carries, whichever transport it came by. */
@@ -14,7 +15,8 @@ export interface ServerContext {
     readonly reading: ReadingCost;
     /** What coercing its variables costs. */
     readonly values: number;
-    /** Characters of the kept answer that it is answered with. */
-    kept?: number;
   };
 }
+
+/** What an execution knows. */
+export type ExecutionContext = ServerContext & AppContext;

@@ -1,35 +1,36 @@
-/** One operation as it is asked for, in the plain form that most requests have. */
-export interface Asked {
+/** One operation as it was sent, in the plain form that most requests have. */
+export interface GraphQLRequest {
   readonly text: string;
   readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-  /** Equal for equal operations. */
-  readonly key: string;
+  readonly variables: unknown;
+  /** Whether it was named by the id of a persisted operation. */
+  readonly isPersisted: boolean;
 }
 
 const KNOWN_PARAMS: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'documentId']);
 
 /**
- * Read what the front door has read of a request: one operation and nothing beside it that could mean something.
+ * Read the parameters of one operation with nothing beside them that could mean something.
  * @returns `undefined` for any other form.
  */
-export function readAsked(params: unknown, textOf: (id: string) => string | undefined): Asked | undefined {
+export function readGraphQLRequest(
+  params: unknown,
+  textOf: (id: string) => string | undefined,
+): GraphQLRequest | undefined {
   if (!isRecord(params)) return undefined;
   const { query, documentId, operationName, variables } = params;
   for (const name in params) if (!KNOWN_PARAMS.has(name)) return undefined;
-  const text = query ?? (typeof documentId === 'string' ? textOf(documentId) : undefined);
+  const isPersisted = documentId != null;
+  if (isPersisted && query != null) return undefined;
+  const text = typeof documentId === 'string' ? textOf(documentId) : query;
   if (typeof text !== 'string' || (operationName != null && typeof operationName !== 'string')) return undefined;
   if (variables != null && !isRecord(variables)) return undefined;
-  return {
-    text,
-    operationName: operationName ?? undefined,
-    variables: variables ?? {},
-    key: keyOf(text, operationName, variables),
-  };
+  return { text, operationName: operationName ?? undefined, variables, isPersisted };
 }
 
-export function keyOf(text: string, operationName: string | null | undefined, variables: unknown): string {
-  return `${operationName ?? ''} ${JSON.stringify(variables ?? {})} ${text}`;
+/** The key of an operation's answer: equal for equal documents, operation names and variables. No path begins so. */
+export function answerKey(text: string, operationName: string | null | undefined, variables: unknown): string {
+  return `graphql ${operationName ?? ''} ${JSON.stringify(variables ?? {})} ${text}`;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,6 +7,7 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { AnswerCache } from '../http/answer-cache.ts';
 import { toGraphQLError } from '../http/errors.ts';
 import { graphqlRefusal } from '../http/graphql-refusal.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
@@ -14,17 +15,18 @@ import type { HttpResponse } from '../http/write.ts';
 import type { Admission } from '../limits/admission.ts';
 import { clientIdentity } from '../limits/budgets.ts';
 import type { Turns } from '../limits/keyed-mutex.ts';
-import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from '../limits/limits.ts';
-import { budgetExtension, budgetHeaders, openVisit, type Visit } from '../limits/request-context.ts';
+import { DOOR_POINTS, type Limits } from '../limits/limits.ts';
+import { openVisit, type Visit } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { CacheValidity } from '../shared/cache-validity.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
+import { createCachedAnswers } from './cached-answers.ts';
+import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
-import { readAsked } from './graphql-request.ts';
 import { createIntrospection } from './introspection.ts';
-import type { RenderedOperations } from './plugins/use-cached-answers.ts';
+import { useAnswerCache } from './plugins/use-answer-cache.ts';
 import { useEngine } from './plugins/use-engine.ts';
 import { useFieldLimits } from './plugins/use-field-limits.ts';
 import { useFrontDoor } from './plugins/use-gateway.ts';
@@ -32,7 +34,7 @@ import { usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
-import { createQueries, type QueryCost } from './queries.ts';
+import { createQueries } from './queries.ts';
 import { readGraphQL } from './request-parameters.ts';
 
 export interface PersistedOperation {
@@ -48,8 +50,11 @@ export interface GraphQLServerDeps {
   readonly createContext: (visit: Visit, trusted: boolean) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
-  /** Answers of repeated operations; absent: every operation is executed. */
-  readonly rendered?: RenderedOperations;
+  /** Answers that may be given again; absent: every operation is executed. */
+  readonly answers?: AnswerCache | undefined;
+  /** Told whether an operation was answered from the cache, for metrics. */
+  readonly onLookup?: ((hit: boolean) => void) | undefined;
+  readonly compiler: Compiler;
   /** The page for those who open the endpoint in a browser; absent: they get what others get. */
   readonly page?: (request: RestRequest) => Promise<RestResponse>;
   readonly introspection: boolean;
@@ -108,12 +113,13 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql: false,
     plugins: [
-      useEngine(),
+      useEngine(deps.compiler),
       useFrontDoor({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
       useQueryLimits({ queries, admission, turns, suggestions: deps.introspection }),
-      // Before the limits of single fields: no field with such a limit has an answer that is kept.
-      ...(deps.rendered === undefined ? [] : [deps.rendered.plugin]),
+      ...(deps.answers === undefined
+        ? []
+        : [useAnswerCache({ cache: deps.answers, onMiss: () => deps.onLookup?.(false) })]),
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
       useStreamKeys({ admission, formatError }),
@@ -125,51 +131,15 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
     graphqlRefusal(formatError(error, correlationId), headers.accept, null);
 
-  const introspection = deps.introspection ? createIntrospection(schema) : undefined;
-  const withExtensions = async (
-    head: Buffer,
-    { visit, cost, contentType }: { visit: Visit; cost: QueryCost; contentType: string },
-  ): Promise<RestResponse> => {
-    if (cost.points > DOOR_POINTS) await admission.charge(visit, cost.points - DOOR_POINTS);
-    const extensions = { cost, ...budgetExtension(visit, WINDOW_SEC).extensions };
-    return {
-      status: 200,
-      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
-      body: [head, Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)],
-    };
-  };
-  /** Answer the introspection query of the usual tools from the one buffer that its answer is. */
-  const fromIntrospection = async (
-    params: unknown,
-    visit: Visit,
-    accept: string | undefined,
-  ): Promise<RestResponse | undefined> => {
-    const mayRun = deps.anonymousMayRunAnyDocument || visit.caller.kind === 'key';
-    const contentType = jsonTypeFor(accept);
-    if (introspection === undefined || contentType === undefined || !mayRun) return undefined;
-    const asked = readAsked(params, textOf);
-    const head = asked === undefined ? undefined : introspection.find(asked.text);
-    if (asked === undefined || head === undefined || !NAMES_IT.has(asked.operationName)) return undefined;
-    const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(visit.caller)].cost, points: INTROSPECTION_POINTS };
-    return withExtensions(head, { visit, cost, contentType });
-  };
-
-  /** Answer an operation that was asked before, without a key and in plain form, from what is kept of it. */
-  const fromKept = async (
-    params: unknown,
-    visit: Visit,
-    accept: string | undefined,
-  ): Promise<RestResponse | undefined> => {
-    if (deps.rendered === undefined || !deps.anonymousMayRunAnyDocument || visit.authorization !== undefined)
-      return undefined;
-    const contentType = deps.rendered.mediaTypeOf(accept);
-    const asked = contentType === undefined ? undefined : readAsked(params, textOf);
-    const ready = asked === undefined ? undefined : deps.rendered.ready(asked);
-    if (contentType === undefined || ready === undefined) return undefined;
-    // What is ready is not executed: it costs what sending it costs.
-    const points = Math.ceil(ready.head.length / BYTES_PER_POINT);
-    return withExtensions(ready.head, { visit, cost: { ...ready.cost, points }, contentType });
-  };
+  const cachedAnswer = createCachedAnswers({
+    cache: deps.answers,
+    introspection: deps.introspection ? createIntrospection(schema) : undefined,
+    admission,
+    limits,
+    textOf,
+    anyDocument: deps.anonymousMayRunAnyDocument,
+    onHit: () => deps.onLookup?.(true),
+  });
 
   return {
     refuse,
@@ -183,8 +153,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         params = await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
         // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
         if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
-        const kept = (await fromIntrospection(params, visit, accept)) ?? (await fromKept(params, visit, accept));
-        if (kept) return kept;
+        const cached = await cachedAnswer(params, visit, accept);
+        if (cached) return cached;
       } catch (error) {
         // A key that is refused here and one that is refused at a field shall look the same, the connection included.
         if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
@@ -233,20 +203,6 @@ function useNoIntrospection(): Plugin {
     },
   };
 }
-
-const RESPONSE_TYPE = 'application/graphql-response+json';
-const ANY_JSON = /application\/(?:graphql-response\+)?json|application\/\*|\*\/\*/;
-
-/** The media type of an answer without errors; `undefined` for callers that want something else. */
-function jsonTypeFor(accept: string | undefined): string | undefined {
-  if (accept !== undefined && !ANY_JSON.test(accept)) return undefined;
-  return `${accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
-}
-
-/** Names that the operation of the standard query may be asked by. */
-const NAMES_IT: ReadonlySet<string | undefined> = new Set([undefined, 'IntrospectionQuery']);
-const INTROSPECTION_POINTS = 5;
-const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
 
 /** Take over what Yoga has made: whole, unless it is a stream of events. */
 async function responseOf(response: Response): Promise<HttpResponse> {

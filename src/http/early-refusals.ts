@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { clientLimited } from '../limits/budgets.ts';
 import { WINDOW_SEC } from '../limits/limits.ts';
 import { budgetHeaders, type RateLimitStatus } from '../limits/request-context.ts';
@@ -6,12 +6,9 @@ import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
+import type { RequestInfo } from '../shared/request-info.ts';
 import { toGraphQLError } from './errors.ts';
 import { graphqlRefusal } from './graphql-refusal.ts';
-import { sendReady } from './head.ts';
-import type { ReadyHeads } from './ready-heads.ts';
-import { isLong } from './write.ts';
 
 export interface EarlyRefusalDeps {
   /** The status of a caller's budget when nothing of it is left; `undefined` = something may be, or it has none. */
@@ -22,16 +19,8 @@ export interface EarlyRefusalDeps {
   readonly graphqlPath: string;
   /** Told of every refusal, for metrics. */
   readonly onError?: (error: unknown) => void;
-  readonly heads: ReadyHeads;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly trustedProxies: number;
-}
-
-export interface EarlyRefusal {
-  readonly info: RequestInfo;
-  /** What is still to be written; absent: it was sent. */
-  readonly response?: RestResponse;
 }
 
 /** A refusal without what differs from request to request. */
@@ -50,10 +39,11 @@ const ID = 'ID'.repeat(16);
 
 /**
  * Build the refusal of addresses whose budget is used up. Who floods the service gets little else, so that it has to cost little:
- * nothing is read of the body, nothing is thrown or logged, and the text is made once a second. `undefined` = not refused.
+ * nothing is read of the body, nothing is thrown or logged, and the text is made once a second.
+ * The refusal is `undefined` for everybody else.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
-  const { exhausted, uncharged, graphqlPath, onError, heads, clock, logger, trustedProxies } = deps;
+  const { exhausted, uncharged, graphqlPath, onError, clock, logger } = deps;
   const prepared = new Map<string, Prepared>();
   let preparedSec = 0;
 
@@ -69,7 +59,7 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   };
   const preparedOf = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
     const second = Math.floor(clock.now() / 1_000);
-    // Heads are dated.
+    // The refusals tell the seconds that are left of a window.
     if (second !== preparedSec) prepared.clear();
     preparedSec = second;
     const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';
@@ -79,24 +69,14 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
     return known;
   };
 
-  return (req: IncomingMessage, res: ServerResponse, path: string): EarlyRefusal | undefined => {
+  return (req: IncomingMessage, info: RequestInfo, path: string): RestResponse | undefined => {
     if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path)) return undefined;
-    const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
-    const rateLimit = exhausted(
-      info.clientIp,
-      path === graphqlPath || path.startsWith(ROWS) ? info.authorization : undefined,
-    );
+    const keyed = path === graphqlPath || path.startsWith(ROWS);
+    const rateLimit = exhausted(info.clientIp, keyed ? info.authorization : undefined);
     if (rateLimit === undefined) return undefined;
     const { error, status, headers, parts } = preparedOf(rateLimit, req.headers.accept, path === graphqlPath);
     onError?.(error);
     const body = parts[0] + info.correlationId + parts[1];
-    if (!heads.fit(req, res) || isLong(req)) {
-      const own = { ...headers, ...budgetHeaders({ rateLimit }, WINDOW_SEC) };
-      return { info, response: { status, headers: own, body } };
-    }
-    const length = `content-length: ${body.length}\r\n`;
-    const head = heads.head(status, headers, info, rateLimit, length);
-    sendReady(res, status, head, req.method === 'HEAD' ? undefined : body);
-    return { info };
+    return { status, headers: { ...headers, ...budgetHeaders({ rateLimit }, WINDOW_SEC) }, body };
   };
 }

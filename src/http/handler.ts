@@ -5,12 +5,12 @@ import { errorResponse } from '../rest/envelope.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
+import { type Headers, joinHeaders } from '../shared/headers.ts';
 import type { Logger } from '../shared/logger.ts';
 import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { readNodeBody } from './body.ts';
 import type { createEarlyRefusals } from './early-refusals.ts';
-import type { createFastPath } from './fast-path.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type Unread, UnreadAnswersError } from './unread-answers.ts';
 import { bytesOf, type HttpResponse, writeStream, writeWhole } from './write.ts';
@@ -48,8 +48,6 @@ export interface HandlerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: (exchange: Exchange) => void;
-  /** The short way for what is ready as bytes; absent: everything goes the usual way. */
-  readonly fast?: ReturnType<typeof createFastPath>;
   /** The refusal of addresses whose budget is used up, before anything else is looked at. */
   readonly early?: ReturnType<typeof createEarlyRefusals>;
 }
@@ -68,8 +66,6 @@ const INTERNAL = {
   status: 500,
   message: 'Something went wrong on our side. Quote the correlationId when you report it.',
 } as const;
-
-type Headers = Readonly<Record<string, string>>;
 
 /**
  * Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. Whatever
@@ -99,84 +95,56 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     }
   };
 
-  const takeFast = async (req: IncomingMessage, res: ServerResponse): Promise<boolean> => {
-    if (!deps.fast || hostsOf(req) > 1) return false;
-    const startedMs = clock.now();
-    const answered = await deps.fast(req, res);
-    if (!answered) return false;
-    const { info, route } = answered;
-    const over = guarded(info.correlationId, () =>
-      done(req.method ?? 'GET', route, res.statusCode, startedMs, info.correlationId),
-    );
-    // Mostly the kernel has taken everything by now; only for a reader that is slower is there an end to wait for.
-    if (req.socket.writableLength === 0) over();
-    else {
-      unread.note(res, addressIdentity(info.clientIp));
-      res.once('close', over);
-    }
-    return true;
-  };
-
-  const refuseEarly = (req: IncomingMessage, res: ServerResponse, state: State): boolean => {
-    const startedMs = clock.now();
-    const refused = deps.early?.(req, res, state.path);
-    if (!refused) return false;
-    const { info, response } = refused;
-    state.correlationId = info.correlationId;
-    if (response) writeWhole(req, res, { ...response, headers: withCommon(commonOf(req, state), response.headers) });
-    guarded(info.correlationId, () =>
-      done(req.method ?? 'GET', deps.routeName(state.path), res.statusCode, startedMs, info.correlationId),
-    )();
-    return true;
-  };
-
   const answer = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
-    const { path } = state;
+    const startedMs = clock.now();
+    const { path, query } = splitTarget(req.url ?? '/');
+    state.path = path;
     const info = requestInfoOf(req.headers, req.socket.remoteAddress, trustedProxies);
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
-    const startedMs = clock.now();
     const record = guarded(info.correlationId, () => {
       const status = res.headersSent ? res.statusCode : CALLER_LEFT;
       done(method, deps.routeName(path), status, startedMs, info.correlationId);
     });
+    const refused = deps.early?.(req, info, path);
+    if (refused) {
+      writeWhole(req, res, refused, ...commonOf(req, state));
+      record();
+      return;
+    }
     res.once('close', record);
     if (method === 'OPTIONS') {
       const headers = preflightHeaders(cors, req.headers.origin);
-      writeWhole(req, res, { status: 204, headers: { ...commonOf(req, state), ...headers }, body: '' });
+      writeWhole(req, res, { status: 204, headers, body: '' }, SECURITY_HEADERS, idHeader(state));
       return;
     }
     checkHeaders(req);
     const request: RestRequest = {
       method,
-      ...splitTarget(req.url ?? '/'),
+      path,
+      query,
       headers: req.headers as Readonly<Record<string, string | undefined>>,
       body: (limit) => readNodeBody(req, limit),
       correlationId: info.correlationId,
       clientIp: info.clientIp,
     };
     const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
-    const headers = withCommon(commonOf(req, state), response.headers);
     if ('stream' in response) {
+      const headers = joinHeaders(...commonOf(req, state), response.headers);
       await writeStream(res, { ...response, headers });
       return;
     }
     const identity = addressIdentity(info.clientIp);
     if (unread.refuses(identity, bytesOf(response.body))) throw new UnreadAnswersError();
-    writeWhole(req, res, { ...response, headers });
+    writeWhole(req, res, response, ...commonOf(req, state));
     unread.note(res, identity);
   };
 
-  const respond = async (req: IncomingMessage, res: ServerResponse, state: State): Promise<void> => {
-    if ((await takeFast(req, res)) || refuseEarly(req, res, state)) return;
-    await answer(req, res, state);
-  };
-
-  const commonOf = (req: IncomingMessage, { correlationId }: State): Headers => ({
-    ...SECURITY_HEADERS,
-    'x-correlation-id': correlationId,
-    ...corsHeaders(cors, req.headers.origin),
-  });
+  const commonOf = (req: IncomingMessage, state: State): readonly Headers[] => [
+    SECURITY_HEADERS,
+    idHeader(state),
+    corsHeaders(cors, req.headers.origin),
+  ];
 
   const refusalOf = (error: unknown, req: IncomingMessage, { path, correlationId }: State): RestResponse => {
     if (!(error instanceof AppError)) {
@@ -198,26 +166,29 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       return true;
     }
     const response = attempt(() => refusalOf(error, req, state)) ?? errorResponse(INTERNAL, state.correlationId);
-    const headers = withCommon(commonOf(req, state), response.headers);
-    writeWhole(req, res, { ...response, headers });
+    writeWhole(req, res, response, ...commonOf(req, state));
     return true;
   };
 
   return {
     node(req, res) {
       req.url = originForm(req.url ?? '/');
-      const state: State = { correlationId: '', path: splitTarget(req.url).path };
-      respond(req, res, state).catch((error: unknown) => {
+      const state: State = { correlationId: '', path: '' };
+      answer(req, res, state).catch((error: unknown) => {
         if (!attempt(() => fail(error, req, res, state))) res.destroy();
       });
     },
   };
 }
 
+function idHeader({ correlationId }: State): Headers {
+  return { 'x-correlation-id': correlationId };
+}
+
 /** What is known of a request when something fails. */
 interface State {
   correlationId: string;
-  readonly path: string;
+  path: string;
 }
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -279,12 +250,6 @@ function attempt<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Add the headers of every answer to an answer's own; what an answer varies with adds up. */
-function withCommon(common: Headers, own: Headers): Record<string, string> {
-  const vary = common.vary !== undefined && own.vary !== undefined ? { vary: `${common.vary}, ${own.vary}` } : {};
-  return { ...common, ...own, ...vary };
 }
 
 export function splitTarget(target: string): { path: string; query: string } {

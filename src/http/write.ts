@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RestResponse } from '../rest/types.ts';
+import { type Headers, joinHeaders } from '../shared/headers.ts';
 
 /** An answer that is sent as it comes. */
 export interface StreamResponse {
@@ -21,25 +22,30 @@ export function bytesOf(body: RestResponse['body']): number {
   return body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Write a whole answer to a socket; nothing when one was begun already. */
-export function writeWhole(req: IncomingMessage, res: ServerResponse, response: RestResponse): void {
+/** Write a whole answer to a socket, with headers that go before its own; nothing when one was begun already. */
+export function writeWhole(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, headers, body }: RestResponse,
+  ...common: readonly Headers[]
+): void {
   if (res.destroyed || res.headersSent) return;
-  const { status, headers, body } = response;
   const isUnread = isLong(req);
-  res.writeHead(status, {
-    // What has no body says nothing of its length: a length of zero would speak for the whole answer.
-    ...(status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) }),
-    ...headers,
-    ...(isUnread ? { connection: 'close' } : {}),
-  });
-  res.cork();
-  if (req.method !== 'HEAD' && status !== 304) {
-    const parts = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
-    for (const part of parts) if (part.length > 0) res.write(part);
+  // What has no body says nothing of its length: a length of zero would speak for the whole answer.
+  const length = status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) };
+  res.writeHead(status, joinHeaders(length, ...common, headers, isUnread ? { connection: 'close' } : {}));
+  const parts = req.method === 'HEAD' || status === 304 ? [] : partsOf(body);
+  if (isUnread) {
+    for (const part of parts) res.write(part);
+    linger(req, res, status === 429 ? LINGER_LIMITED_BYTES : LINGER_BYTES);
+  } else {
+    for (const part of parts.slice(0, -1)) res.write(part);
+    res.end(parts.at(-1));
   }
-  res.uncork();
-  if (isUnread) linger(req, res, status === 429 ? LINGER_LIMITED_BYTES : LINGER_BYTES);
-  else res.end();
+}
+
+function partsOf(body: RestResponse['body']): readonly (string | Uint8Array)[] {
+  return typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
 }
 
 /** Whether there is more of a body to come than what Node reads into nothing by itself, before the next request. */

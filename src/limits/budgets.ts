@@ -48,9 +48,6 @@ export interface BudgetDeps {
   readonly logger: Logger;
 }
 
-/** A budget as its latest charge left it; `null` = the tier has none. */
-export type Charged = RateLimitStatus | null;
-
 export interface Budgets {
   /**
    * Charge a visit's client and note the status of its budget.
@@ -58,8 +55,6 @@ export interface Budgets {
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
    */
   charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
-  /** Charge an address without a key. @returns the status of its budget; `undefined` = too little was left */
-  chargeAddress(clientIp: string, points: number): Promise<Charged | undefined>;
   /**
    * Charge the address of a visit, whatever its key, and note the status of its budget.
    * @returns what gives the charge back, and never throws. @throws RateLimitedError
@@ -149,11 +144,6 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
       visit.rateLimit = status;
       if (!fits) throw clientLimited(status);
       return charged;
-    },
-    async chargeAddress(clientIp, points) {
-      if (limits.anonymous.points === 0) return null;
-      const { status, fits } = await chargeIp(clientIp, points);
-      return fits ? status : undefined;
     },
     async chargeAhead(visit, points) {
       if (limits.anonymous.points === 0) return () => {};

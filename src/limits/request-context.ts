@@ -21,8 +21,8 @@ export interface Visit extends RequestInfo {
   readonly refunds: Promise<void>[];
 }
 
-export function openVisit(info: RequestInfo): Visit {
-  return { ...info, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
+export function openVisit({ correlationId, authorization, clientIp }: RequestInfo): Visit {
+  return { correlationId, authorization, clientIp, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
 }
 
 /** The same numbers as extensions of a GraphQL answer. */

@@ -1,20 +1,29 @@
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
+import { joinHeaders } from '../shared/headers.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
 import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
-import type { Made, RenderedRows } from './rendered.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
-import type { AdmitPort, AnyRoute, Entry, ExecutePort, RestRequest, RestResponse } from './types.ts';
+import type {
+  AdmitPort,
+  AnyRoute,
+  Entry,
+  ExecutePort,
+  MadeResponse,
+  RestRequest,
+  RestResponse,
+  RowCache,
+} from './types.ts';
 
 export interface RestDeps<E extends Entry> {
   readonly routes: readonly AnyRoute[];
   readonly admit: AdmitPort<E>;
   readonly execute: ExecutePort<E>;
-  /** Public rows from bytes; absent: every answer is made anew. */
-  readonly rendered?: RenderedRows;
+  /** Answers of public rows; absent: every answer is made anew. */
+  readonly cachedRows?: RowCache;
   readonly logger: Logger;
 }
 
@@ -29,7 +38,7 @@ export interface RestAdapter {
  * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
  */
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
-  const { routes, admit, execute, rendered, logger } = deps;
+  const { routes, admit, execute, cachedRows, logger } = deps;
   const router = createRouter(routes);
 
   const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
@@ -42,7 +51,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { params, body: parseInput(route.body, given, () => 'body') };
   };
 
-  const run = async (request: RestRequest, match: Match, entry: E): Promise<Made> => {
+  const run = async (request: RestRequest, match: Match, entry: E): Promise<MadeResponse> => {
     const { route, pathParams } = match;
     const { params, body } = await read(request, match, entry).catch(async (error: unknown) => {
       await entry.giveBack();
@@ -77,23 +86,26 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
       if (!match.ok) throw match.error;
       const { value } = match;
       const made =
-        rendered && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await rendered.answer(askedOf(request, value, entry), value.route, () => run(request, value, entry))
+        cachedRows && value.route.method === 'GET' && value.route.surface === 'Public'
+          ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
           : (await run(request, value, entry)).response;
       response = entry.keyed ? unshared(made) : made;
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
     // A refused key learns nothing of any budget.
-    return response.status === 401 ? response : { ...response, headers: { ...entry.headers(), ...response.headers } };
+    if (response.status === 401) return response;
+    return { ...response, headers: joinHeaders(entry.headers(), response.headers) };
   };
   return { answer, routeOf: router.templateOf };
 }
 
-/** What is asked for, as bytes know it. A key was never told a tag. */
-function askedOf(request: RestRequest, match: Match, { keyed }: Entry): RestRequest {
+/** The request as the cache knows it. A key was never told an entity tag. */
+function cacheable(request: RestRequest, match: Match, { keyed }: Entry): RestRequest {
+  const query = knownQuery(request.query, match);
+  if (!keyed && query === request.query) return request;
   const headers = keyed ? { ...request.headers, 'if-none-match': undefined } : request.headers;
-  return { ...request, headers, query: knownQuery(request.query, match) };
+  return { ...request, headers, query };
 }
 
 /** The answer to a key is the same bytes, and for nobody else to keep. */

@@ -22,9 +22,11 @@ export interface Router {
   templateOf(path: string): string | undefined;
 }
 
-interface Compiled {
-  readonly route: AnyRoute;
+/** The rows of one path template. */
+interface Place {
+  readonly template: string;
   readonly segments: readonly string[];
+  readonly routes: readonly AnyRoute[];
 }
 
 /**
@@ -32,15 +34,18 @@ interface Compiled {
  * HEAD is answered by GET rows.
  */
 export function createRouter(routes: readonly AnyRoute[]): Router {
-  const compiled: Compiled[] = routes.map((route) => ({ route, segments: route.path.split('/') }));
-  compiled.sort((a, b) => parameterCount(a) - parameterCount(b));
-  const find = (segments: readonly string[]) => compiled.filter((candidate) => matches(candidate.segments, segments));
-  const templateOf = (path: string) => find(path.split('/'))[0]?.route.path;
+  const places: Place[] = [...new Set(routes.map(({ path }) => path))]
+    .map((template) => {
+      const segments = template.split('/');
+      return { template, segments, routes: routes.filter(({ path }) => path === template) };
+    })
+    .sort((a, b) => parameterCount(a) - parameterCount(b));
+  const find = (segments: readonly string[]) => places.find((place) => matches(place.segments, segments));
+  const templateOf = (path: string) => find(path.split('/'))?.template;
   const match = (method: string, path: string): Match => {
     const segments = path.split('/').map(decodeSegment);
-    const onPath = find(segments);
-    const first = onPath[0];
-    if (!first) {
+    const place = find(segments);
+    if (!place) {
       throw new NotFoundError(
         `There is nothing at ${shownValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
         {
@@ -49,21 +54,20 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
         },
       );
     }
-    const samePath = onPath.filter((candidate) => candidate.route.path === first.route.path);
     const wanted = method === 'HEAD' ? 'GET' : method;
-    const found = samePath.find((candidate) => candidate.route.method === wanted);
-    if (!found) throw new MethodNotAllowedError(shownValue(method), path, allowed(samePath));
-    return { route: found.route, pathParams: readParams(found.segments, segments) };
+    const route = place.routes.find((candidate) => candidate.method === wanted);
+    if (!route) throw new MethodNotAllowedError(shownValue(method), path, allowed(place.routes));
+    return { route, pathParams: readParams(place.segments, segments) };
   };
   return { match, templateOf };
 }
 
-function allowed(candidates: readonly Compiled[]): string[] {
-  return candidates.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+function allowed(routes: readonly AnyRoute[]): string[] {
+  return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-function parameterCount(candidate: Compiled): number {
-  return candidate.segments.filter(isParameter).length;
+function parameterCount({ segments }: Place): number {
+  return segments.filter(isParameter).length;
 }
 
 function isParameter(segment: string): boolean {
@@ -78,12 +82,14 @@ function matches(template: readonly string[], actual: readonly string[]): boolea
 }
 
 function readParams(template: readonly string[], actual: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    template.flatMap((segment, i) => (isParameter(segment) ? [[segment.slice(1, -1), actual[i] ?? '']] : [])),
-  );
+  const params: Record<string, string> = {};
+  for (const [i, segment] of template.entries())
+    if (isParameter(segment)) params[segment.slice(1, -1)] = actual[i] ?? '';
+  return params;
 }
 
 function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -28,6 +28,18 @@ export interface RestResponse {
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
 
+/** A response that was just made, and how long it may be given again; without `validity` it is good for one time. */
+export interface MadeResponse {
+  readonly response: RestResponse;
+  readonly validity?: CacheValidity | undefined;
+}
+
+/** Answers of public rows that may be given again. */
+export interface RowCache {
+  /** Answer a GET or HEAD of a public row from the cache, or with what `make` gives. */
+  answer(request: RestRequest, make: () => Promise<MadeResponse>): Promise<RestResponse>;
+}
+
 /** A request as the front door has seen it. */
 export interface Entry {
   /** What it was refused with; `null` = let in. */

@@ -6,7 +6,7 @@ const FNV_PRIME = 0x01000193;
  * FNV-1a): about one key in `2^32 / max` is taken for one that was seen.
  * @returns a function that tells whether a key came before, and remembers it
  */
-export function createSeen(max: number): (key: string) => boolean {
+export function createAdmissionFilter(max: number): (key: string) => boolean {
   let young = new Set<number>();
   let old = new Set<number>();
   return (key) => {

@@ -30,6 +30,7 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /** Read an address as proxies write it: with a port, in brackets, IPv4 mapped into IPv6. `undefined` = not an address. */
 export function addressOf(text: string): string | undefined {
+  if (isIP(text) === 4) return text;
   const bare = BRACKETED.exec(text)?.[1] ?? WITH_PORT.exec(text)?.[1] ?? text;
   // A zone names an interface of the proxy, not a client.
   const address = bare.replace(/%.*$/, '');

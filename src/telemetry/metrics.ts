@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Exchange } from '../http/handler.ts';
 import { RateLimitedError } from '../limits/budgets.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
-import type { Fill } from '../shared/cached.ts';
+import type { CacheFill } from '../shared/byte-cache.ts';
 import { AppError } from '../shared/errors.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 
@@ -31,7 +31,7 @@ export interface Metrics {
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
   /** Tell from now on what a cache holds. */
-  cacheFill(cache: string, fill: Fill): void;
+  cacheFill(cache: string, fill: CacheFill): void;
   /** A charge was counted by this process, because Redis does not answer. */
   insuredCharge(): void;
   /** Recorded rates were served from memory. */
@@ -130,8 +130,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     QUERY_BUCKETS,
   );
   const lookups = counter('spiral_cache_lookups_total', 'Look-ups in caches.', ['cache', 'result']);
-  const fills = new Map<string, Fill>();
-  const fillGauge = (name: string, help: string, read: (fill: Fill) => number) =>
+  const fills = new Map<string, CacheFill>();
+  const fillGauge = (name: string, help: string, read: (fill: CacheFill) => number) =>
     new Gauge({
       name,
       help,

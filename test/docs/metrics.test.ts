@@ -74,7 +74,7 @@ async function printed() {
   for (const outcome of ['ok', ...Object.keys(ERROR_CODES)]) metrics.build('leverage open', outcome);
   metrics.swapQuote({ chainId: 1, venue: 'AggregatorOne', outcome: 'quoted' });
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
-  metrics.cacheFill('rest', { bytes: 1, maxBytes: 2, entries: 1 });
+  metrics.cacheFill('answers', { bytes: 1, maxBytes: 2, entries: 1 });
   metrics.slowReader();
   metrics.insuredCharge();
   metrics.connectionRefused();

@@ -1,14 +1,15 @@
-import { createRendered } from '../../src/app/answers.ts';
 import { createFrontDoor, persistedOperations } from '../../src/app/gateway.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
+import { createCompiler } from '../../src/graphql/compiler.ts';
 import { createGraphQLServer } from '../../src/graphql/yoga.ts';
+import { createAnswerCache } from '../../src/http/answer-cache.ts';
+import { createCachedRows } from '../../src/http/cached-rows.ts';
+import { compress } from '../../src/http/compression.ts';
 import { createEarlyRefusals } from '../../src/http/early-refusals.ts';
-import { createFastPath } from '../../src/http/fast-path.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
 import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
-import { createReadyHeads } from '../../src/http/ready-heads.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
 import { createTurns } from '../../src/limits/keyed-mutex.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
@@ -82,7 +83,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const complete = completeContext();
   const services = faulty('services', { ...complete.live(), ...options.services });
   const cors = { origins: config.corsOrigins };
-  const rendered = createRendered({ clock, maxBytes: 8 * 1024 * 1024 });
+  const answers = createAnswerCache({ clock, compress, maxBytes: 8 * 1024 * 1024 });
   const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
@@ -95,7 +96,8 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       }),
     ),
     persisted: persistedOperations(manifest, routes),
-    rendered: faulty('rendered.operations', rendered.operations),
+    answers: faulty('answers', answers),
+    compiler: faulty('compiler', createCompiler({ now: () => clock.now(), later: setImmediate })),
     turns: faulty('turns', turns),
     ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     introspection: config.env.INTROSPECTION,
@@ -108,28 +110,19 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     routes,
     logger: logs.logger,
     admit: faulty('admitRest', door.admitRest),
-    ...(options.faults === undefined ? {} : { rendered: faulty('rendered.rows', rendered.rows) }),
+    ...(options.faults === undefined
+      ? {}
+      : { cachedRows: createCachedRows({ cache: faulty('answers', answers), clock }) }),
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, visit: entry.visit }),
   });
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
-  const heads = createReadyHeads({ cors, clock });
   const early = createEarlyRefusals({
     exhausted: door.exhausted,
     uncharged: [],
     graphqlPath: GRAPHQL_PATH,
-    heads: faulty('heads', heads),
     clock,
     logger: logs.logger,
-    trustedProxies: config.env.TRUSTED_PROXIES,
-  });
-  const fast = createFastPath({
-    hit: (target, headers) => faulty('rendered.rows', rendered.rows).hit(target, headers),
-    charge: (ip, operation) => door.chargeAddress(ip, operation),
-    heads: faulty('heads', heads),
-    unread: faulty('unread', unread),
-    anyOrigin: cors.origins === '*',
-    trustedProxies: config.env.TRUSTED_PROXIES,
   });
   const handler = createHandler({
     graphql: faulty('graphql', graphql),
@@ -140,7 +133,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     cors,
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
-    ...(options.faults === undefined ? {} : { fast: faulty('fast', fast), observe: faulty('observe', () => {}) }),
+    ...(options.faults === undefined ? {} : { observe: faulty('observe', () => {}) }),
     early: faulty('early', early),
     clock: faulty('clock', clock),
     logger: logs.logger,

@@ -1,6 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Budgets, createBudgets } from '../../src/limits/budgets.ts';
+import { type Budgets, createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
@@ -52,8 +52,17 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
   };
   const countedInRedis = async ({ redis }: Process): Promise<number> =>
     Number(/^cmdstat_incrby:calls=(\d+)/m.exec(await redis.info('commandstats'))?.[1] ?? 0);
-  const remaining = async ({ budgets }: Process, points = 1): Promise<number | undefined> =>
-    (await budgets.chargeAddress(ADDRESS, points))?.remaining;
+  /** Charge the address, and tell what is left of its budget; `undefined` = refused. */
+  const remaining = async ({ budgets }: Process, points = 1): Promise<number | undefined> => {
+    const visit = visitOf();
+    try {
+      await budgets.charge(visit, points, 'open');
+    } catch (error) {
+      if (error instanceof RateLimitedError) return undefined;
+      throw error;
+    }
+    return visit.rateLimit?.remaining;
+  };
 
   beforeAll(async () => {
     server = await startRedis();
@@ -73,9 +82,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
   test('default: processes share one budget to the point, however they are asked', async () => {
     const [one, two] = [await start(), await start()];
     expect([await remaining(one), await remaining(two), await remaining(one)]).toEqual([99, 98, 97]);
-    const granted = await Promise.all(
-      Array.from({ length: 3 * LIMIT }, (_, i) => (i % 2 ? one : two).budgets.chargeAddress(ADDRESS, 1)),
-    );
+    const granted = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, i) => remaining(i % 2 ? one : two)));
     expect(granted.filter((status) => status !== undefined)).toHaveLength(LIMIT - 3);
     expect([one.insured, two.insured]).toEqual([0, 0]);
   });
@@ -118,7 +125,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     const closed = expect(one.limiters.of('partner', 'closed').consume('key', 1)).rejects;
     await Promise.all([closed.not.toBeInstanceOf(RateLimiterRes), expect(remaining(one)).resolves.toBe(99)]);
     expect(one.limiters.of('anonymous', 'open')).not.toBe(shared);
-    const granted = await Promise.all(Array.from({ length: LIMIT }, () => one.budgets.chargeAddress(ADDRESS, 1)));
+    const granted = await Promise.all(Array.from({ length: LIMIT }, () => remaining(one)));
     expect(granted.filter((status) => status !== undefined)).toHaveLength(LIMIT - 1);
     expect(one.insured).toBe(1 + LIMIT);
     proxy.set({ kind: 'pass' });

@@ -81,7 +81,7 @@ describe('what is charged before and not used is given back', () => {
     const { body } = await front.graphql(query);
     expect(body.extensions.cost).toMatchObject({ cost: expect.any(Number), points: 1 });
     expect(await charged(() => front.graphql(query))).toBe(1);
-    // Also where it is found on the usual way: in a batch.
+    // Also in a batch.
     const batch = () =>
       front.send('/graphql', {
         method: 'POST',

@@ -1,13 +1,24 @@
-import { execute, subscribe } from 'graphql';
+import { type ExecutionArgs, execute, subscribe } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { Compiler, Execute } from '../compiler.ts';
+import type { ExecutionContext } from '../context.ts';
 
 /**
- * Execute with graphql-js. The executor that Yoga brings takes a result with a field named `then` for a promise, and any
- * caller may name a field so.
+ * Execute with graphql-js, and operations that come often with what they were compiled to. The executor that Yoga brings takes
+ * a result with a field named `then` for a promise, and any caller may name a field so.
  */
-export function useEngine(): Plugin {
+export function useEngine(compiler: Compiler): Plugin<ExecutionContext> {
   return {
-    onExecute: ({ setExecuteFn }) => setExecuteFn(execute as never),
+    onExecute({ args, setExecuteFn }) {
+      setExecuteFn(compiler.executorOf(args as ExecutionArgs, execute as Execute) as never);
+      return {
+        onExecuteDone({ result }) {
+          if (Symbol.asyncIterator in result || result.errors !== undefined) return;
+          // Whatever may be given again is read from the snapshot: to execute it twice does no harm.
+          if (args.contextValue.cacheHints.validity() !== undefined) compiler.noteExecuted(args as ExecutionArgs);
+        },
+      };
+    },
     onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as never),
   };
 }

@@ -4,7 +4,7 @@ import { openAccount } from '../../limits/account.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { clientIdentity } from '../../limits/budgets.ts';
 import type { Turns } from '../../limits/keyed-mutex.ts';
-import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, tierOf } from '../../limits/limits.ts';
+import { DOOR_POINTS, tierOf } from '../../limits/limits.ts';
 import { countFields } from '../../limits/query-cost.ts';
 import type { Visit } from '../../limits/request-context.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
@@ -93,8 +93,8 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result) return;
-          const { account, reading, values, kept } = context.operation ?? {};
-          const used = kept === undefined ? usedBy(args.document, execution, sized, result.data) : costOfBytes(kept);
+          const { account, reading, values } = context.operation ?? {};
+          const used = usedBy(args.document, execution, sized, result.data);
           account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
           const points = account?.points ?? cost.points;
           setResult({ ...result, extensions: { ...result.extensions, cost: { ...cost, points } } });
@@ -111,11 +111,6 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
 
 /** Values of variables that are coerced for a unit of cost. */
 const VALUES_PER_COST = 10;
-
-/** What an answer costs that is ready, as units of execution. */
-function costOfBytes(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_POINT) * COST_PER_POINT;
-}
 
 /** Count what is in variables; they are as deep as JSON of callers may be. */
 function countValues(value: unknown): number {

@@ -1,5 +1,5 @@
-import { compress } from '../../rest/encoding.ts';
 import type { AnyRoute, RestRequest, RestResponse } from '../../rest/types.ts';
+import { compress } from '../compression.ts';
 import { docsFiles } from './docs.ts';
 import type { exampleTabs } from './example-tabs.ts';
 import { GRAPHIQL_PAGE, graphiqlFiles } from './graphiql.ts';

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { BYTES_PER_POINT } from '../../limits/limits.ts';
-import { CODINGS, type Coding, type Compress, chooseCoding, namesTag } from '../../rest/encoding.ts';
 import { errorResponse } from '../../rest/envelope.ts';
 import { MethodNotAllowedError } from '../../rest/router.ts';
 import type { RestRequest, RestResponse } from '../../rest/types.ts';
+import type { Compress } from '../compression.ts';
+import { chooseBody, compressedBodies, type EncodedBodies, hashOf, plainBody } from '../encoded-body.ts';
 import { bytesOf } from '../write.ts';
 
 export interface StaticFile {
@@ -30,67 +30,36 @@ export interface StaticFilesDeps {
   readonly charge: (request: RestRequest, points: number) => Promise<Readonly<Record<string, string>>>;
 }
 
-interface Variant {
-  readonly body: Uint8Array;
-  readonly etag: string;
-}
-
-/** A content in all codings that make it smaller. */
-export interface Encoded {
-  readonly hash: string;
-  readonly variants: Readonly<Partial<Record<Coding, Variant>>> & { readonly identity: Variant };
-}
-
 const FOREVER = 'public, max-age=31536000, immutable';
-const HASH_CHARS = 27;
-const SUFFIX: Readonly<Record<Coding, string>> = { identity: '', br: '-br', gzip: '-gz' };
 
-export function hashOf(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('base64url').slice(0, HASH_CHARS);
-}
-
-/** Compress a content once, off the event loop. */
-export async function encode(
-  content: string | Uint8Array,
-  compress: Compress,
-  effort: 'thorough' | 'quick',
-): Promise<Encoded> {
-  const body = typeof content === 'string' ? Buffer.from(content) : content;
-  const hash = hashOf(body);
-  const variants: Encoded['variants'] = { identity: { body, etag: `"${hash}"` } };
-  const compressed = await compress(Buffer.from(body.buffer, body.byteOffset, body.byteLength), effort);
-  const smaller = CODINGS.filter((coding) => compressed[coding].length < body.length);
-  const encoded = smaller.map((coding) => [coding, { body: compressed[coding], etag: `"${hash}${SUFFIX[coding]}"` }]);
-  return { hash, variants: { ...variants, ...Object.fromEntries(encoded) } };
-}
-
-/** Answer with the coding that the caller likes best, or that nothing has changed. */
+/** Answer with the encoding that the caller prefers, or that nothing has changed. */
 export function encodedResponse(
-  { variants }: Encoded,
+  bodies: EncodedBodies,
   asked: RestRequest['headers'],
   headers: Readonly<Record<string, string>>,
 ): RestResponse {
-  const coding = chooseCoding(asked['accept-encoding'], (name) => variants[name] !== undefined);
-  const { body, etag } = variants[coding] ?? variants.identity;
+  const { bytes, etag, encoding, isKnown } = chooseBody(bodies, asked);
   const common = { ...headers, etag, vary: 'accept-encoding' };
-  if (namesTag(asked['if-none-match'], etag)) {
-    const { 'content-type': _type, ...kept } = common as Record<string, string>;
-    return { status: 304, headers: kept, body: '' };
+  if (isKnown) {
+    const { 'content-type': _type, ...rest } = common as Record<string, string>;
+    return { status: 304, headers: rest, body: '' };
   }
   return {
     status: 200,
-    headers: { ...common, ...(coding === 'identity' ? {} : { 'content-encoding': coding }) },
-    body,
+    headers: { ...common, ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }) },
+    body: bytes,
   };
 }
 
 /** Serve files that change with a deployment only: each is made, hashed and compressed once, when it is first asked for. */
 export function createStaticFiles({ files, compress, charge }: StaticFilesDeps): StaticFiles {
-  const made = new Map<string, Promise<Encoded>>();
-  const encodedOf = (path: string, { load }: StaticFile): Promise<Encoded> => {
+  const made = new Map<string, Promise<EncodedBodies>>();
+  const encodedOf = (path: string, { load }: StaticFile): Promise<EncodedBodies> => {
     const known = made.get(path);
     if (known) return known;
-    const making = Promise.resolve(load()).then((content) => encode(content, compress, 'thorough'));
+    const making = Promise.resolve(load()).then((content) =>
+      compressedBodies(plainBody(content), compress, 'thorough'),
+    );
     made.set(path, making);
     making.catch(() => made.delete(path));
     return making;
@@ -104,7 +73,7 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
       return errorResponse({ code, message, status, allow: ['GET', 'HEAD'] }, request.correlationId);
     }
     const encoded = await encodedOf(request.path, file);
-    const cacheControl = request.query === `v=${encoded.hash}` ? FOREVER : file.cacheControl;
+    const cacheControl = request.query === `v=${hashOf(encoded)}` ? FOREVER : file.cacheControl;
     const own = { 'content-type': file.type, 'cache-control': cacheControl, ...file.headers };
     const response = encodedResponse(encoded, request.headers, { ...own, ...charged });
     const more = Math.ceil(bytesOf(response.body) / BYTES_PER_POINT) - 1;
@@ -120,7 +89,7 @@ export function createStaticFiles({ files, compress, charge }: StaticFilesDeps):
     async urlOf(path) {
       const file = find(path);
       if (file === undefined) throw new Error(`no static file at ${path}`);
-      return `${path}?v=${(await encodedOf(path, file)).hash}`;
+      return `${path}?v=${hashOf(await encodedOf(path, file))}`;
     },
   };
 }

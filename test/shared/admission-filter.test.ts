@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSeen } from '../../src/shared/admission-filter.ts';
+import { createAdmissionFilter } from '../../src/shared/admission-filter.ts';
 
-describe('createSeen', () => {
+describe('createAdmissionFilter', () => {
   test('default: a key is new once', () => {
-    const seen = createSeen(4);
-    expect(['a', 'a', 'b', '', '', 'a'].map(seen)).toEqual([false, true, false, false, true, true]);
+    const cameBefore = createAdmissionFilter(4);
+    expect(['a', 'a', 'b', '', '', 'a'].map(cameBefore)).toEqual([false, true, false, false, true, true]);
   });
 
   test('behavior: what came among the last keys is known, however many came before', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (keys) => {
-        const seen = createSeen(10);
+        const cameBefore = createAdmissionFilter(10);
         return keys.every((key, at) => {
-          const known = seen(`key ${key}`);
+          const known = cameBefore(`key ${key}`);
           const recent = new Set(keys.slice(Math.max(0, at - 9), at));
           return known || !recent.has(key);
         });
@@ -22,9 +22,9 @@ describe('createSeen', () => {
   });
 
   test('behavior: what came long ago is forgotten', () => {
-    const seen = createSeen(100);
-    seen('first');
-    for (let i = 0; i < 1_000; i += 1) seen(`other ${i}`);
-    expect(seen('first')).toBe(false);
+    const cameBefore = createAdmissionFilter(100);
+    cameBefore('first');
+    for (let i = 0; i < 1_000; i += 1) cameBefore(`other ${i}`);
+    expect(cameBefore('first')).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ export interface Compiler {
   /** The executor of an operation: the compiled one when there is one, else `execute`. */
   executorOf(args: ExecutionArgs, execute: Execute): Execute;
   /** Note that an operation was executed, and may be executed twice without harm: one that comes often is compiled. */
-  executed(args: ExecutionArgs): void;
+  noteExecuted(args: ExecutionArgs): void;
 }
 
 interface Operation {
@@ -71,7 +71,7 @@ export function createCompiler({ now, later }: CompilerDeps): Compiler {
         return result instanceof Promise ? result.then(checked) : checked(result);
       };
     },
-    executed(args) {
+    noteExecuted(args) {
       const key = keyOf(args);
       const operation = operations.get(key) ?? { count: 0, compiled: undefined };
       operation.count += 1;

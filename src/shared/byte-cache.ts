@@ -1,40 +1,40 @@
 import { LRUCache } from 'lru-cache';
 
-export interface KeptOptions<V> {
-  /** Most bytes kept, by `bytesOf`. */
+export interface ByteCacheOptions<V> {
+  /** Most bytes cached, by `bytesOf`. */
   readonly maxBytes: number;
-  /** What keeping an entry costs in memory, its key included. */
+  /** What an entry costs in memory, its key included. */
   readonly bytesOf: (value: V, key: string) => number;
 }
 
-/** Where the bytes of a store stand, for metrics. */
-export interface Fill {
+/** How full a cache is, for metrics. */
+export interface CacheFill {
   readonly bytes: number;
   readonly maxBytes: number;
   readonly entries: number;
 }
 
-export interface Kept<V> extends Fill {
-  /** Find a value. Whatever is found once is no longer on trial. */
+export interface ByteCache<V> extends CacheFill {
+  /** Find a value. What was found once is no longer on trial. */
   get(key: string): V | undefined;
-  /** Find a value without counting as a question. */
+  /** Find a value without counting as a request for it. */
   peek(key: string): V | undefined;
   /**
-   * Keep a value, in the place of one with the same key; the same one again when its cost has changed. What is larger than
-   * the place for new ones is not kept.
+   * Cache a value, in the place of one with the same key; the same one again when its cost has changed. A value that is larger
+   * than the trial part is not cached.
    */
   set(key: string, value: V): void;
   delete(key: string): void;
 }
 
-/** Share of the bytes for what nobody has asked for a second time yet. */
+/** Share of the bytes for values that nobody has asked for a second time yet. */
 const TRIAL_SHARE = 1 / 8;
 
 /**
- * Keep values in bounded memory, those on trial and those that were asked for again apart: what was not asked for longest
- * goes first, and questions that are never repeated, however many, displace only one another and take an eighth.
+ * Cache values in bounded memory, in two parts that evict the least recently used: values that nobody has asked for a second
+ * time (an eighth of the bytes) and the others. Requests that are never repeated, however many, displace only each other.
  */
-export function createKept<V extends object>({ maxBytes, bytesOf }: KeptOptions<V>): Kept<V> {
+export function createByteCache<V extends object>({ maxBytes, bytesOf }: ByteCacheOptions<V>): ByteCache<V> {
   const trialBytes = Math.max(1, Math.floor(maxBytes * TRIAL_SHARE));
   const trial = new LRUCache<string, V>({ maxSize: trialBytes, sizeCalculation: bytesOf });
   const proven = new LRUCache<string, V>({ maxSize: Math.max(1, maxBytes - trialBytes), sizeCalculation: bytesOf });

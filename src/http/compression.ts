@@ -1,15 +1,18 @@
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Content codings that are prepared, best first. */
-export const CODINGS = ['br', 'gzip'] as const;
-export type Coding = (typeof CODINGS)[number] | 'identity';
+/** Content encodings that are prepared, best first. */
+export const CONTENT_ENCODINGS = ['br', 'gzip'] as const;
+export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number] | 'identity';
 
 /** `quick` = the bytes are soon worth nothing. */
 export type Effort = 'thorough' | 'quick';
 
 /** Compresses off the event loop. */
-export type Compress = (body: Buffer, effort: Effort) => Promise<Readonly<Record<(typeof CODINGS)[number], Buffer>>>;
+export type Compress = (
+  body: Buffer,
+  effort: Effort,
+) => Promise<Readonly<Record<(typeof CONTENT_ENCODINGS)[number], Buffer>>>;
 
 /** Better ones cost ten times the time and save a twentieth of the bytes. */
 const BROTLI_QUALITY = { thorough: 5, quick: 1 } as const;
@@ -30,17 +33,20 @@ export const compress: Compress = async (body, effort) => {
 };
 
 /**
- * Choose among what is ready by an `Accept-Encoding` header: the coding with the highest weight, of equals the smaller
+ * Choose among what is ready by an `Accept-Encoding` header: the encoding with the highest weight, of equals the smaller
  * one. Without the header, or when nothing named is ready, the plain bytes.
  */
-export function chooseCoding(header: string | undefined, ready: (coding: Coding) => boolean): Coding {
+export function chooseEncoding(
+  header: string | undefined,
+  ready: (encoding: ContentEncoding) => boolean,
+): ContentEncoding {
   if (header === undefined) return 'identity';
   const weights = weightsOf(header);
-  let best: Coding = 'identity';
+  let best: ContentEncoding = 'identity';
   let bestWeight = 0;
-  for (const coding of CODINGS) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
-    if (weight > bestWeight && ready(coding)) [best, bestWeight] = [coding, weight];
+  for (const encoding of CONTENT_ENCODINGS) {
+    const weight = weights.get(encoding) ?? weights.get('*') ?? 0;
+    if (weight > bestWeight && ready(encoding)) [best, bestWeight] = [encoding, weight];
   }
   return (weights.get('identity') ?? 0) > bestWeight ? 'identity' : best;
 }
@@ -65,7 +71,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
 }
 
 /** Say whether an `If-None-Match` header names this entity tag. */
-export function namesTag(header: string | undefined, tag: string): boolean {
+export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   if (header === tag) return true;
   return header.split(',').some((part) => {

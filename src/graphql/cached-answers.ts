@@ -1,0 +1,100 @@
+import type { AnswerCache } from '../http/answer-cache.ts';
+import type { Admission } from '../limits/admission.ts';
+import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import { budgetExtension, budgetHeaders, type Visit } from '../limits/request-context.ts';
+import type { RestResponse } from '../rest/types.ts';
+import { answerKey, readGraphQLRequest } from './graphql-request.ts';
+import type { Introspection } from './introspection.ts';
+import { jsonTypeFor } from './media-type.ts';
+import type { QueryCost } from './queries.ts';
+
+export interface CachedAnswersDeps {
+  /** Absent: no operation but introspection is answered here. */
+  readonly cache?: AnswerCache | undefined;
+  /** Absent: introspection is switched off. */
+  readonly introspection?: Introspection | undefined;
+  readonly admission: Pick<Admission, 'charge'>;
+  readonly limits: Limits;
+  /** The text of a persisted operation by its id. */
+  readonly textOf: (id: string) => string | undefined;
+  /** Whether callers without a key may send documents that are not persisted. */
+  readonly anyDocument: boolean;
+  /** Told of every operation that is answered from the cache, for metrics. */
+  readonly onHit?: (() => void) | undefined;
+}
+
+/** Data that is ready to be sent, with the cost that its extensions tell. */
+interface ReadyData {
+  /** The answer up to its extensions. */
+  readonly bytes: Buffer;
+  readonly cost: QueryCost;
+}
+
+/** Names that the operation of the standard query may be asked by. */
+const INTROSPECTION_NAMES: ReadonlySet<string | undefined> = new Set([undefined, 'IntrospectionQuery']);
+const INTROSPECTION_POINTS = 5;
+const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
+
+/**
+ * Build the way to an answer without an execution: operations whose data is cached, and the introspection query of the usual
+ * tools. They are charged what sending them costs.
+ */
+export function createCachedAnswers(deps: CachedAnswersDeps) {
+  const { cache, introspection, admission, limits, textOf, anyDocument, onHit } = deps;
+
+  const readIntrospection = (params: unknown, { caller }: Visit): ReadyData | undefined => {
+    if (introspection === undefined || (!anyDocument && caller.kind !== 'key')) return undefined;
+    const request = readGraphQLRequest(params, textOf);
+    if (request === undefined || !INTROSPECTION_NAMES.has(request.operationName)) return undefined;
+    const bytes = introspection.find(request.text);
+    const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(caller)].cost, points: INTROSPECTION_POINTS };
+    return bytes && { bytes, cost };
+  };
+  const readCached = (params: unknown, { authorization }: Visit): ReadyData | undefined => {
+    // The answer to a key may depend on its tier.
+    if (cache === undefined || authorization !== undefined) return undefined;
+    const request = readGraphQLRequest(params, textOf);
+    if (request === undefined || (!anyDocument && !request.isPersisted)) return undefined;
+    const found = cache.find(answerKey(request.text, request.operationName, request.variables));
+    if (found === undefined) return undefined;
+    const { bytes } = found.bodies.identity;
+    return { bytes, cost: { ...found.cost, points: Math.ceil(bytes.length / BYTES_PER_POINT) } };
+  };
+
+  /**
+   * Answer one operation or a batch, when all of it is ready. `undefined` = it has to be executed.
+   * @throws RateLimitedError
+   */
+  return async (params: unknown, visit: Visit, accept: string | undefined): Promise<RestResponse | undefined> => {
+    const contentType = jsonTypeFor(accept);
+    if (contentType === undefined) return undefined;
+    const operations: readonly unknown[] = Array.isArray(params) ? params : [params];
+    const ready: ReadyData[] = [];
+    for (const operation of operations) {
+      const found =
+        readCached(operation, visit) ?? (Array.isArray(params) ? undefined : readIntrospection(params, visit));
+      if (found === undefined) return undefined;
+      ready.push(found);
+    }
+    if (cache) onHit?.();
+    // What every operation pays at the door is paid.
+    const due = ready.reduce((sum, { cost }) => sum + cost.points - DOOR_POINTS, 0);
+    if (due > 0) await admission.charge(visit, due);
+    const { extensions: budget } = budgetExtension(visit, WINDOW_SEC);
+    const answers = ready.map(({ bytes, cost }) => [
+      bytes,
+      Buffer.from(`,"extensions":${JSON.stringify({ cost, ...budget })}}`),
+    ]);
+    return {
+      status: 200,
+      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
+      body: Array.isArray(params) ? listOf(answers) : answers.flat(),
+    };
+  };
+}
+
+/** The answers of a batch as one JSON list. */
+function listOf(answers: readonly (readonly Buffer[])[]): Buffer[] {
+  const parts = answers.flatMap((answer, i) => [Buffer.from(i === 0 ? '[' : ','), ...answer]);
+  return [...parts, Buffer.from(']')];
+}

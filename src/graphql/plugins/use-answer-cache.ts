@@ -1,0 +1,49 @@
+import { type ExecutionArgs, getOperationAST } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { AnswerCache, AnswerCost } from '../../http/answer-cache.ts';
+import { createAdmissionFilter } from '../../shared/admission-filter.ts';
+import type { ExecutionContext } from '../context.ts';
+import { answerKey } from '../graphql-request.ts';
+
+export interface AnswerCacheOptions {
+  readonly cache: AnswerCache;
+  /** Told of every operation that could have been answered from the cache, for metrics. */
+  readonly onMiss?: (() => void) | undefined;
+}
+
+/** Operations remembered at least, to tell those that come back. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Cache the data of queries that were sent without a key, from the second time on that one is executed: most are never sent
+ * again, and cost the garbage collector more to cache than to execute. Answers with errors are never cached.
+ */
+export function useAnswerCache({ cache, onMiss }: AnswerCacheOptions): Plugin<ExecutionContext> {
+  const cameBefore = createAdmissionFilter(MAX_REMEMBERED);
+  return {
+    onExecute({ args }) {
+      const context = args.contextValue;
+      if (!isCacheable(context, args)) return undefined;
+      onMiss?.();
+      return {
+        onExecuteDone({ result }) {
+          if (Symbol.asyncIterator in result || result.errors !== undefined || result.data == null) return;
+          const validity = context.cacheHints.validity();
+          if (validity === undefined) return;
+          const { query = '', operationName, variables } = context.params;
+          const key = answerKey(query, operationName, variables);
+          if (!cameBefore(key)) return;
+          const body = `{"data":${JSON.stringify(result.data)}`;
+          const cost = result.extensions?.cost as AnswerCost | undefined;
+          cache.store(key, { contentType: 'application/json', body, isWhole: false, cost }, validity);
+        },
+      };
+    },
+  };
+}
+
+/** Whether the answer could be somebody else's as well. */
+function isCacheable({ transport, caller }: ExecutionContext, { document, operationName }: ExecutionArgs): boolean {
+  if (transport !== 'graphql' || caller.kind !== 'anonymous') return false;
+  return getOperationAST(document, operationName)?.operation === 'query';
+}
