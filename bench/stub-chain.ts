@@ -37,6 +37,7 @@ const SELECTORS = {
   allowance: '0xdd62ed3e',
   getEthBalance: '0x4d2301cc',
   getCurrentBlockTimestamp: '0x0f28c97d',
+  getChainId: '0x3408e470',
   sUser: '0xd1b8811a',
 } as const;
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
@@ -82,6 +83,7 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     if (selector === SELECTORS.balanceOf || selector === SELECTORS.getEthBalance) return words(RICH);
     if (selector === SELECTORS.allowance) return words(0n);
     if (selector === SELECTORS.getCurrentBlockTimestamp) return words(BigInt(Math.floor(nowMs / 1_000)));
+    if (selector === SELECTORS.getChainId) return words(BigInt(chain.chainId));
     // Wallets have no code.
     if (selector === SELECTORS.sUser) return '0x';
     throw new Error(`the stub chain does not know ${selector} of ${to}`);
@@ -157,6 +159,7 @@ export function createStubChain(chain: Chain, facts: ChainFacts, nowMs: number):
     client: createPublicClient({ cacheTime: 0, transport: custom({ request }, { retryCount: 0 }) }),
     block,
     at: numberToHex(block.number),
+    limits: { callGas: CAPABLE.callGas, batchSize: 500 },
     capabilities: async () => CAPABLE,
     distrust: () => {},
   };

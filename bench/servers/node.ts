@@ -1,4 +1,5 @@
-import { concatHex, encodeFunctionResult, getAbiItem, type Hex, pad, toFunctionSelector, zeroAddress } from 'viem';
+import { encodeFunctionResult, getAbiItem, type Hex, numberToHex, pad, toFunctionSelector } from 'viem';
+import { aggregatorAbi, feedOracleAbi } from '../../src/abi/feeds.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
@@ -22,18 +23,25 @@ serve<object>(async () => {
   });
   const rate = encodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', result: 1_268_391_679n });
   const price = encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: 107n * 10n ** 34n });
-  const [irm = zeroAddress] = irms;
-  const idToMarketParams = toFunctionSelector(getAbiItem({ abi: morphoBlueAbi, name: 'idToMarketParams' }));
-  /** An oracle of its own for each market: whatever its id ends in. */
-  const paramsOf = (question: Hex): Hex => {
-    const words: readonly Hex[] = [zeroAddress, zeroAddress, `0x${question.slice(-40)}`, irm as Hex, '0x'];
-    return concatHex(words.map((word) => pad(word)));
-  };
+  /** Two feeds that all oracles name twice. */
+  const feeds = [1, 2].map((n) => pad(numberToHex(0xfeed00 + n), { size: 32 }));
+  const round = encodeFunctionResult({
+    abi: aggregatorAbi,
+    functionName: 'latestRoundData',
+    result: [1n, 10n ** 8n, now, now - 600n, 1n],
+  });
+  const answers = new Map<string, Hex>([
+    [toFunctionSelector(getAbiItem({ abi: aggregatorAbi, name: 'latestRoundData' })), round],
+    ...(['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const).map(
+      (name, i) => [toFunctionSelector(getAbiItem({ abi: feedOracleAbi, name })), feeds[i % 2] ?? '0x'] as const,
+    ),
+  ]);
   const contracts = (to: string, data: Hex): Hex => {
-    if (to === morphoBlue) return data.startsWith(idToMarketParams) ? paramsOf(data) : state;
-    return irms.has(to) ? rate : price;
+    if (to === morphoBlue) return state;
+    return irms.has(to) ? rate : (answers.get(data) ?? price);
   };
   const node = await startScriptedNode(multicall3, contracts);
   node.timestamp = now;
+  node.methods.set('eth_chainId', () => '0x1');
   return { url: node.url, stop: () => node.close() };
 });

@@ -1,6 +1,6 @@
 import { type Hex, size } from 'viem';
 import type { FailureReason } from '../domain/facts.ts';
-import type { CallResult } from './types.ts';
+import type { CallResult, Readings } from './types.ts';
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
@@ -11,28 +11,41 @@ const RAY = 10n ** 27n;
 const MAX_RAY_RATE = RAY + (2_302_585_093n * 10n ** 18n) / 31_536_000n;
 
 /** Read a savings rate: growth factor per second in ray, at least 1. */
-export function decodeRayRate(result: CallResult): Decoded<bigint> {
-  return decoded(result, (data) => {
-    const rate = uintOf(data);
+export function decodeRayRate(result: CallResult | undefined): Decoded<bigint> {
+  return decoded(result, 1, (data) => {
+    const rate = BigInt(data);
     return rate < RAY || rate > MAX_RAY_RATE ? 'implausible' : rate;
   });
 }
 
-/** Read an answer; whatever cannot be read is `malformed`, and `read` may name another reason. */
+/**
+ * Read an answer of so many words; without a number its length is left to whoever reads it. What cannot be read is `malformed`,
+ * and `read` may name another reason.
+ */
 export function decoded<T extends object | bigint>(
-  result: CallResult,
+  result: CallResult | undefined,
+  words: number | undefined,
   read: (data: Hex) => T | FailureReason,
 ): Decoded<T> {
-  if (!result.ok) return result;
+  if (result?.ok === false) return result;
   try {
+    if (result === undefined || (words !== undefined && size(result.data) !== words * 32)) return MALFORMED;
     const value = read(result.data);
     return typeof value === 'string' ? { ok: false, reason: value } : { ok: true, value };
   } catch {
-    return { ok: false, reason: 'malformed' };
+    return MALFORMED;
   }
 }
 
-function uintOf(data: Hex): bigint {
-  if (size(data) !== 32) throw new RangeError('expected one word');
-  return BigInt(data);
+const MALFORMED = { ok: false, reason: 'malformed' } as const;
+
+/** Sort decoded answers into values and failures. */
+export function readingsOf<K extends string, T>(rows: Iterable<readonly [K, Decoded<T>]>): Readings<K, T> {
+  const values = new Map<K, T>();
+  const failures = new Map<K, FailureReason>();
+  for (const [key, result] of rows) {
+    if (result.ok) values.set(key, result.value);
+    else failures.set(key, result.reason);
+  }
+  return { values, failures };
 }

@@ -1,11 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Chain, Market } from '../catalog/types.ts';
-import type { LendingState, OracleFeed, OraclePrice } from '../domain/facts.ts';
-import type { Clock } from '../shared/clock.ts';
-import type { Address, ChainId, MarketId } from '../shared/ids.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
-import { createLens, type LensReading } from './lens/lens.ts';
-import { type FeedQuestion, foldFeeds, planFeeds } from './plans/feeds.ts';
-import { foldLendingState, planLendingState } from './plans/lending-state.ts';
+import type { LendingState, OraclePrice } from '../domain/facts.ts';
+import type { Address, MarketId } from '../shared/ids.ts';
+import { type Decoded, readingsOf } from './decode.ts';
+import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
+import { foldFeedDates, foldOracles, type OracleReading, planFeedDates, planOracles } from './plans/oracles.ts';
+import type { ReadAt } from './read-at.ts';
 import type { Reading } from './reading.ts';
 import { ChainReadError } from './rpc/errors.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
@@ -17,9 +17,9 @@ export interface LendingReading {
 }
 
 /**
- * Read markets at one block: their state, their oracles' values and the feeds behind those. One request for up to 25,000
- * markets. What is not known of feeds is left out, and harms nothing else.
- * @throws ChainReadError when no market can be read
+ * Read markets at one block: their state, their oracles' values and the feeds behind those. Two requests for every hundred.
+ * What is not known of feeds is left out, and harms nothing else.
+ * @throws ChainReadError when the node stops answering
  */
 export type ReadMarkets = (
   reading: Reading,
@@ -27,61 +27,67 @@ export type ReadMarkets = (
   options?: ReadOptions,
 ) => Promise<LendingReading>;
 
-export interface MarketsDeps {
-  readonly chain: { readonly chainId: ChainId; readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> };
-  readonly clock: Clock;
-  /** Markets that one call reads; default 100. */
-  readonly marketsPerCall?: number;
-  /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
+/** Read at a time. No turn of the event loop works on more, and most on a part of them. */
+const MARKETS_PER_PAGE = 100;
+
+interface Page {
+  readonly block: BlockRef;
+  readonly lending: readonly (readonly [MarketId, Decoded<LendingState>])[];
+  readonly oracle: readonly (readonly [Address, Decoded<OraclePrice>])[];
 }
 
 /** Create the reading of one chain's markets. */
-export function createMarketReading(deps: MarketsDeps): ReadMarkets {
-  const { chain, clock, marketsPerCall, slicing = betweenEvents } = deps;
-  const askLens = createLens({ chainId: chain.chainId, clock, slicing });
-
-  const askFeeds = async (
-    reading: Reading,
-    questions: readonly FeedQuestion[],
-    options: ReadOptions | undefined,
-  ): Promise<LensReading | null> => {
-    if (questions.length === 0) return null;
-    try {
-      return await askLens(reading, questions, options);
-    } catch (error) {
-      if (error instanceof ChainReadError) return null;
-      throw error;
-    }
+export function createMarketReading(
+  { contracts: { morphoBlue } }: { readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> },
+  readAt: ReadAt,
+): ReadMarkets {
+  /** The rate follows from the totals, and which feeds to ask from the oracle: both are a second round. */
+  const readPage = async (reading: Reading, markets: readonly Market[], options?: ReadOptions): Promise<Page> => {
+    const isolated = { signal: options?.signal, isolate: true };
+    const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
+    const planned = planStored(morphoBlue, markets);
+    const { block, results } = await readAt(reading, [...planned, ...planOracles(oracles)], isolated);
+    await nextTurn();
+    const stored = foldStored(markets, results, block);
+    const told = foldOracles(oracles, results.slice(planned.length));
+    const feeds = [...new Set([...told.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
+    const rates = planBorrowRates(markets, stored);
+    const plan = [...rates, ...planFeedDates(feeds)];
+    const second = plan.length === 0 ? { block, results: [] } : await readAt(reading, plan, isolated);
+    requireSameBlock(block, second.block);
+    await nextTurn();
+    const dates = foldFeedDates(feeds, second.results.slice(rates.length), block);
+    const states = foldBorrowRates(stored, second.results);
+    const priceOf = ({ price, feeds: named }: OracleReading): Decoded<OraclePrice> => {
+      if (!price.ok) return price;
+      const behind = named.ok ? { feeds: named.value.map((feed) => dates.get(feed) ?? { address: feed }) } : {};
+      return { ok: true, value: { price: price.value, blockNumber: block.number, ...behind } };
+    };
+    return {
+      block,
+      lending: markets.map(({ id }, i) => [id, states[i] ?? MALFORMED]),
+      oracle: [...told].map(([oracle, answer]) => [oracle, priceOf(answer)]),
+    };
   };
 
   return async (reading, markets, options) => {
-    const { morphoBlue } = chain.contracts;
-    // All are written before the first is sent: what is sent in one turn is one request.
-    const questions = await runInSlices(planLendingState(morphoBlue, markets, marketsPerCall), slicing);
-    const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
-    const feedQuestions = await runInSlices(planFeeds(oracles, marketsPerCall), slicing);
-    const [{ block, results }, dated] = await Promise.all([
-      askLens(reading, questions, options),
-      askFeeds(reading, feedQuestions, options),
-    ]);
-    const { lending, oracle } = await runInSlices(foldLendingState(questions, results, block), slicing);
-    // The same number with another time is another block: its dates are not those of these prices.
-    if (dated === null || dated.block.timestamp !== block.timestamp) return { block, lending, oracle };
-    const feeds = await runInSlices(foldFeeds(feedQuestions, dated.results, block), slicing);
-    return { block, lending, oracle: await runInSlices(withFeeds(oracle, feeds), slicing) };
+    const first = await readPage(reading, markets.slice(0, MARKETS_PER_PAGE), options);
+    const lending = [...first.lending];
+    const oracle = new Map(first.oracle);
+    for (let from = MARKETS_PER_PAGE; from < markets.length; from += MARKETS_PER_PAGE) {
+      const page = await readPage(reading, markets.slice(from, from + MARKETS_PER_PAGE), options);
+      requireSameBlock(first.block, page.block);
+      lending.push(...page.lending);
+      // Asked on two pages, it may have answered on one of them only.
+      for (const [address, price] of page.oracle) if (!oracle.get(address)?.ok) oracle.set(address, price);
+    }
+    return { block: first.block, lending: readingsOf(lending), oracle: readingsOf(oracle) };
   };
 }
 
-function* withFeeds(
-  { values, failures }: Readings<Address, OraclePrice>,
-  feeds: ReadonlyMap<Address, readonly OracleFeed[]>,
-): Generator<void, Readings<Address, OraclePrice>, void> {
-  const dated = new Map<Address, OraclePrice>();
-  for (const [oracle, price] of values) {
-    const behind = feeds.get(oracle);
-    dated.set(oracle, behind === undefined ? price : { ...price, feeds: behind });
-    yield;
-  }
-  return { values: dated, failures };
+const MALFORMED = { ok: false, reason: 'malformed' } as const;
+
+/** The same number with another time is another block: the chain was reorganized between the requests. */
+function requireSameBlock(one: BlockRef, other: BlockRef): void {
+  if (one.timestamp !== other.timestamp) throw new ChainReadError('implausible');
 }

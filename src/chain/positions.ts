@@ -15,9 +15,9 @@ import {
   planPositionArrays,
 } from './plans/positions.ts';
 import { foldProxyOwners, type ProxyOwners, planProxyOwners } from './plans/wallets.ts';
+import { createReadAt } from './read-at.ts';
 import type { NamedBlock } from './reading.ts';
 import { ChainReadError, toChainReadError } from './rpc/errors.ts';
-import { createIsolatingExecutor } from './rpc/isolate.ts';
 import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, CallResult, Readings, ReadOptions } from './types.ts';
 
@@ -47,19 +47,19 @@ export interface HoldingsOptions extends ReadOptions {
 }
 
 /**
- * Reads wallets and their positions on one chain, thousands of them in a constant number of requests. A round beyond 4 MB of
- * calls (some 7,000 positions) takes one more.
+ * Reads wallets and their positions on one chain, thousands of them in a constant number of requests. Every further
+ * 6,000 positions take one more.
  */
 export interface PositionReader {
   readonly chainId: ChainId;
   /** Ask how many contracts FlashLeverage has created. 2 requests. @throws ChainReadError */
   readProxyHead(options?: ReadOptions): Promise<ProxyHead>;
-  /** Read the owners of created contracts at one block. 1 request, 2 when a call breaks its multicall. @throws ChainReadError */
+  /** Read the owners of created contracts at one block. 1 request, 3 when a call breaks its multicall. @throws ChainReadError */
   readProxyOwners(nonces: readonly number[], block: NamedBlock, options?: ReadOptions): Promise<ProxyOwners>;
   /**
    * Read what wallets hold, all at one block: their positions with the collateral and debt of each proxy, their stock
-   * legs, and the markets that all of it stands on. 2 requests, one more without a block and one more for many
-   * wallets, each doubled when a call breaks its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
+   * legs, and the markets that all of it stands on. 3 requests, one more without a block and some for many wallets, each
+   * tripled at most when a call breaks its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readHoldings(wallets: readonly Address[], options?: HoldingsOptions): Promise<HoldingsReading>;
@@ -71,16 +71,11 @@ export interface PositionReaderDeps {
   readonly clock: Clock;
 }
 
-/** An array of positions takes five storage slots each to read: about 64 wallets share one multicall's gas. */
-const ARRAYS_CALLDATA_BYTES = 16 * 1024;
-
 /** Create the reader of one chain's positions. */
 export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps): PositionReader {
   const { chainId, contracts } = chain;
-  const deps = { chainId, multicall3: contracts.multicall3, clock };
-  const executor = createIsolatingExecutor(deps);
-  const arrayExecutor = createIsolatingExecutor({ ...deps, maxCalldataBytes: ARRAYS_CALLDATA_BYTES });
-  const readMarkets = createMarketReading({ chain, clock });
+  const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });
+  const readMarkets = createMarketReading(chain, readAt);
   const catalogMarkets = catalogMarketsById(chain);
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);
 
@@ -115,7 +110,7 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
       const { flashLeverage } = contracts;
       if (nonces.length === 0) return foldProxyOwners(flashLeverage, [], []);
       const { results } = await nodes.read(
-        (reading) => executor.execute(reading, planProxyOwners(flashLeverage, nonces), options),
+        (reading) => readAt(reading, planProxyOwners(flashLeverage, nonces), { ...options, isolate: true }),
         { ...options, block },
       );
       return foldProxyOwners(flashLeverage, nonces, results);
@@ -123,16 +118,13 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
     readHoldings: (wallets, options = {}) =>
       nodes.read(async (reading) => {
         const stockMarkets = options.positionsOnly ? [] : allStockMarkets;
-        const first = await arrayExecutor.execute(
-          reading,
-          planPositionArrays(contracts.flashLeverage, wallets),
-          options,
-        );
+        const isolated = { signal: options.signal, isolate: true };
+        const first = await readAt(reading, planPositionArrays(contracts.flashLeverage, wallets), isolated);
         const arrays = foldPositionArrays(wallets, first.results);
         const asked = holdingsOf(arrays.values, stockMarkets);
         if (asked.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
         const [second, markets] = await Promise.all([
-          executor.execute(reading, planHoldings(contracts.morphoBlue, asked), options),
+          readAt(reading, planHoldings(contracts.morphoBlue, asked), isolated),
           options.positionsOnly ? null : orNull(readMarkets(reading, marketsOf(asked), options)),
         ]);
         // The same number with another time is another block: the chain was reorganized between the rounds.

@@ -2,8 +2,6 @@ import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { TokenContract } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
-import { betweenEvents, type Slicing } from '../shared/slices.ts';
-import { createExecutor } from './execute.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';
 import {
   type CodeAnswers,
@@ -14,9 +12,9 @@ import {
 } from './plans/deployment.ts';
 import { foldOnchainRates, isRated, planOnchainRates } from './plans/onchain-rates.ts';
 import { foldTokenContracts, planTokenContracts } from './plans/token-contracts.ts';
+import { createReadAt } from './read-at.ts';
 import type { Reading } from './reading.ts';
 import { ChainReadError, toChainReadError } from './rpc/errors.ts';
-import { createIsolatingExecutor } from './rpc/isolate.ts';
 import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
@@ -38,7 +36,7 @@ export interface ChainReader {
   readonly chainId: ChainId;
   /**
    * Read the state of markets, their oracles' values and when the feeds behind those were updated, all at one block.
-   * 2 requests for up to 25,000 markets, and one more for every further 25,000.
+   * One request, and 2 more for every hundred markets.
    * @throws ChainReadError when the chain gives no usable answer at all
    */
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
@@ -55,27 +53,21 @@ export interface ChainReaderDeps {
   readonly nodes: ChainNodes;
   readonly chain: Pick<Chain, 'chainId' | 'contracts'>;
   readonly clock: Clock;
-  /** Markets that one call reads; default 100. */
-  readonly marketsPerCall?: number;
-  /** How plans and answers are worked through in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
 }
 
 /** Create the reader of one chain. */
-export function createChainReader(deps: ChainReaderDeps): ChainReader {
-  const { nodes, chain, clock, slicing = betweenEvents } = deps;
+export function createChainReader({ nodes, chain, clock }: ChainReaderDeps): ChainReader {
   const { chainId, contracts } = chain;
-  const executor = createExecutor({ chainId, multicall3: contracts.multicall3, clock, slicing });
-  const readMarkets = createMarketReading(deps);
-  // What belongs to somebody else may burn the gas of a whole call, or answer with megabytes: it harms nobody else.
-  const isolating = createIsolatingExecutor({ chainId, multicall3: contracts.multicall3, clock, slicing });
+  const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });
+  const readMarkets = createMarketReading(chain, readAt);
   return {
     chainId,
     readDeployment: (deployed, options) =>
       nodes.read(async (reading) => {
         const plan = planDeploymentFacts(deployed);
         const [{ block, results }, code] = await Promise.all([
-          isolating.execute(reading, [...plan, ...planTokenContracts(deployed)], options),
+          // What belongs to somebody else may burn the gas of a whole call, or answer with megabytes: it harms nobody else.
+          readAt(reading, [...plan, ...planTokenContracts(deployed)], { ...options, isolate: true }),
           readCode(reading, codeAddresses(deployed), options),
         ]);
         return {
@@ -89,7 +81,7 @@ export function createChainReader(deps: ChainReaderDeps): ChainReader {
       const rated = tokens.filter(isRated);
       const unrated = tokens.filter((token) => !isRated(token));
       const { block, results } = await nodes.read(
-        (reading) => executor.execute(reading, planOnchainRates(rated), options),
+        (reading) => readAt(reading, planOnchainRates(rated), options),
         options,
       );
       const { values, failures } = foldOnchainRates(rated, results);

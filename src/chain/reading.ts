@@ -21,6 +21,13 @@ export interface Reading {
   readonly client: ChainClient;
   readonly block: NamedBlock;
   readonly at: BlockName;
+  /** What the node takes, as far as it was known when the reading began. */
+  readonly limits: {
+    /** Gas of one call; `null` = not known. */
+    readonly callGas: bigint | null;
+    /** Calls in one HTTP request. */
+    readonly batchSize: number;
+  };
   /** What the node can do; waits for the first probe. */
   capabilities(): Promise<NodeCapabilities>;
   /** Say that a method which the probe believed in has failed: it is not used before the next probe. */

@@ -1,10 +1,14 @@
 import type { FailureReason } from '../domain/facts.ts';
 import type { Address, Hex } from '../shared/ids.ts';
 
-/** One read of one contract, as data: the executor knows nothing about what it means. */
+/** One read of one contract, as data: who sends it knows nothing about what it means. */
 export interface Call {
   readonly to: Address;
   readonly data: Hex;
+  /** What it usually takes, by which multicalls are cut; 20,000 when left out. */
+  readonly gas?: bigint;
+  /** Contracts may lack this view: that it reverts without a word says nothing about the gas. */
+  readonly mayBeAbsent?: boolean;
 }
 
 export type CallResult =
@@ -19,7 +23,7 @@ export interface BlockRef {
 }
 
 export interface ReadOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What came per key, and why not for the others. Every asked key stands in exactly one of the two. */

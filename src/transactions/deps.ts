@@ -1,4 +1,5 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
+import { createReadAt } from '../chain/read-at.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
 import { isStale, stampOf } from '../domain/freshness/stamp.ts';
@@ -64,7 +65,7 @@ export function createNodes(
     if (!on || !known || !at) throw new Error(`no node is configured for chain ${chainId}`);
     const session = on.session({ prefers: canSimulate });
     return {
-      reader: createLatestReader(session, at.multicall3, clock),
+      reader: createLatestReader(session, createReadAt({ chainId, multicall3: at.multicall3, clock })),
       simulator: createSimulator(session, known, (way) => onSimulated(chainId, way)),
     };
   };

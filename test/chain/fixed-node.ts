@@ -20,6 +20,8 @@ export interface FixedNode {
   readonly chainId?: ChainId;
   readonly rpcUrl: string;
   readonly timeoutMs?: number;
+  /** Default: 500. */
+  readonly batchSize?: number;
   /** Default: the real one. */
   readonly clock?: Clock;
   /** Told of every HTTP request. */
@@ -27,7 +29,14 @@ export interface FixedNode {
 }
 
 /** One node of a chain that is not probed, and tried once. */
-export function fixedNode({ chainId = 1, rpcUrl, timeoutMs, clock = systemClock, onRequest }: FixedNode): ChainNodes {
+export function fixedNode({
+  chainId = 1,
+  rpcUrl,
+  timeoutMs,
+  batchSize,
+  clock = systemClock,
+  onRequest,
+}: FixedNode): ChainNodes {
   return createChainNodes({
     chainId,
     urls: [rpcUrl],
@@ -39,6 +48,6 @@ export function fixedNode({ chainId = 1, rpcUrl, timeoutMs, clock = systemClock,
       onRequest?.();
       return fetch(input, init);
     },
-    probe: async () => ({ ...CAPABLE, chainId }),
+    probe: async () => ({ ...CAPABLE, chainId, ...(batchSize === undefined ? {} : { batchSize }) }),
   });
 }

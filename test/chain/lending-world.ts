@@ -8,14 +8,13 @@ import {
   numberToHex,
   pad,
   toFunctionSelector,
-  zeroAddress,
 } from 'viem';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import { type Chain, createCatalog, curatedChains, type Market } from '../../src/catalog/index.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
-import { type ScriptedNode, startScriptedNode } from './scripted-node.ts';
+import { type Answer, type ScriptedNode, startScriptedNode } from './scripted-node.ts';
 
 export const chain = createCatalog(curatedChains).chains[0] as Chain;
 export const template = chain.markets[0] as Market;
@@ -27,27 +26,22 @@ const PRICE_SELECTOR = toFunctionSelector(getAbiItem({ abi: oracleAbi, name: 'pr
 
 export interface LendingWorld {
   readonly node: ScriptedNode;
-  /** Markets that the protocol knows, by id. */
-  readonly created: Map<string, Market>;
   /** Return data by address, address and selector, or market; what is not here is answered as a sound contract would. */
-  readonly script: Map<string, Hex | 'revert'>;
+  readonly script: Map<string, Answer>;
   /** Create many markets that exist nowhere else, each with an oracle of its own. */
   markets(count: number): readonly Market[];
-  /** Make a market known to the protocol. */
-  exists(market: Market): Market;
 }
 
 /** A chain that exists only as answers: the lending protocol, two rate models and any number of oracles. */
 export async function startLendingWorld(): Promise<LendingWorld> {
-  const created = new Map<string, Market>();
-  const script = new Map<string, Hex | 'revert'>();
+  const script = new Map<string, Answer>();
 
-  const contracts = (to: Address, data: Hex): Hex | 'revert' => {
+  const contracts = (to: Address, data: Hex): Answer => {
     const scripted = script.get(to) ?? script.get(to + data.slice(0, 10));
     if (scripted !== undefined) return scripted;
     if (to === MORPHO) {
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
-      if (functionName === 'idToMarketParams') return paramsAnswer(created.get(args[0]));
+      if (functionName !== 'market') throw new Error(functionName);
       return script.get(args[0]) ?? marketAnswer([1000n, 900n, 500n, 400n, node.timestamp - 60n, 0n]);
     }
     if (to === IRM || to === OTHER_IRM) {
@@ -58,43 +52,27 @@ export async function startLendingWorld(): Promise<LendingWorld> {
     }
     if (to.startsWith('0x0000000000000000000000')) {
       // Of its own kind, unless the script says otherwise: it names no feeds.
-      if (data !== PRICE_SELECTOR) return 'revert';
+      if (data !== PRICE_SELECTOR) return 'silence';
       return encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: PRICE });
     }
     throw new Error(`call to ${to}`);
   };
 
   const node = await startScriptedNode(chain.contracts.multicall3, contracts);
-  const exists = (market: Market): Market => {
-    created.set(market.id, market);
-    return market;
-  };
   return {
     node,
-    created,
     script,
-    exists,
     markets: (count) =>
-      Array.from({ length: count }, (_, i) =>
-        exists({
-          ...template,
-          id: keccak256(numberToHex(i)) as MarketId,
-          irm: IRM,
-          oracle: getAddress(pad(numberToHex(0x10000 + i), { size: 20 })),
-        }),
-      ),
+      Array.from({ length: count }, (_, i) => ({
+        ...template,
+        id: keccak256(numberToHex(i)) as MarketId,
+        irm: IRM,
+        oracle: getAddress(pad(numberToHex(0x10000 + i), { size: 20 })),
+      })),
   };
 }
 
 /** What `market` returns. */
 export function marketAnswer(result: readonly [bigint, bigint, bigint, bigint, bigint, bigint]): Hex {
   return encodeFunctionResult({ abi: morphoBlueAbi, functionName: 'market', result });
-}
-
-/** What `idToMarketParams` returns: zeros for a market that was never created. */
-function paramsAnswer(market: Market | undefined): Hex {
-  const result = market
-    ? ([market.loan.address, market.collateral.address, market.oracle, market.irm, market.lltv] as const)
-    : ([zeroAddress, zeroAddress, zeroAddress, zeroAddress, 0n] as const);
-  return encodeFunctionResult({ abi: morphoBlueAbi, functionName: 'idToMarketParams', result });
 }

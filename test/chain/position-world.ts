@@ -16,7 +16,7 @@ import { createPositionReader, type PositionReader } from '../../src/chain/posit
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../../src/shared/ids.ts';
 import { fixedNode } from './fixed-node.ts';
-import { type ScriptedNode, startScriptedNode } from './scripted-node.ts';
+import { type Answer, type ScriptedNode, startScriptedNode } from './scripted-node.ts';
 
 export const catalog = createCatalog(curatedChains);
 
@@ -46,7 +46,7 @@ export interface PositionWorld {
   /** The proxy made with a nonce belongs to somebody else from now on. */
   reorganize(nonce: number, wallet: Address): void;
   /** Replace a wallet's answer. */
-  poison(wallet: Address, answer: Hex | 'revert'): void;
+  poison(wallet: Address, answer: Answer): void;
 }
 
 export function walletOf(n: number): Address {
@@ -61,12 +61,12 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
   const owners: Address[] = [zeroAddress];
   const arrays = new Map<Address, { position: ScriptedPosition; proxy: Address }[]>();
   const held = new Map<string, { collateral: bigint; borrowShares: bigint }>();
-  const poisoned = new Map<Address, Hex | 'revert'>();
+  const poisoned = new Map<Address, Answer>();
   const byProxy = new Map<Address, number>();
-  const oracles = new Set(chain.markets.map(({ oracle }) => oracle));
+  const ofMarkets = new Set(chain.markets.flatMap(({ oracle, irm }) => [oracle, irm]));
   const keyOf = (marketId: MarketId, account: Address) => `${marketId}:${account}`;
 
-  const contracts = (to: Address, data: Hex): Hex | 'revert' => {
+  const contracts = (to: Address, data: Hex): Answer => {
     if (to === flashLeverage) {
       const { functionName, args } = decodeFunctionData({ abi: flashLeverageAbi, data });
       if (functionName !== 'getUserLeveragePositions') throw new Error(functionName);
@@ -85,13 +85,13 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     if (to === morphoBlue) {
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
       // The markets themselves cannot be read here: wallets are then valued with what is known of them already.
-      if (functionName === 'market' || functionName === 'idToMarketParams') return 'revert';
+      if (functionName === 'market') return 'revert';
       if (functionName !== 'position') throw new Error(functionName);
       const amounts = held.get(keyOf(args[0] as MarketId, args[1])) ?? { collateral: 0n, borrowShares: 0n };
       const result = [0n, amounts.borrowShares, amounts.collateral] as const;
       return encodeFunctionResult({ abi: morphoBlueAbi, functionName, result });
     }
-    if (oracles.has(to)) return 'revert';
+    if (ofMarkets.has(to)) return 'revert';
     const nonce = byProxy.get(to);
     if (nonce === undefined) throw new Error(`call to ${to}`);
     decodeFunctionData({ abi: userProxyAbi, data });

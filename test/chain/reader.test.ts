@@ -7,9 +7,9 @@ import {
   numberToHex,
   pad,
   toFunctionSelector,
-  zeroAddress,
 } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { aggregatorAbi, feedOracleAbi } from '../../src/abi/feeds.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import { savingsRateAbi } from '../../src/abi/savings-rate.ts';
@@ -17,7 +17,6 @@ import type { Market } from '../../src/catalog/index.ts';
 import { type ChainReader, createChainReader } from '../../src/chain/reader.ts';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import { systemClock } from '../../src/shared/clock.ts';
-import { countedSlicing } from '../shared/counted-slicing.ts';
 import { fixedNode } from './fixed-node.ts';
 import {
   chain,
@@ -29,6 +28,8 @@ import {
   startLendingWorld,
   template,
 } from './lending-world.ts';
+
+const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'int256' }], [value]);
 
 let world: LendingWorld;
 let counted: number;
@@ -70,32 +71,31 @@ describe('readLendingState', () => {
     expect([lending.failures.size, oracle.failures.size]).toEqual([0, 0]);
   });
 
-  test.each([0, 1, 100, 101, 5_000])('behavior: %i markets are read at one block in 2 requests', async (count) => {
+  test.each([
+    [0, 2],
+    [1, 3],
+    [100, 3],
+    [101, 5],
+    [250, 7],
+  ])('behavior: %i markets are read at one block in %i requests', async (count, requests) => {
     const { lending, oracle } = await reader.readLendingState(world.markets(count));
     expect([lending.values.size, oracle.values.size]).toEqual([count, count]);
-    expect([world.node.requests, counted]).toEqual([2, 2]);
+    expect([world.node.requests, counted]).toEqual([requests, requests]);
     expect([...world.node.blocks]).toEqual([numberToHex(100n)]);
-  });
-
-  test('behavior: plans and answers are worked through in pieces', async () => {
-    const slicing = countedSlicing();
-    const nodes = fixedNode({ rpcUrl: world.node.url });
-    const { lending } = await createChainReader({ nodes, clock: systemClock, chain, slicing }).readLendingState(
-      world.markets(40),
-    );
-    expect(lending.values.size).toBe(40);
-    // At least once per row, and once per call for its question and its answer.
-    expect(slicing.pauses()).toBeGreaterThanOrEqual(40 + 2);
   });
 
   test('behavior: an oracle that several markets share is read once and answers for all', async () => {
     const [a, b] = world.markets(2) as [Market, Market];
-    const { oracle } = await reader.readLendingState([a, world.exists({ ...b, oracle: a.oracle })]);
+    const { oracle } = await reader.readLendingState([a, { ...b, oracle: a.oracle }]);
     expect([...oracle.values.keys()]).toEqual([a.oracle]);
+    // Time and chain, two calls for each market and five for the oracle; then both rates.
+    expect(world.node.multicalls).toEqual([2 + 4 + 5, 2 + 2]);
   });
 
   test.each([
     ['reverts', 'revert', 'reverted'],
+    ['reverts without a reason', 'silence', 'reverted'],
+    ['uses up the gas of its multicall', 'burn', 'reverted'],
     ['answers zero', encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: 0n }), 'implausible'],
     ['answers nothing, like an account without code', '0x', 'malformed'],
   ] as const)('behavior: an oracle that %s fails alone', async (_what, answer, reason) => {
@@ -105,6 +105,29 @@ describe('readLendingState', () => {
     const { lending, oracle } = await reader.readLendingState(all);
     expect([...oracle.failures]).toEqual([[bad.oracle, reason]]);
     expect([oracle.values.size, lending.values.size]).toEqual([4, 5]);
+  });
+
+  test('behavior: a feed that is gone leaves its date out, and nothing else', async () => {
+    const [a, b] = world.markets(2) as [Market, Market];
+    const feeds = [getAddress(pad('0xfeed01', { size: 20 })), getAddress(pad('0xfeed02', { size: 20 }))] as const;
+    const views = ['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const;
+    for (const [i, name] of views.entries()) {
+      const selector = toFunctionSelector(getAbiItem({ abi: feedOracleAbi, name }));
+      world.script.set(a.oracle + selector, word(BigInt(feeds[i] ?? 0)));
+    }
+    const round = [1n, 2n, 3n, 1_699_999_000n, 1n] as const;
+    world.script.set(feeds[0], 'burn');
+    world.script.set(
+      feeds[1],
+      encodeFunctionResult({ abi: aggregatorAbi, functionName: 'latestRoundData', result: round }),
+    );
+    const { lending, oracle } = await reader.readLendingState([a, b]);
+    expect(oracle.values.get(a.oracle)?.feeds).toEqual([
+      { address: feeds[0] },
+      { address: feeds[1], updatedAt: 1_699_999_000n },
+    ]);
+    expect(oracle.values.get(b.oracle)).toEqual({ price: PRICE, blockNumber: 100n });
+    expect([lending.failures.size, oracle.failures.size]).toEqual([0, 0]);
   });
 
   test.each([
@@ -145,25 +168,14 @@ describe('readLendingState', () => {
     await expect(impatient.readLendingState(world.markets(1), { signal })).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  test('behavior: a market that was never created is missing, and so is its oracle; others stand', async () => {
-    const [a, b] = world.markets(2) as [Market, Market];
-    world.created.delete(a.id);
-    world.script.set(a.id, marketAnswer([0n, 0n, 0n, 0n, 0n, 0n]));
-    world.script.set(zeroAddress, '0x');
-    const { lending, oracle } = await reader.readLendingState([a, b]);
-    expect([[...lending.failures], [...oracle.failures]]).toEqual([[[a.id, 'missing']], [[a.oracle, 'missing']]]);
-    expect([[...lending.values.keys()], [...oracle.values.keys()]]).toEqual([[b.id], [b.oracle]]);
-  });
-
-  test('behavior: without the protocol nothing is known, and nothing made up', async () => {
+  test('behavior: without the protocol no state is known, and none made up; oracles stand for themselves', async () => {
     world.script.set(MORPHO, '0x');
     const all = world.markets(2);
     const { lending, oracle } = await reader.readLendingState(all);
-    expect([lending.values.size, oracle.values.size]).toEqual([0, 0]);
-    expect([...lending.failures.values(), ...oracle.failures.values()]).toEqual(Array(4).fill('malformed'));
+    expect([...lending.failures.values()]).toEqual(['malformed', 'malformed']);
+    expect([lending.values.size, oracle.values.size]).toEqual([0, 2]);
   });
 
-  const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'int256' }], [value]);
   test.each([
     ['rateAtTarget', 'revert', 'reverted'],
     ['rateAtTarget', '0x', 'malformed'],
@@ -176,9 +188,8 @@ describe('readLendingState', () => {
     ['borrowRateView', word(2n ** 200n), 'implausible'],
   ] as const)("behavior: a market whose model's %s is %s fails alone", async (name, answer, reason) => {
     const [a, b] = world.markets(2) as [Market, Market];
-    world.exists({ ...b, irm: OTHER_IRM });
     world.script.set(OTHER_IRM + toFunctionSelector(getAbiItem({ abi: irmAbi, name })), answer);
-    const { lending, oracle } = await reader.readLendingState([a, b]);
+    const { lending, oracle } = await reader.readLendingState([a, { ...b, irm: OTHER_IRM }]);
     expect([[...lending.failures], [...lending.values.keys()]]).toEqual([[[b.id, reason]], [a.id]]);
     expect(oracle.values.size).toBe(2);
   });

@@ -11,15 +11,21 @@ import {
 import { multicall3Abi } from '../../src/abi/multicall3.ts';
 import type { NamedBlock } from '../../src/chain/reading.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import { createScriptedFeedLens, createScriptedLens, isFeedLens, isLens } from './scripted-lens.ts';
 
-/** One inner call of a multicall or of the lens; the answer is return data or a revert. Throwing makes the node loud. */
-export type Contracts = (to: Address, data: Hex) => Hex | 'revert';
+/**
+ * What becomes of one inner call of a multicall: return data, a revert with a reason, or without one. `burn` = it uses up the
+ * gas, so that every later call of its multicall fails without a reason.
+ */
+export type Answer = Hex | 'revert' | 'silence' | 'burn';
+/** Throwing makes the node loud. */
+export type Contracts = (to: Address, data: Hex) => Answer;
 
 export interface ScriptedNode {
   readonly url: string;
   /** HTTP requests received. */
   requests: number;
+  /** How many calls each multicall had, its frame included. */
+  readonly multicalls: number[];
   /** Blocks at which calls were asked. */
   readonly blocks: Set<string>;
   /** What was asked that the script does not know. A test that leaves something here has failed. */
@@ -29,9 +35,9 @@ export interface ScriptedNode {
   chainId: number;
   /** Instead of answering: this status, or never. */
   broken: { readonly status: number; readonly headers?: Record<string, string> } | 'hang' | 'garbage' | null;
-  /** Calls that the node refuses with an error of its own, as one that runs out of gas. */
+  /** Multicalls that the node refuses with an error of its own, as one that runs out of gas. */
   refuses: (data: Hex) => boolean;
-  /** What becomes of an answer of the lens on its way. */
+  /** What becomes of the answer to a multicall on its way. */
   alters: (answer: Hex, asked: Hex) => Hex;
   /** Further methods that the node knows, and their results. */
   readonly methods: Map<string, (params: readonly unknown[]) => unknown>;
@@ -63,18 +69,18 @@ export function blockOf({
 
 const TIMESTAMP = toFunctionSelector('getCurrentBlockTimestamp()');
 const CHAIN_ID = toFunctionSelector('getChainId()');
+/** The selector of Error(string). */
+const REASON: Hex = '0x08c379a0';
 
-/** Start a JSON-RPC node on loopback that knows one multicall contract, runs the lens, and whatever `contracts` answers. */
+/** Start a JSON-RPC node on loopback that knows one multicall contract, and whatever `contracts` answers. */
 export async function startScriptedNode(multicall3: Address, contracts: Contracts): Promise<ScriptedNode> {
   const word = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value]);
-  const inner = (to: Address, data: Hex): Hex | 'revert' => {
+  const inner = (to: Address, data: Hex): Answer => {
     if (to.toLowerCase() !== multicall3.toLowerCase()) return contracts(to, data);
     if (data === TIMESTAMP) return word(node.timestamp);
     if (data === CHAIN_ID) return word(BigInt(node.chainId));
     throw new Error(`multicall3 ${data}`);
   };
-  const lens = createScriptedLens(contracts);
-  const feedLens = createScriptedFeedLens(contracts);
   const answer = ({ method, params }: RpcRequest): unknown => {
     if (method === 'eth_getBlockByNumber' && params?.[0] === 'latest') return headOf(node);
     const scripted = node.methods.get(method);
@@ -82,20 +88,19 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
     if (method !== 'eth_call') throw new Error(method);
     const [call, block] = params as [{ to?: Address; data: Hex }, string];
     node.blocks.add(block);
-    if (call.to === undefined && isLens(call.data)) {
-      return node.alters(lens(call.data, node.timestamp, node.chainId), call.data);
-    }
-    if (call.to === undefined && isFeedLens(call.data)) return feedLens(call.data, node.timestamp, node.chainId);
     if (call.to?.toLowerCase() !== multicall3.toLowerCase()) throw new Error(`eth_call to ${call.to}`);
     const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data: call.data });
     if (functionName !== 'aggregate3') throw new Error(functionName);
+    node.multicalls.push(args[0].length);
+    let isBurnt = false;
     const result = args[0].map(({ target, callData }) => {
-      const returned = inner(target, callData);
-      return returned === 'revert'
-        ? { success: false, returnData: '0x' as Hex }
-        : { success: true, returnData: returned };
+      const returned = isBurnt ? 'silence' : inner(target, callData);
+      isBurnt ||= returned === 'burn';
+      if (returned === 'revert') return { success: false, returnData: REASON };
+      if (returned === 'silence' || returned === 'burn') return { success: false, returnData: '0x' as const };
+      return { success: true, returnData: returned };
     });
-    return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
+    return node.alters(encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result }), call.data);
   };
   const respond = (request: RpcRequest): unknown => {
     const [call] = (request.params ?? []) as [{ data: Hex }?];
@@ -128,6 +133,7 @@ export async function startScriptedNode(multicall3: Address, contracts: Contract
   const node: ScriptedNode = {
     url: `http://127.0.0.1:${address.port}`,
     requests: 0,
+    multicalls: [],
     blocks: new Set(),
     unknown: [],
     methods: new Map(),

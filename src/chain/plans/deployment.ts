@@ -90,7 +90,7 @@ export function planDeploymentFacts(chain: Chain): readonly Call[] {
       data: encodeFunctionData({ abi: abi as Abi, functionName }),
     })),
     ...chain.markets.flatMap(({ id }) => [of('isSupportedMarket', id), of('s_isCorrelated', id), paramsOf(id)]),
-  ];
+  ].map((call) => ({ ...call, mayBeAbsent: true }));
 }
 
 type MarketView = 'isSupportedMarket' | 's_isCorrelated';

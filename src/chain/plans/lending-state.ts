@@ -1,97 +1,87 @@
+import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData } from 'viem';
+import { irmAbi } from '../../abi/irm.ts';
+import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Market } from '../../catalog/types.ts';
-import type { FailureReason, LendingState, OraclePrice } from '../../domain/facts.ts';
-import type { Address, MarketId } from '../../shared/ids.ts';
-import type { Decoded } from '../decode.ts';
-import type { LensCall } from '../lens/lens.ts';
-import { decodeLensPrice, decodeLensState, encodeLens } from '../lens/lens-words.ts';
-import type { BlockRef, CallResult, Readings } from '../types.ts';
+import type { LendingState } from '../../domain/facts.ts';
+import type { Address } from '../../shared/ids.ts';
+import { type Decoded, decoded } from '../decode.ts';
+import type { BlockRef, Call, CallResult } from '../types.ts';
 
-/** Work that a large chain makes long: whoever runs it may pause between any two steps. */
-type Steps<T> = Generator<void, T, void>;
+/** What is read of a market before its rate can be asked for. */
+export type StoredState = Omit<LendingState, 'borrowRate'>;
 
-/** A call of the lens, and the markets in the order of its rows. */
-export interface LendingQuestion extends LensCall {
-  readonly markets: readonly Market[];
-}
+const WAD = 10n ** 18n;
+/** The protocol's own ceiling for a fee. */
+const MAX_FEE = WAD / 4n;
+/** Far above the model's maximum of 800 % a year: above it, a rate is no rate. */
+const MAX_RATE_PER_SECOND = (100n * WAD) / 31_536_000n;
+const BORROW_RATE_GAS = 30_000n;
 
-export interface LendingReadings {
-  readonly lending: Readings<MarketId, LendingState>;
-  readonly oracle: Readings<Address, OraclePrice>;
+const MARKET = prepareEncodeFunctionData({ abi: morphoBlueAbi, functionName: 'market' });
+const RATE_AT_TARGET = prepareEncodeFunctionData({ abi: irmAbi, functionName: 'rateAtTarget' });
+const BORROW_RATE_VIEW = prepareEncodeFunctionData({ abi: irmAbi, functionName: 'borrowRateView' });
+
+/** Plan the first round: what is stored of each market, two calls each. */
+export function planStored(morphoBlue: Address, markets: readonly Market[]): readonly Call[] {
+  return markets.flatMap(({ id, irm }) => [
+    { to: morphoBlue, data: encodeFunctionData({ ...MARKET, args: [id] }) },
+    { to: irm, data: encodeFunctionData({ ...RATE_AT_TARGET, args: [id] }) },
+  ]);
 }
 
 /**
- * Three limits, of which the first counts. Gas: a market takes 34,000 to read, its oracle usually some 60,000, its row 32,000 to
- * return; with what the lens keeps for one more oracle a hundred fit into the 16.7 million of a transaction since Osaka
- * (EIP-7825), and leave room for ten oracles that burn theirs in the 50 million that geth gives a call (`--rpc.gascap`).
- * What is returned counts as code of at most 24,576 bytes (EIP-170), 153 markets; what is sent as creation code of at most
- * 49,152 bytes (EIP-3860), 1,500 markets.
+ * Fold its answers, in the order of the markets. One that was never created is `missing`; one that lent more than it has, or
+ * that was updated after the block, is `implausible`.
  */
-export const MARKETS_PER_CALL = 100;
-
-/** Plan the calls that read all markets. At least one, which also tells the block's time: of no market, where there is none. */
-export function* planLendingState(
-  morphoBlue: Address,
+export function foldStored(
   markets: readonly Market[],
-  marketsPerCall: number = MARKETS_PER_CALL,
-): Steps<readonly LendingQuestion[]> {
-  const questions: LendingQuestion[] = [];
-  for (let at = 0; at === 0 || at < markets.length; at += marketsPerCall) {
-    const some = markets.slice(at, at + marketsPerCall);
-    const ids = some.map(({ id }) => id);
-    questions.push({ markets: some, count: some.length, data: encodeLens(morphoBlue, ids) });
-    yield;
-  }
-  return questions;
-}
-
-/** Fold the answers, in the order of the questions. An oracle that several markets share has one reading. */
-export function* foldLendingState(
-  questions: readonly LendingQuestion[],
   results: readonly CallResult[],
   block: BlockRef,
-): Steps<LendingReadings> {
-  const lending = emptyReadings<MarketId, LendingState>();
-  const oracle = emptyReadings<Address, OraclePrice>();
-  for (const [call, { markets }] of questions.entries()) {
-    const result = results[call] ?? { ok: false, reason: 'malformed' };
-    for (const [row, market] of markets.entries()) {
-      const state = result.ok ? decodeLensState(result.data, row, block) : result;
-      put(lending, market.id, state);
-      // Asked in two calls, it may have answered in one of them only.
-      if (!oracle.values.has(market.oracle)) {
-        const price = result.ok ? decodeLensPrice(result.data, row) : result;
-        put(oracle, market.oracle, priceAt(price, state, block));
-      }
-      yield;
-    }
-  }
-  return { lending, oracle };
+): readonly Decoded<StoredState>[] {
+  return markets.map((_, i) => {
+    const row = decoded(results[2 * i], 6, (data) => totalsOf(data, block));
+    const rate = decoded(results[2 * i + 1], 1, (data) =>
+      rateOf(decodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', data })),
+    );
+    if (!row.ok) return row;
+    return rate.ok ? { ok: true, value: { ...row.value, rateAtTarget: rate.value } } : rate;
+  });
 }
 
-/** Sort decoded answers into values and failures. */
-export function readingsOf<K extends string, T>(decoded: readonly (readonly [K, Decoded<T>])[]): Readings<K, T> {
-  const readings = emptyReadings<K, T>();
-  for (const [key, result] of decoded) put(readings, key, result);
-  return readings;
+/** Plan the second round: the rate that follows from what is stored, one call for each market of which it is known. */
+export function planBorrowRates(markets: readonly Market[], stored: readonly Decoded<StoredState>[]): readonly Call[] {
+  return markets.flatMap(({ loan, collateral, oracle, irm, lltv }, i) => {
+    const state = stored[i];
+    if (!state?.ok) return [];
+    const params = { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+    const data = encodeFunctionData({ ...BORROW_RATE_VIEW, args: [params, state.value] });
+    return [{ to: irm, data, gas: BORROW_RATE_GAS }];
+  });
 }
 
-interface Sorted<K extends string, T> extends Readings<K, T> {
-  readonly values: Map<K, T>;
-  readonly failures: Map<K, FailureReason>;
+/** Fold its answers, in the order of `planBorrowRates`, into whole states in the order of the markets. */
+export function foldBorrowRates(
+  stored: readonly Decoded<StoredState>[],
+  results: readonly CallResult[],
+): readonly Decoded<LendingState>[] {
+  let next = 0;
+  return stored.map((state) => {
+    if (!state.ok) return state;
+    const rate = decoded(results[next++], 1, (data) => rateOf(BigInt(data)));
+    return rate.ok ? { ok: true, value: { ...state.value, borrowRate: rate.value } } : rate;
+  });
 }
 
-function emptyReadings<K extends string, T>(): Sorted<K, T> {
-  return { values: new Map(), failures: new Map() };
+function totalsOf(data: `0x${string}`, block: BlockRef) {
+  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] =
+    decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'market', data });
+  if (lastUpdate === 0n) return 'missing';
+  if (totalBorrowAssets > totalSupplyAssets || fee > MAX_FEE || lastUpdate > block.timestamp) return 'implausible';
+  const { number: blockNumber, timestamp: blockTimestamp } = block;
+  const totals = { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares };
+  return { ...totals, lastUpdate, fee, blockNumber, blockTimestamp };
 }
 
-function put<K extends string, T>({ values, failures }: Sorted<K, T>, key: K, result: Decoded<T>): void {
-  if (!result.ok) return void failures.set(key, result.reason);
-  values.set(key, result.value);
-  failures.delete(key);
-}
-
-/** The oracle of a market that was never created is nobody's: the lens knows it through the market alone. */
-function priceAt(price: Decoded<bigint>, state: Decoded<LendingState>, block: BlockRef): Decoded<OraclePrice> {
-  if (price.ok) return { ok: true, value: { price: price.value, blockNumber: block.number } };
-  return !state.ok && state.reason === 'missing' ? state : price;
+function rateOf(rate: bigint) {
+  return rate < 0n || rate > MAX_RATE_PER_SECOND ? 'implausible' : rate;
 }

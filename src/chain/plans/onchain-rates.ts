@@ -2,9 +2,8 @@ import { encodeFunctionData } from 'viem';
 import { savingsRateAbi } from '../../abi/savings-rate.ts';
 import type { Token } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
-import { decodeRayRate } from '../decode.ts';
+import { decodeRayRate, readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
-import { readingsOf } from './lending-state.ts';
 
 /** A token whose growth per second can be asked of its contract. */
 export type RatedToken = Token & { readonly onchainRate: NonNullable<Token['onchainRate']> };
@@ -27,7 +26,5 @@ export function foldOnchainRates(
   tokens: readonly RatedToken[],
   results: readonly CallResult[],
 ): Readings<Address, bigint> {
-  return readingsOf(
-    tokens.map(({ address }, i) => [address, decodeRayRate(results[i] ?? { ok: false, reason: 'malformed' })]),
-  );
+  return readingsOf(tokens.map(({ address }, i) => [address, decodeRayRate(results[i])]));
 }

@@ -1,21 +1,25 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData } from 'viem';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
-import { type Decoded, decoded } from '../decode.ts';
+import { type Decoded, decoded, readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
-import { readingsOf } from './lending-state.ts';
 
 /** Position arrays as FlashLeverage keeps them; what each proxy holds is asked next. */
 export type PositionArray = readonly Omit<HeldPosition, 'collateral' | 'borrowShares'>[];
+
+/** Each position takes five storage slots to read. */
+const ARRAY_GAS = 400_000n;
+const POSITION = prepareEncodeFunctionData({ abi: morphoBlueAbi, functionName: 'position' });
 
 /** Plan the first round: every wallet's array of positions. */
 export function planPositionArrays(flashLeverage: Address, wallets: readonly Address[]): readonly Call[] {
   return wallets.map((wallet) => ({
     to: flashLeverage,
     data: encodeFunctionData({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', args: [wallet] }),
+    gas: ARRAY_GAS,
   }));
 }
 
@@ -24,7 +28,7 @@ export function foldPositionArrays(
   wallets: readonly Address[],
   results: readonly CallResult[],
 ): Readings<Address, PositionArray> {
-  return readingsOf(wallets.map((wallet, i) => [wallet, decodeArray(at(results, i))] as const));
+  return readingsOf(wallets.map((wallet, i) => [wallet, decodeArray(results[i])] as const));
 }
 
 /** What one account holds on one market: a proxy for its position, or a wallet on a stock market. */
@@ -48,7 +52,7 @@ export function holdingsOf(
 export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]): readonly Call[] {
   return holdings.map(({ marketId, account }) => ({
     to: morphoBlue,
-    data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'position', args: [marketId, account] }),
+    data: encodeFunctionData({ ...POSITION, args: [marketId, account] }),
   }));
 }
 
@@ -66,7 +70,7 @@ export function foldHoldings(
   const read = [...arrays.values].map(([wallet, array]): [Address, Decoded<WalletHoldings>] => {
     let failure: FailureReason | undefined;
     const amounts = (): Amounts => {
-      const answer = decodeAmounts(at(results, next++));
+      const answer = decodeAmounts(results[next++]);
       if (!answer.ok) failure ??= answer.reason;
       return answer.ok ? answer.value : NOTHING;
     };
@@ -87,8 +91,8 @@ function holdsSomething({ collateral, borrowShares }: Amounts): boolean {
   return collateral > 0n || borrowShares > 0n;
 }
 
-function decodeArray(result: CallResult): Decoded<PositionArray> {
-  return decoded(result, (data) =>
+function decodeArray(result: CallResult | undefined): Decoded<PositionArray> {
+  return decoded(result, undefined, (data) =>
     decodeFunctionResult({ abi: flashLeverageAbi, functionName: 'getUserLeveragePositions', data }).map(
       (position, id) => ({
         id,
@@ -102,13 +106,9 @@ function decodeArray(result: CallResult): Decoded<PositionArray> {
   );
 }
 
-function decodeAmounts(result: CallResult): Decoded<Amounts> {
-  return decoded(result, (data) => {
+function decodeAmounts(result: CallResult | undefined): Decoded<Amounts> {
+  return decoded(result, undefined, (data) => {
     const [, borrowShares, collateral] = decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'position', data });
     return { collateral, borrowShares };
   });
-}
-
-function at(results: readonly CallResult[], index: number): CallResult {
-  return results[index] ?? { ok: false, reason: 'malformed' };
 }

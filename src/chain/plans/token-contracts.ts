@@ -3,8 +3,8 @@ import { erc20Abi } from '../../abi/erc20.ts';
 import type { Chain } from '../../catalog/types.ts';
 import type { TokenContract } from '../../domain/facts.ts';
 import type { Address } from '../../shared/ids.ts';
+import { readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
-import { readingsOf } from './lending-state.ts';
 
 /** Longer symbols are cut: nobody's token is known by more. */
 const MAX_SYMBOL = 32;

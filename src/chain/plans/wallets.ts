@@ -12,6 +12,8 @@ export interface ProxyOwners {
   readonly failures: ReadonlyMap<number, FailureReason>;
 }
 
+/** A proxy asks its implementation. */
+const OWNER_GAS = 12_000n;
 const S_USER = encodeFunctionData({ abi: userProxyAbi, functionName: 's_user' });
 
 /** Tell the address of the contract that an account created with a nonce, by plain CREATE. */
@@ -21,7 +23,7 @@ export function proxyAddress(flashLeverage: Address, nonce: number): Address {
 
 /** Plan one read of the owner per created contract. */
 export function planProxyOwners(flashLeverage: Address, nonces: readonly number[]): readonly Call[] {
-  return nonces.map((nonce) => ({ to: proxyAddress(flashLeverage, nonce), data: S_USER }));
+  return nonces.map((nonce) => ({ to: proxyAddress(flashLeverage, nonce), data: S_USER, gas: OWNER_GAS }));
 }
 
 /** Fold the answers, in the order of `planProxyOwners`. */
@@ -34,7 +36,7 @@ export function foldProxyOwners(
   const failures = new Map<number, FailureReason>();
   const nobody = new Set<Address>([zeroAddress, getAddress(flashLeverage)]);
   for (const [i, nonce] of nonces.entries()) {
-    const owner = decoded(results[i] ?? { ok: false, reason: 'malformed' }, (data) => ({
+    const owner = decoded(results[i], undefined, (data) => ({
       address: decodeFunctionResult({ abi: userProxyAbi, functionName: 's_user', data }),
     }));
     if (!owner.ok) failures.set(nonce, owner.reason);

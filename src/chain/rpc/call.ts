@@ -3,14 +3,20 @@ import type { Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import { toChainReadError } from './errors.ts';
 
+export interface CallOptions extends ReadOptions {
+  /** At the newest final block rather than at that of the reading. */
+  readonly finalized?: boolean | undefined;
+}
+
 /** Run a call at the block of a reading; without a receiver the data is creation code. @throws ChainReadError */
 export async function callAt(
   { client, at }: Reading,
-  call: { readonly to?: Address; readonly data: Hex },
-  { signal }: ReadOptions = {},
+  call: { readonly to?: Address; readonly data: Hex; readonly gas?: Hex },
+  { signal, finalized }: CallOptions = {},
 ): Promise<Hex> {
   try {
-    return await client.request({ method: 'eth_call', params: [call, at] }, signal ? { signal } : {});
+    const params = [call, finalized ? 'finalized' : at] as [typeof call, Hex];
+    return await client.request({ method: 'eth_call', params }, signal ? { signal } : {});
   } catch (error) {
     throw toChainReadError(error, signal);
   }

@@ -81,12 +81,12 @@ export function createNode(deps: NodeDeps): Node {
   let probeDueMs = 0;
 
   const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
+  const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
   const clientOf = (timeoutMs: number): ChainClient => {
-    const batchSize = known?.batchSize ?? UNKNOWN_BATCH;
-    const key = `${timeoutMs} ${batchSize}`;
+    const key = `${timeoutMs} ${batchSize()}`;
     const made = clients.get(key);
     if (made) return made;
-    const limits = { timeoutMs, retryCount, batchSize };
+    const limits = { timeoutMs, retryCount, batchSize: batchSize() };
     const client = createChainClient({ chainId, rpcUrl: url, ...limits }, { fetch, timeouts });
     clients.set(key, client);
     return client;
@@ -136,6 +136,7 @@ export function createNode(deps: NodeDeps): Node {
         client: clientOf(timeoutMs),
         block,
         at: nameOf(block, capabilities),
+        limits: { callGas: capabilities.callGas, batchSize: batchSize() },
         capabilities: async () => (known && isAnswered(known) ? known : probe()),
         distrust(method) {
           if (known?.[method] !== 'works') return;

@@ -3,9 +3,9 @@ import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import type { MarketParams } from '../../catalog/market-id.ts';
 import type { Chain, Market, Token } from '../../catalog/types.ts';
 import type { LendingReading } from '../../chain/markets.ts';
+import { createReadAt } from '../../chain/read-at.ts';
 import { createChainReader, type DeploymentReading } from '../../chain/reader.ts';
 import type { Reading } from '../../chain/reading.ts';
-import { createIsolatingExecutor } from '../../chain/rpc/isolate.ts';
 import type { ChainNodes } from '../../chain/rpc/nodes.ts';
 import type { Call, CallResult, ReadOptions } from '../../chain/types.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -55,14 +55,14 @@ export async function readCatalog(
 ): Promise<CatalogReading> {
   const reader = createChainReader({ nodes, chain, clock });
   const { chainId, contracts } = chain;
-  const executor = createIsolatingExecutor({ chainId, multicall3: contracts.multicall3, clock });
+  const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });
   const [deployment, lending, others] = await Promise.all([
     reader.readDeployment(chain, options),
     reader.readLendingState(chain.markets, options).catch(() => undefined),
     nodes.read(
       async (reading) => ({
         hasCode: await readCodes(reading, chain, options),
-        maxLtv: foldMaxLtv(chain, (await executor.execute(reading, planMaxLtv(chain), options)).results),
+        maxLtv: foldMaxLtv(chain, (await readAt(reading, planMaxLtv(chain), { ...options, isolate: true })).results),
       }),
       options,
     ),

@@ -6,13 +6,11 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
 } from 'viem';
-import { multicall3Abi } from '../../abi/multicall3.ts';
-import { requireBlockTime } from '../../chain/block-time.ts';
-import type { BlockName, Reading } from '../../chain/reading.ts';
-import { ChainReadError, toChainReadError } from '../../chain/rpc/errors.ts';
+import type { ReadAt, ReadAtOptions } from '../../chain/read-at.ts';
+import type { Reading } from '../../chain/reading.ts';
+import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { Session } from '../../chain/rpc/nodes.ts';
 import type { BlockRef, Call } from '../../chain/types.ts';
-import type { Clock } from '../../shared/clock.ts';
 import type { Address, Hex } from '../../shared/ids.ts';
 
 /** One contract read as data: what to ask, and how to understand the answer. */
@@ -58,37 +56,19 @@ export interface LatestReader {
 }
 
 /** Create the reader of one session for building: all of its answers are of the session's block. */
-export function createLatestReader(session: Session, multicall3: Address, clock: Clock): LatestReader {
-  const timeCall: Call = {
-    to: multicall3,
-    data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' }),
-  };
-  const readAt = async <P extends readonly Read<unknown>[]>(
-    { client }: Reading,
-    plan: P,
-    block: BlockName | 'finalized',
-  ) => {
-    const calls = [timeCall, ...plan].map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-    const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] });
-    const answer = await client
-      .request({ method: 'eth_call', params: [{ to: multicall3, data }, block as Hex] })
-      .catch((error: unknown) => {
-        throw toChainReadError(error);
-      });
-    const rows = attempt(() => decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer }));
-    const [time, ...rest] = rows ?? [];
-    if (!time?.success || rest.length !== plan.length) throw new ChainReadError('malformed');
+export function createLatestReader(session: Session, readAt: ReadAt): LatestReader {
+  const answersAt = async <P extends readonly Read<unknown>[]>(reading: Reading, plan: P, options?: ReadAtOptions) => {
+    const { block, results } = await readAt(reading, plan, options);
     const answers = plan.map((read, i) => {
-      const row = rest[i];
-      return row?.success ? attempt(() => read.decode(row.returnData)) : undefined;
+      const result = results[i];
+      return result?.ok ? attempt(() => read.decode(result.data)) : undefined;
     });
-    const timestamp = requireBlockTime(BigInt(time.returnData), clock);
-    return { timestamp, answers: answers as Answers<P> };
+    return { timestamp: block.timestamp, answers: answers as Answers<P> };
   };
   return {
     read: (plan) =>
       session.run(async (reading) => {
-        const { timestamp, answers } = await readAt(reading, plan, reading.at);
+        const { timestamp, answers } = await answersAt(reading, plan);
         const { number, timestamp: named } = reading.block;
         // A number may have become another block since it was told; what is named by its hash cannot.
         return { block: timestamp === named ? { number, timestamp } : { timestamp }, answers };
@@ -96,8 +76,8 @@ export function createLatestReader(session: Session, multicall3: Address, clock:
     readSettled: (plan) =>
       session.run(async (reading) => {
         const [{ answers }, final] = await Promise.all([
-          readAt(reading, plan, reading.at),
-          readAt(reading, plan, 'finalized').catch((error: unknown) => {
+          answersAt(reading, plan),
+          answersAt(reading, plan, { finalized: true }).catch((error: unknown) => {
             if (error instanceof ChainReadError) return undefined;
             throw error;
           }),

@@ -102,11 +102,11 @@ describe('a node that fails', () => {
     },
   );
 
-  test('a refresh of a chain is 2 requests however many markets there are', async () => {
+  test('a refresh of a chain is 3 requests for up to a hundred markets', async () => {
     proxy.set({ kind: 'pass' });
     proxy.taken();
     await service.refresh('lending-state:1');
-    expect(proxy.taken()).toBe(2);
+    expect(proxy.taken()).toBe(3);
   });
 
   test('an older block is not believed', async () => {

@@ -125,7 +125,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
       expect(body.data.wallets).toHaveLength(count);
       counts.push(proxy?.taken());
     }
-    expect(counts).toEqual([3, 3]);
+    expect(counts).toEqual([4, 4]);
   });
 });
 

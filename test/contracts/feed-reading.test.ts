@@ -4,8 +4,6 @@ import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain
 import { feedsOf, oracleSeed } from '../../devnet/seed/oracles.ts';
 import { aggregatorAbi } from '../../src/abi/feeds.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { decodeFeeds, encodeFeedLens } from '../../src/chain/lens/feed-words.ts';
-import { decodeLensHeader } from '../../src/chain/lens/lens-words.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import { fixedNode } from '../chain/fixed-node.ts';
 import { useWorld } from './world.ts';
@@ -19,7 +17,7 @@ beforeAll(async () => {
   artifacts = await compileContracts();
 }, COMPILE_MS);
 
-describe.each([1, 4663])('FeedLens on chain %i', (chainId) => {
+describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
   const world = useWorld(chainId);
   const markets = () => world().row.markets;
   const read = (of: readonly Market[] = markets()): Promise<LendingReading> => {
@@ -93,31 +91,4 @@ describe.each([1, 4663])('FeedLens on chain %i', (chainId) => {
       }
     },
   );
-
-  test('behavior: whatever gas a node gives, what is told is right, and the rest is not known', async () => {
-    const oracles = [...new Set(markets().map(({ oracle }) => oracle))];
-    const whole = await read();
-    let most = -1;
-    for (let gas = 60_000n; gas < 8_000_000n; gas += 71_000n) {
-      const { data } = await world()
-        .client.call({ data: encodeFeedLens(oracles), gas })
-        .catch(() => ({ data: undefined }));
-      if (data === undefined) expect(most).toBe(-1);
-      if (data === undefined) continue;
-      const { count, timestamp } = decodeLensHeader(data);
-      expect(count).toBe(oracles.length);
-      let known = 0;
-      for (const [i, oracle] of oracles.entries()) {
-        const told = decodeFeeds(data, i, { number: 1n, timestamp });
-        const feeds = whole.oracle.values.get(oracle)?.feeds;
-        if (!told.ok) continue;
-        expect(told.value.map(({ address }) => address)).toEqual(feeds?.map(({ address }) => address));
-        known += 1 + told.value.filter(({ updatedAt }) => updatedAt !== undefined).length;
-      }
-      expect(known).toBeGreaterThanOrEqual(most);
-      most = known;
-    }
-    const all = [...whole.oracle.values.values()].flatMap(({ feeds }) => (feeds ? [1 + feeds.length] : []));
-    expect(most).toBe(all.reduce((sum, part) => sum + part, 0));
-  });
 });

@@ -1,15 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { type Hex, keccak256, numberToHex } from 'viem';
+import { keccak256 } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Artifacts, artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
-import { LENSES, renderLens } from '../../scripts/lenses.ts';
-import { MARKET_LENS_CODE } from '../../src/abi/generated/market-lens.ts';
 import { irmAbi } from '../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../src/abi/morpho-blue.ts';
 import { oracleAbi } from '../../src/abi/oracle.ts';
 import type { Market } from '../../src/catalog/index.ts';
-import { decodeLensHeader, decodeLensPrice, decodeLensState, encodeLens } from '../../src/chain/lens/lens-words.ts';
-import { MARKETS_PER_CALL } from '../../src/chain/plans/lending-state.ts';
 import { createChainReader, type LendingReading } from '../../src/chain/reader.ts';
 import type { ChainId, MarketId } from '../../src/shared/ids.ts';
 import { fixedNode } from '../chain/fixed-node.ts';
@@ -19,31 +14,13 @@ import { useWorld, type World } from './world.ts';
 const LATE = { now: () => Number.MAX_SAFE_INTEGER };
 
 const COMPILE_MS = 120_000;
-/** What a transaction may take since Osaka (EIP-7825): a node may hold calls to it as well. */
-const OSAKA_GAS = 16_777_216n;
-const GETH_GAS = 50_000_000n;
 
 let artifacts: Artifacts;
 beforeAll(async () => {
   artifacts = await compileContracts();
 }, COMPILE_MS);
 
-describe('generated code', () => {
-  test.each(LENSES)('default: the committed module carries what the compiler makes of $contract', (lens) => {
-    expect(readFileSync(lens.file, 'utf8')).toBe(renderLens(lens, artifacts));
-  });
-
-  test('behavior: what a full call sends and returns is within the limits of creation', () => {
-    const ids = Array.from({ length: MARKETS_PER_CALL }, (_, i) => keccak256(numberToHex(i)) as MarketId);
-    const sent = (encodeLens('0xBBBBBbbBBb9cC5e90e3b3Af64bdAF62C37EEFFCb', ids).length - 2) / 2;
-    expect(sent).toBeLessThanOrEqual(49_152);
-    expect(3 * 32 + MARKETS_PER_CALL * 5 * 32).toBeLessThanOrEqual(24_576);
-    // 500 such calls are one batch of 4 MB.
-    expect(500 * (2 * sent + 2 + 250)).toBeLessThanOrEqual(4 * 1024 * 1024);
-  });
-});
-
-describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
+describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
   const world = useWorld(chainId);
   const markets = () => world().row.markets;
   const read = (of: readonly Market[] = markets()): Promise<LendingReading> => {
@@ -102,7 +79,7 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
     expect([...lending.failures]).toEqual([[nowhere.id, 'missing']]);
     expect(lending.values.size).toBe(markets().length);
     expect(new Set(oracle.failures.keys())).toEqual(new Set([nowhere.oracle, ...bad]));
-    expect(oracle.failures.get(nowhere.oracle)).toBe('missing');
+    expect(oracle.failures.get(nowhere.oracle)).toBe('reverted');
     for (const market of markets()) {
       if (bad.has(market.oracle)) continue;
       expect(oracle.values.get(market.oracle)?.price).toBe((await directly(world(), market)).price);
@@ -123,91 +100,18 @@ describe.each([1, 4663])('MarketLens on chain %i', (chainId) => {
     ]);
   });
 
-  test('behavior: whatever gas a node gives, a value is right or not there, and never the fault of what was asked', async () => {
-    const { row } = world();
-    const all = await Promise.all(markets().map((market) => directly(world(), market)));
-    const ids = markets().map(({ id }) => id);
-    const data = encodeLens(row.contracts.morphoBlue, ids);
-    const answered: number[] = [];
-    for (let gas = 100_000n; gas < 6_000_000n; gas += 31_000n) {
-      const answer = await call(world(), data, gas);
-      // Once it is enough for an answer, more is as well.
-      if (answer === null) expect(answered).toEqual([]);
-      if (answer === null) continue;
-      const block = { number: 1n, timestamp: decodeLensHeader(answer).timestamp };
-      let count = 0;
-      for (const [i, { state, price }] of all.entries()) {
-        const lent = decodeLensState(answer, i, block);
-        const {
-          blockNumber: _,
-          blockTimestamp: __,
-          ...read
-        } = lent.ok ? lent.value : { blockNumber: 0n, blockTimestamp: 0n };
-        expect(lent.ok ? read : lent.reason).toEqual(lent.ok ? state : 'server_error');
-        const told = decodeLensPrice(answer, i);
-        expect(told).toEqual(told.ok ? { ok: true, value: price } : { ok: false, reason: 'server_error' });
-        count += Number(lent.ok) + Number(told.ok);
-      }
-      answered.push(count);
-    }
-    expect(answered).toEqual(answered.toSorted((a, b) => a - b));
-    expect([answered.length > 20, answered[0], answered.at(-1)]).toEqual([true, 0, 2 * ids.length]);
-  });
-
-  test('behavior: with many oracles that burn their gas all markets are still known, within the limits of nodes', async () => {
-    const { row } = world();
+  test('behavior: with many oracles that burn their gas all markets are still known, and all other prices', async () => {
     const burning = new Set(markets().slice(0, 5).map(oracleOf));
     for (const market of markets().slice(0, 5)) await place(market, 'BurningOracle');
-    const ids = markets().map(({ id }) => id);
-    for (const gas of [OSAKA_GAS, GETH_GAS]) {
-      const answer = await call(world(), encodeLens(row.contracts.morphoBlue, ids), gas);
-      if (answer === null) throw new Error('no answer');
-      const block = { number: 1n, timestamp: decodeLensHeader(answer).timestamp };
-      for (const [i, market] of markets().entries()) {
-        expect(decodeLensState(answer, i, block).ok).toBe(true);
-        if (gas === GETH_GAS) expect(decodeLensPrice(answer, i).ok).toBe(!burning.has(market.oracle));
-      }
-    }
-  });
-});
-
-describe('a full call', () => {
-  const world = useWorld(1);
-  const protocol = '0x00000000000000000000000000000000000a2a2a';
-  const ids = Array.from({ length: MARKETS_PER_CALL }, (_, i) => numberToHex(2 ** 40 + i, { size: 32 }) as MarketId);
-
-  test('behavior: with usual oracles, all different, is answered whole with the gas of a transaction, and in order with less', async () => {
-    const { client } = world();
-    const { deployedBytecode: oracle } = artifactOf(artifacts, 'UsualOracle');
-    await client.setCode({ address: protocol, bytecode: artifactOf(artifacts, 'AnyMarket').deployedBytecode });
-    for (const id of ids) await client.setCode({ address: `0x${id.slice(-40)}`, bytecode: oracle });
-    const data = encodeLens(protocol, ids);
-    let most = -1;
-    for (let gas = 2_000_000n; gas <= OSAKA_GAS; gas += 101_000n) {
-      const answer = await call(world(), data, gas);
-      if (answer === null) expect(most).toBe(-1);
-      if (answer === null) continue;
-      const block = { number: 1n, timestamp: decodeLensHeader(answer).timestamp };
-      const states = ids.filter((_, i) => decodeLensState(answer, i, block).ok).length;
-      const prices = ids.filter((_, i) => decodeLensPrice(answer, i).ok).length;
-      expect(states + prices).toBeGreaterThanOrEqual(most);
-      if (prices > 0) expect(states).toBe(ids.length);
-      most = states + prices;
-    }
-    expect(most).toBe(2 * ids.length);
+    const { lending, oracle } = await read();
+    expect([lending.values.size, lending.failures.size]).toEqual([markets().length, 0]);
+    expect(new Map(oracle.failures)).toEqual(new Map([...burning].map((bad) => [bad, 'reverted'])));
   });
 });
 
 function oracleOf(market: Market | undefined): Market['oracle'] {
   if (market === undefined) throw new Error('The chain has too few markets');
   return market.oracle;
-}
-
-/** Run creation code with so much gas; `null` when it was not enough. */
-async function call({ client }: World, data: Hex, gas: bigint): Promise<Hex | null> {
-  expect(data.startsWith(MARKET_LENS_CODE)).toBe(true);
-  const { data: answer = null } = await client.call({ data, gas }).catch(() => ({ data: null }));
-  return answer;
 }
 
 async function directly({ client, row }: World, market: Market, blockNumber?: bigint) {

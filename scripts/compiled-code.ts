@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Artifacts, artifactOf, compileContracts } from '../devnet/chain/compile.ts';
+
+interface CompiledCode {
+  readonly contract: string;
+  readonly constant: string;
+  /** What it does, as in "the contract that …". */
+  readonly does: string;
+  /** That which creates it, or that which runs at an address. */
+  readonly code: 'creation' | 'runtime';
+  /** Path of the generated module. */
+  readonly file: string;
+}
+
+const generated = (name: string) => fileURLToPath(new URL(`../src/abi/generated/${name}.ts`, import.meta.url));
+
+export const NODE_PROBE: CompiledCode = {
+  contract: 'NodeProbe',
+  constant: 'NODE_PROBE_CODE',
+  does: 'tells whether a node runs code as its chain does',
+  code: 'creation',
+  file: generated('node-probe'),
+};
+export const WALLET_EXECUTOR: CompiledCode = {
+  contract: 'WalletExecutor',
+  constant: 'WALLET_EXECUTOR_CODE',
+  does: 'runs calls as a wallet',
+  code: 'runtime',
+  file: generated('wallet-executor'),
+};
+/** All that is compiled into `src`. */
+export const COMPILED: readonly CompiledCode[] = [NODE_PROBE, WALLET_EXECUTOR];
+
+/** Write the module that carries a contract's code to where there is no compiler. */
+export function renderCode({ contract, constant, does, code }: CompiledCode, artifacts: Artifacts): string {
+  const { bytecode, deployedBytecode } = artifactOf(artifacts, contract);
+  return `// Made from contracts/product/${contract}.sol by \`npm run generate\`.
+
+/** ${code === 'runtime' ? 'Runtime' : 'Creation'} code of the contract that ${does}. */
+export const ${constant} =
+  '${code === 'runtime' ? deployedBytecode : bytecode}';
+`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const artifacts = await compileContracts();
+  for (const code of COMPILED) {
+    mkdirSync(dirname(code.file), { recursive: true });
+    writeFileSync(code.file, renderCode(code, artifacts));
+  }
+}

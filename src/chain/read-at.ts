@@ -1,0 +1,207 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeFunctionResult, encodeFunctionData, numberToHex, size } from 'viem';
+import { multicall3Abi } from '../abi/multicall3.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Address, ChainId, Hex } from '../shared/ids.ts';
+import { requireBlockTime } from './block-time.ts';
+import { MAX_GAS, multicallsOf, sendingsOf } from './chunks.ts';
+import type { Reading } from './reading.ts';
+import { callAt } from './rpc/call.ts';
+import { ChainReadError } from './rpc/errors.ts';
+import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
+
+export interface ReadAtDeps {
+  readonly chainId: ChainId;
+  readonly multicall3: Address;
+  readonly clock: Clock;
+}
+
+export interface ReadAtOptions extends ReadOptions {
+  /** Read at the newest final block rather than at that of the reading. */
+  readonly finalized?: boolean;
+  /** Ask calls again that may have failed through another one: in small multicalls, and at last alone. */
+  readonly isolate?: boolean;
+}
+
+export interface ReadResult {
+  readonly block: BlockRef;
+  /** In the order of the plan. */
+  readonly results: readonly CallResult[];
+}
+
+/**
+ * Read contracts at one block. One HTTP request for about 8,000 small calls. A call that reverts fails alone, and so does a multicall
+ * that fails as a whole.
+ * @throws ChainReadError when nothing can be read; `implausible` when the node is another chain's, the block is of the future,
+ * or the answers do not tell the same time
+ */
+export type ReadAt = (reading: Reading, plan: readonly Call[], options?: ReadAtOptions) => Promise<ReadResult>;
+
+/** Calls in a multicall of those that are asked again: first few together, then each alone. */
+const ISOLATED_CALLS = [20, 1] as const;
+/** Multicalls that are asked again at most: a node that is down is not asked thousands of times. */
+const MAX_ISOLATED = 500;
+/** Failures of a whole multicall that one of its calls may have caused: the node answered, and could not do it. */
+const CAUSED_BY_A_CALL: readonly string[] = ['server_error', 'malformed', 'timeout'];
+
+/** What became of one call. */
+interface Row {
+  readonly result: CallResult;
+  /** Another call of its multicall may be to blame. */
+  readonly isSuspect: boolean;
+}
+
+interface Round {
+  /** In the order of the calls. */
+  readonly rows: readonly Row[];
+  /** Of the block, unix seconds; `undefined` = no multicall was answered. */
+  readonly timestamp: bigint | undefined;
+  readonly error: ChainReadError | undefined;
+}
+
+/** Create the reader of contracts at a block: calls become multicalls that are cut by gas and by payload and leave as one JSON-RPC batch. */
+export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt {
+  const frame: readonly Call[] = (['getCurrentBlockTimestamp', 'getChainId'] as const).map((functionName) => ({
+    to: multicall3,
+    data: encodeFunctionData({ abi: multicall3Abi, functionName }),
+  }));
+
+  const ask = async (
+    reading: Reading,
+    chunks: readonly (readonly Call[])[],
+    { signal, finalized }: ReadAtOptions,
+  ): Promise<Round> => {
+    const { callGas, batchSize } = reading.limits;
+    const gas = callGas === null ? {} : { gas: numberToHex(gasOf(reading)) };
+    const data = await inTurns(chunks, (chunk) => encode([...frame, ...chunk]));
+    signal?.throwIfAborted();
+    const settled: PromiseSettledResult<Hex>[] = [];
+    for (const some of sendingsOf(data, batchSize)) {
+      const asked = some.map((text) => callAt(reading, { to: multicall3, data: text, ...gas }, { signal, finalized }));
+      settled.push(...(await Promise.allSettled(asked)));
+    }
+    const answers = await inTurns(settled, (answer, i) => answerOf(answer, chunks[i] ?? []));
+    let timestamp: bigint | undefined;
+    for (const answer of answers) {
+      if (answer.error) continue;
+      timestamp ??= answer.timestamp;
+      // The same number with another time is another block: the chain was reorganized between the calls.
+      if (answer.chainId !== BigInt(chainId) || answer.timestamp !== timestamp) throw new ChainReadError('implausible');
+    }
+    return {
+      rows: answers.flatMap(({ rows }) => rows),
+      timestamp,
+      error: answers.find(({ error }) => error !== undefined)?.error,
+    };
+  };
+
+  /** Ask suspects again, until each has failed or succeeded by itself. */
+  const isolate = async (
+    reading: Reading,
+    plan: readonly Call[],
+    first: Round,
+    options: ReadAtOptions,
+  ): Promise<Round> => {
+    let round = first;
+    for (const together of ISOLATED_CALLS) {
+      const again = round.rows.flatMap(({ isSuspect }, i) => (isSuspect ? [i] : []));
+      if (again.length === 0 || again.length > together * MAX_ISOLATED) break;
+      if (again.length <= together && together > 1) continue;
+      const calls = again.flatMap((i) => plan[i] ?? []);
+      const retried = await ask(reading, multicallsOf(calls, gasOf(reading), together), options);
+      // Nothing at all is the node, and no call's fault.
+      if (retried.timestamp === undefined) break;
+      if (round.timestamp !== undefined && retried.timestamp !== round.timestamp)
+        throw new ChainReadError('implausible');
+      const rows = [...round.rows];
+      for (const [i, row] of (together === 1 ? blameAlone(retried.rows) : retried.rows).entries()) {
+        rows[again[i] ?? 0] = row;
+      }
+      round = { rows, timestamp: retried.timestamp, error: undefined };
+    }
+    return round;
+  };
+
+  return async (reading, plan, options = {}) => {
+    const first = await ask(reading, multicallsOf(plan, gasOf(reading)), options);
+    const round = options.isolate && plan.length > 1 ? await isolate(reading, plan, first, options) : first;
+    if (round.timestamp === undefined) throw round.error ?? new ChainReadError('malformed');
+    return {
+      block: { number: reading.block.number, timestamp: requireBlockTime(round.timestamp, clock) },
+      results: round.rows.map(({ result }) => result),
+    };
+  };
+}
+
+function gasOf({ limits: { callGas } }: Reading): bigint {
+  return callGas !== null && callGas < MAX_GAS ? callGas : MAX_GAS;
+}
+
+function encode(calls: readonly Call[]): Hex {
+  const rows = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
+  return encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [rows] });
+}
+
+type Answer =
+  | { readonly rows: readonly Row[]; readonly timestamp: bigint; readonly chainId: bigint; readonly error?: undefined }
+  | { readonly rows: readonly Row[]; readonly error: ChainReadError };
+
+function answerOf(settled: PromiseSettledResult<Hex>, chunk: readonly Call[]): Answer {
+  try {
+    if (settled.status === 'rejected') throw settled.reason;
+    const [time, id, ...rows] = decode(settled.value);
+    if (rows.length !== chunk.length) throw new ChainReadError('malformed');
+    const [timestamp, chainId] = [uintOf(time), uintOf(id)];
+    // A call without gas fails without a word, and another one may have used it up.
+    const isShort = chunk.length > 1 && rows.some((row, i) => isSilent(row) && !chunk[i]?.mayBeAbsent);
+    return {
+      timestamp,
+      chainId,
+      rows: rows.map((row) => ({
+        result: row.success ? { ok: true, data: row.returnData } : { ok: false, reason: 'reverted' },
+        isSuspect: isShort && isSilent(row),
+      })),
+    };
+  } catch (error) {
+    if (!(error instanceof ChainReadError)) throw error;
+    const { reason } = error;
+    const row: Row = { result: { ok: false, reason }, isSuspect: CAUSED_BY_A_CALL.includes(reason) };
+    return { error, rows: chunk.map(() => row) };
+  }
+}
+
+type Returned = { readonly success: boolean; readonly returnData: Hex };
+
+function decode(data: Hex): readonly Returned[] {
+  try {
+    return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data });
+  } catch {
+    throw new ChainReadError('malformed');
+  }
+}
+
+function isSilent({ success, returnData }: Returned): boolean {
+  return !success && returnData === '0x';
+}
+
+function uintOf(row: Returned | undefined): bigint {
+  if (!row?.success || size(row.returnData) !== 32) throw new ChainReadError('malformed');
+  return BigInt(row.returnData);
+}
+
+/** A call that fails alone as well, while most others pass, is itself to blame and counts as reverted. */
+function blameAlone(rows: readonly Row[]): readonly Row[] {
+  const suspects = rows.filter(({ isSuspect }) => isSuspect).length;
+  if (suspects * 2 >= rows.length) return rows;
+  return rows.map((row) => (row.isSuspect ? { result: { ok: false, reason: 'reverted' }, isSuspect: false } : row));
+}
+
+/** Work through a list, one item in a turn of the event loop. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<readonly R[]> {
+  const done: R[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i > 0) await nextTurn();
+    done.push(work(item, i));
+  }
+  return done;
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { compileContracts } from '../../devnet/chain/compile.ts';
+import { COMPILED, renderCode } from '../../scripts/compiled-code.ts';
+
+const COMPILE_MS = 120_000;
+
+test(
+  'default: the committed modules carry what the compiler makes of their contracts',
+  async () => {
+    const artifacts = await compileContracts();
+    for (const code of COMPILED) expect(readFileSync(code.file, 'utf8')).toBe(renderCode(code, artifacts));
+  },
+  COMPILE_MS,
+);
