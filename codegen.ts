@@ -19,8 +19,10 @@ const SCALARS = {
   DateTime: 'string',
   Decimal: 'string',
   HexData: 'string',
+  JSONObject: 'Readonly<Record<string, unknown>>',
+  LocalDate: 'string',
   MarketId: 'string',
-  PortfolioDocument: 'Readonly<Record<string, unknown>>',
+  SafeInt: 'number',
   StrategyId: 'string',
 };
 

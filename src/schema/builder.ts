@@ -1,10 +1,8 @@
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
-import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { LeftOutChain, MissingFacts } from '../resolvers/market/chains.ts';
@@ -40,9 +38,13 @@ export interface SchemaShape {
     Decimal: { Input: Decimal; Output: Decimal | string | number };
     HexData: { Input: Hex; Output: string };
     ID: { Input: string; Output: string | number };
-    MarketId: { Input: MarketId; Output: string };
     /** Output only. */
-    PortfolioDocument: { Input: never; Output: Readonly<Record<string, unknown>> };
+    JSONObject: { Input: never; Output: Readonly<Record<string, unknown>> };
+    /** Output only: a day in UTC. */
+    LocalDate: { Input: never; Output: string };
+    MarketId: { Input: MarketId; Output: string };
+    /** Output only: times of more than 31 bits. */
+    SafeInt: { Input: never; Output: number };
     StrategyId: { Input: StrategyId; Output: string };
   };
 }
@@ -55,9 +57,7 @@ export const builder = new SchemaBuilder<SchemaShape>({
     ErrorsPlugin,
     ComplexityPlugin,
     RelayPlugin,
-    SimpleObjectsPlugin,
     ValidationPlugin,
-    DataloaderPlugin,
   ],
   scopeAuth: {
     authScopes: ({ caller }) => ({

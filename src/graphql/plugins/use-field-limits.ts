@@ -1,4 +1,4 @@
-import { type RateLimiterPluginOptions, type Store, useRateLimiter } from '@envelop/rate-limiter';
+import { type Store, useRateLimiter } from '@envelop/rate-limiter';
 import { BREAK, type DocumentNode, GraphQLError, type GraphQLSchema, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -36,11 +36,10 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
       identifyFn: (context) => clientIdentity((context as ServerContext).info),
       configByField: configOf(schema, limits[tier]),
       store,
-      rateLimitDirectiveName: 'unused: limits stand in limits.ts',
-      transformError: (message) => refusal(message, tier, limits[tier]),
-      // The plugin's messages are the only thing it hands on: the field travels in them.
-      formatError: ({ fieldName }) => fieldName,
-    } as RateLimiterPluginOptions);
+      onRateLimitError({ type, field }) {
+        throw refusal(`${type.name}.${field.name}`, tier, limits[tier]);
+      },
+    });
   const plugins = {
     anonymous: pluginOf('anonymous'),
     partner: pluginOf('partner'),
@@ -92,8 +91,7 @@ export function configOf(
   });
 }
 
-function refusal(field: string, tier: Tier, limits: TierLimits): GraphQLError {
-  const coordinate = `Query.${field}`;
+function refusal(coordinate: string, tier: Tier, limits: TierLimits): GraphQLError {
   const limit = limits.calls[coordinate] ?? limits.keyedCalls;
   const error = new RateLimitedError(
     { scope: 'field', policy: tier, limit, windowSec: WINDOW_SEC, field: coordinate },

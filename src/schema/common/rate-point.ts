@@ -14,10 +14,10 @@ export const RatePointRef = builder.objectRef<RatePoint>('RatePoint').implement(
       description: 'Time of the point; of a bucket its start.',
       resolve: ({ atMs }) => atMs,
     }),
-    atMs: t.expose('atMs', { type: 'Float', description: 'The same in unix milliseconds (whole).' }),
+    atMs: t.expose('atMs', { type: 'SafeInt', description: 'The same in unix milliseconds.' }),
     atSec: t.field({
-      type: 'Float',
-      description: 'The same in unix seconds (whole).',
+      type: 'SafeInt',
+      description: 'The same in unix seconds.',
       resolve: ({ atMs }) => Math.floor(atMs / 1000),
     }),
     ratePct: t.expose('ratePct', { type: 'Decimal', description: 'Percent per year at full precision.' }),

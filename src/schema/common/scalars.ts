@@ -1,5 +1,5 @@
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { GraphQLDateTime } from 'graphql-scalars';
+import { GraphQLDateTimeISO, GraphQLJSONObject, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
 import {
@@ -79,7 +79,7 @@ function parseHex(value: unknown): Hex {
 
 function parseDateTime(value: unknown): Date {
   try {
-    return GraphQLDateTime.parseValue(value) as Date;
+    return GraphQLDateTimeISO.parseValue(value) as Date;
   } catch {
     return refuse('DateTime', value, 'an RFC 3339 date-time such as "2026-01-31T12:00:00Z"', {
       format: 'RFC 3339 date-time',
@@ -135,8 +135,18 @@ builder.scalarType('HexData', {
   parseValue: parseHex,
 });
 
-builder.scalarType('DateTime', {
+// Of graphql-scalars where it has one with the published form. Its BigInt answers small values as numbers and large ones as
+// strings, and its URL rewrites the text.
+builder.addScalarType('DateTime', GraphQLDateTimeISO, {
   description: 'RFC 3339 date-time in UTC, e.g. `2026-01-31T12:00:00.000Z`.',
-  serialize: (value) => new Date(value).toISOString(),
   parseValue: parseDateTime,
+  parseLiteral: (node) => parseDateTime(valueFromASTUntyped(node)),
 });
+
+builder.addScalarType('LocalDate', GraphQLLocalDate, { description: 'A day as `YYYY-MM-DD`, in UTC.' });
+
+builder.addScalarType('SafeInt', GraphQLSafeInt, {
+  description: 'A whole number of up to 53 bits, as a number: times in milliseconds or seconds.',
+});
+
+builder.addScalarType('JSONObject', GraphQLJSONObject, { description: 'A JSON object.' });

@@ -14,7 +14,7 @@ const TimeframeRef = builder.enumType('CandleTimeframe', {
 const CandleRef = builder.objectRef<Candle>('Candle').implement({
   description: 'One candle.',
   fields: (t) => ({
-    t: t.exposeFloat('t', { description: 'Start in unix seconds (whole).' }),
+    t: t.expose('t', { type: 'SafeInt', description: 'Start in unix seconds.' }),
     o: t.exposeFloat('o', { description: 'First price, USD.' }),
     h: t.exposeFloat('h', { description: 'Highest price, USD.' }),
     l: t.exposeFloat('l', { description: 'Lowest price, USD.' }),

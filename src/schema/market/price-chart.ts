@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 const PointRef = builder.objectRef<ChartPoint>('ChartPoint').implement({
   description: 'One point of a relayed chart.',
   fields: (t) => ({
-    atMs: t.float({ description: 'Unix milliseconds (whole).', resolve: ([atMs]) => atMs }),
+    atMs: t.field({ type: 'SafeInt', description: 'Unix milliseconds.', resolve: ([atMs]) => atMs }),
     value: t.float({
       description: 'The value in the currency of the chart, as relayed.',
       resolve: ([, value]) => value,

@@ -95,7 +95,7 @@ const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
       resolve: ({ report }) => report.entries.filter(isFailed),
     }),
     users: t.field({
-      type: ['PortfolioDocument'],
+      type: ['JSONObject'],
       complexity: { field: 1_000, multiplier: 1 },
       description: 'Every wallet, ordered by address, as the v1 contract shows it. Large: page `portfolios` instead.',
       resolve: (served, _args, ctx) => readDocuments(served, ctx),

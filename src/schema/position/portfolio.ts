@@ -17,11 +17,6 @@ import { DriftRef } from '../ops/drift.ts';
 import { UnresolvedReasonRef } from '../ops/ops-inputs.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
-builder.scalarType('PortfolioDocument', {
-  description: "A wallet's portfolio as one JSON value, exactly as the v1 contract shows it.",
-  serialize: (value) => value,
-});
-
 export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
   description:
     'What something has brought, exact USD without rounding. Amounts of plain positions are those of the chain, in loan tokens, at the price of the loan token now; those of vaults are the registered ones.',
@@ -280,8 +275,8 @@ export const PortfolioRef = builder.objectRef<Portfolio>('Portfolio').implement(
       resolve: (portfolio) => [...driftOf(portfolio)],
     }),
     document: t.field({
-      type: 'PortfolioDocument',
-      description: 'The same as the v1 contract shows it.',
+      type: 'JSONObject',
+      description: "The wallet's portfolio as one JSON value, exactly as the v1 contract shows it.",
       resolve: (portfolio) => renderEntry(portfolio),
     }),
   }),

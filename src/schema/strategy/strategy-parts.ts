@@ -50,11 +50,12 @@ export const CollateralRef = builder.objectRef<StrategyCollateral>('StrategyColl
     }),
     isPt: t.exposeBoolean('isPt', { description: 'Whether it is a principal token with a maturity.' }),
     maturity: t.expose('maturity', {
-      type: 'Float',
+      type: 'SafeInt',
       nullable: true,
-      description: 'Maturity in unix seconds (whole); `null` = it does not mature.',
+      description: 'Maturity in unix seconds; `null` = it does not mature.',
     }),
-    maturityDate: t.exposeString('maturityDate', {
+    maturityDate: t.expose('maturityDate', {
+      type: 'LocalDate',
       nullable: true,
       description: 'Maturity as `YYYY-MM-DD` in UTC; `null` = it does not mature.',
     }),
