@@ -97,12 +97,9 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
     throw new ConfigError(`ROLE=${env.ROLE} shares its snapshot through Redis: set REDIS_URL, or use ROLE=all.`);
   }
   if (env.DATABASE_URL === undefined) throw new ConfigError('Set DATABASE_URL to a Postgres database.');
-  const rpcUrls = new Map<ChainId, readonly string[]>();
-  if (env.RPC_URL_1 !== undefined) rpcUrls.set(1, env.RPC_URL_1);
-  if (env.RPC_URL_4663 !== undefined) rpcUrls.set(4663, env.RPC_URL_4663);
   return Object.freeze({
     env,
-    rpcUrls,
+    rpcUrls: rpcUrlsOf(env),
     feeReceiver: env.FEE_RECEIVER === undefined ? undefined : getAddress(env.FEE_RECEIVER),
     corsOrigins: env.CORS_ORIGINS === '*' ? ('*' as const) : env.CORS_ORIGINS.split(',').map((origin) => origin.trim()),
     sampleKeys: world?.sampleKeys ?? new Map(),
@@ -110,6 +107,16 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   });
 }
 
+/** The nodes of each chain that has some. */
+export function rpcUrlsOf(env: Env): Config['rpcUrls'] {
+  const given = [
+    [1, env.RPC_URL_1],
+    [4663, env.RPC_URL_4663],
+  ] as const;
+  return new Map(given.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
+}
+
+/** Read the file of CATALOG_OVERLAY. @throws ConfigError when it cannot be read, or is not JSON */
 export function readOverlay(path: string | undefined): unknown {
   if (path === undefined) return [];
   try {

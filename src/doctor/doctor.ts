@@ -1,9 +1,11 @@
+import { getAddress } from 'viem';
 import { providersOf } from '../app/settings.ts';
 import { type Catalog, CatalogError, createCatalog, curatedChains } from '../catalog/index.ts';
 import type { Token } from '../catalog/types.ts';
-import { ConfigError, readOverlay } from '../config/config.ts';
+import { ConfigError, readOverlay, rpcUrlsOf } from '../config/config.ts';
 import type { Env } from '../config/env.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Address } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import { checkCatalog } from './catalog/check.ts';
 import { judgeOracles } from './catalog/oracles.ts';
@@ -20,8 +22,9 @@ import { runChecks } from './core/run.ts';
 import { createRedact } from './core/safe-text.ts';
 import { secretsIn } from './core/secrets.ts';
 import { type Line, linesOf } from './core/types.ts';
-import { checkProviders, type ProviderDeps } from './providers/check.ts';
+import { checkProviders } from './providers/check.ts';
 import { compareProviders, usdPrices } from './providers/compare.ts';
+import { createRecorder } from './recording/record.ts';
 
 export interface DoctorOptions {
   /** The variables as the service would be given them. */
@@ -31,17 +34,18 @@ export interface DoctorOptions {
   readonly fetch: typeof fetch;
   /** Milliseconds since some moment. Default: the system's. */
   readonly stopwatch?: () => number;
-  readonly onAnswers?: ProviderDeps['onAnswers'];
+  /** Folder in which what providers said is kept, without keys. */
+  readonly recordTo?: string;
 }
 
-/** Look at everything outside that the service depends on, side by side, within a minute. Nothing is written. */
+/** Look at everything outside that the service depends on, side by side, within a minute. Nothing is written but the recording. */
 export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const { raw, clock, timers, stopwatch = () => performance.now() } = options;
   const startedMs = clock.now();
   const begunMs = stopwatch();
   const redact = createRedact(secretsIn(raw));
   const { env, lines: settings } = checkSettings(raw);
-  const [catalog, overlay] = catalogOf(env);
+  const { catalog, overlay } = catalogOf(env);
   const observations = createObservations();
   const deps: DoctorDeps = {
     env,
@@ -53,22 +57,21 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
     clocks: createClockSamples(),
     observations,
   };
+  const rpcUrls = rpcUrlsOf(env);
   const nodes = catalog.chains.flatMap((chain) => {
-    const urls = chain.chainId === 1 ? env.RPC_URL_1 : env.RPC_URL_4663;
+    const urls = rpcUrls.get(chain.chainId);
     return urls === undefined ? [] : [{ chain, urls }];
   });
+  const providers = providersOf({ env });
+  const context = { catalog, nowMs: startedMs, feeReceiver: receiverOf(env) };
+  const recorder = createRecorder({ providers, redact, overlay: overlay.content, context });
   const checked = await runChecks(
     [
       checkPostgres(deps),
       checkRedis(deps),
       ...nodes.map(({ chain, urls }) => checkNodes(deps, chain.chainId, urls)),
       ...nodes.map(({ chain, urls }) => checkCatalog(deps, chain, urls)),
-      ...checkProviders({
-        ...deps,
-        providers: providersOf({ env }),
-        context: { catalog, nowMs: clock.now(), feeReceiver: env.FEE_RECEIVER as never },
-        ...(options.onAnswers === undefined ? {} : { onAnswers: options.onAnswers }),
-      }),
+      ...checkProviders({ ...deps, providers, context, onAnswers: recorder.take }),
     ],
     timers,
   );
@@ -90,19 +93,26 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   });
   const lines: readonly Line[] = [
     ...settings,
-    ...overlay,
+    ...overlay.lines,
     ...checked,
     ...oracles,
     ...compareProviders(compare),
     ...judgeClocks(deps.clocks.all()),
+    ...(options.recordTo === undefined ? [] : await recorder.write(options.recordTo)),
   ];
   return createReport(lines, { startedMs, tookMs: stopwatch() - begunMs, redact });
 }
 
+interface CheckedCatalog {
+  readonly catalog: Catalog;
+  readonly overlay: { readonly content: unknown; readonly lines: readonly Line[] };
+}
+
 /** With an overlay that cannot be used the curated catalog is checked alone. */
-function catalogOf(env: Env): readonly [Catalog, readonly Line[]] {
+function catalogOf(env: Env): CheckedCatalog {
   try {
-    return [createCatalog(curatedChains, readOverlay(env.CATALOG_OVERLAY) as never), []];
+    const content = readOverlay(env.CATALOG_OVERLAY);
+    return { catalog: createCatalog(curatedChains, content as never), overlay: { content, lines: [] } };
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof CatalogError)) throw error;
     const line = linesOf('settings', 'CATALOG_OVERLAY').failure(
@@ -110,8 +120,12 @@ function catalogOf(env: Env): readonly [Catalog, readonly Line[]] {
       error.message,
       'Correct the file, or leave the setting out: the service does not start with it.',
     );
-    return [createCatalog(curatedChains), [line]];
+    return { catalog: createCatalog(curatedChains), overlay: { content: [], lines: [line] } };
   }
+}
+
+function receiverOf({ FEE_RECEIVER }: Env): Address | undefined {
+  return FEE_RECEIVER === undefined ? undefined : getAddress(FEE_RECEIVER);
 }
 
 /** The stables of the chains, which exits are quoted in. */

@@ -127,7 +127,7 @@ describe('runDoctor', () => {
       for (const { at, fault, path } of faults) {
         doctor.world.upstreams.faults.set(at, fault, path === undefined ? {} : { path });
       }
-      const report = await doctor.examine({}, { stopwatch: () => performance.now() });
+      const report = await doctor.examine({ UPSTREAM_TIMEOUT_MS: '4000' }, { stopwatch: () => performance.now() });
       expect(complaints(report)).toEqual(expect.arrayContaining(faults.map(({ named }) => named)));
       expect(report.exitCode).toBe(1);
     },

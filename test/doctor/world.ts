@@ -22,8 +22,8 @@ export interface DoctorWorld {
   stop(): Promise<void>;
 }
 
-/** Long enough for a busy machine, short enough to wait for what hangs. */
-const PROVIDER_TIMEOUT_MS = '4000';
+/** Long enough for a busy machine. */
+const PROVIDER_TIMEOUT_MS = '12000';
 
 /** Start a local world, a Redis and a database that all is well with. */
 export async function startDoctorWorld(): Promise<DoctorWorld> {

@@ -23,7 +23,9 @@ export type Expectation =
   | { readonly values: Readonly<Record<string, unknown>> }
   /** The one value of a port that has no batch. */
   | { readonly value: unknown }
-  | { readonly throws: FailureReason };
+  | { readonly throws: FailureReason }
+  /** An error of the provider, or values each of which passes. */
+  | { readonly each: (value: unknown, good: unknown) => void };
 
 export interface Variant {
   readonly routes: Routes;
@@ -31,7 +33,14 @@ export interface Variant {
 }
 
 /** One port of one provider: how to make and ask it, and its answers. A new adapter is one of these plus fixtures. */
-export interface AdapterCase {
+export interface AdapterCase extends CommonCase {
+  readonly variants: Readonly<
+    Record<'missingField' | 'empty' | 'partial' | 'duplicate' | 'nan' | 'negative' | 'absurd', Variant>
+  >;
+}
+
+/** What both fixtures and recordings are. */
+export interface CommonCase {
   readonly name: string;
   /** Name in errors. */
   readonly publicName: string;
@@ -48,9 +57,11 @@ export interface AdapterCase {
   readonly absent: Expectation;
   /** What in its answers says when something was observed; `null` = nothing does. */
   readonly dated: Dated | null;
-  readonly variants: Readonly<
-    Record<'missingField' | 'empty' | 'partial' | 'duplicate' | 'nan' | 'negative' | 'absurd', Variant>
-  >;
+  readonly variants: Readonly<Record<string, Variant>>;
+  /** What the good answer comes to; default: the snapshot. */
+  readonly isGood?: (answer: unknown) => void;
+  /** When the answers were given, ms; default: the time of the test world. */
+  readonly nowMs?: number;
 }
 
 export interface Dated {
@@ -101,14 +112,14 @@ const FAULTS: readonly {
 /** Timeouts are real time: short where one is provoked, long enough for a busy machine everywhere else. */
 const PROVOKED_TIMEOUT_MS = 40;
 
-export function describeAdapter(spec: AdapterCase): void {
+export function describeAdapter(spec: CommonCase): void {
   describe(spec.name, () => {
     let provider: FakeProvider;
     let deps: TestDeps;
     beforeEach(async () => {
       provider = await startFakeProvider();
       provider.respond(spec.routes);
-      deps = testDeps(provider.url);
+      deps = testDeps(provider.url, {}, spec.nowMs);
     });
     afterEach(async () => {
       await provider.close();
@@ -124,7 +135,8 @@ export function describeAdapter(spec: AdapterCase): void {
 
     it('default', async () => {
       const answer = await ask();
-      expect(plain(answer)).toMatchSnapshot();
+      if (spec.isGood) spec.isGood(answer);
+      else expect(plain(answer)).toMatchSnapshot();
       expect(deps.calls.every(({ outcome }) => outcome === 'ok')).toBe(true);
       expect(deps.slept).toEqual([]);
     });
@@ -137,7 +149,7 @@ export function describeAdapter(spec: AdapterCase): void {
 
     it.each(FAULTS)('error: UpstreamError on $name', async ({ fault, reason, tries, retryAfterSec }) => {
       provider.fault(fault);
-      if (reason === 'timeout') deps = testDeps(provider.url, { timeoutMs: PROVOKED_TIMEOUT_MS });
+      if (reason === 'timeout') deps = testDeps(provider.url, { timeoutMs: PROVOKED_TIMEOUT_MS }, spec.nowMs);
       const error = await failure(ask());
       expect(error).toMatchObject({
         code: 'upstream_unavailable',
@@ -267,6 +279,12 @@ async function check(
 ): Promise<void> {
   if ('throws' in expected) {
     expect(await failure(ask())).toMatchObject({ reason: expected.throws });
+    return;
+  }
+  if ('each' in expected) {
+    const answered = await ask().catch((thrown: unknown) => thrown);
+    if (answered instanceof Error) expect(answered).toBeInstanceOf(UpstreamError);
+    else for (const [key, value] of Object.entries(valuesOf(answered as never))) expected.each(value, good[key]);
     return;
   }
   const answer = await ask();

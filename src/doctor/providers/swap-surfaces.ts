@@ -31,6 +31,11 @@ export function swapSurfaces(catalog: Catalog): readonly Surface[] {
   });
 }
 
+/** The chain as the catalog of the moment has it: a recording may have been made with an overlay. */
+function sameIn(catalog: Catalog, known: Chain): Chain {
+  return catalog.chain(known.chainId) ?? known;
+}
+
 /** A market whose collateral is traded at the venue: principal tokens at the yield market, others at aggregators. */
 function marketFor(chain: Chain, nowMs: number, isPt: boolean): Market | undefined {
   return chain.markets.find(
@@ -46,15 +51,16 @@ function amountOf({ loan }: Market): bigint {
   return WHOLE_TOKENS * 10n ** BigInt(loan.decimals);
 }
 
-function route(chain: Chain): Surface {
+function route(known: Chain): Surface {
   return {
     provider: 'kyberswap',
     name: 'route',
-    chainId: chain.chainId,
+    chainId: known.chainId,
     publicName: 'AggregatorOne',
     timeFields: null,
     maxAgeSec: DAY,
-    ask: async (deps, { nowMs }, signal) => {
+    ask: async (deps, { catalog, nowMs }, signal) => {
+      const chain = sameIn(catalog, known);
       const market = marketFor(chain, nowMs, false);
       if (!market) return undefined;
       const amountIn = amountOf(market);
@@ -70,7 +76,7 @@ function route(chain: Chain): Surface {
 }
 
 function quote(
-  chain: Chain,
+  known: Chain,
   provider: Surface['provider'],
   publicName: string,
   create: (deps: AdapterDeps) => SwapQuotePort,
@@ -78,11 +84,12 @@ function quote(
   return {
     provider,
     name: 'quote',
-    chainId: chain.chainId,
+    chainId: known.chainId,
     publicName,
     timeFields: null,
     maxAgeSec: DAY,
     ask: async (deps, context, signal) => {
+      const chain = sameIn(context.catalog, known);
       const market = marketFor(chain, context.nowMs, publicName === 'YieldMarket');
       if (!market) return undefined;
       const request = requestFor(chain, market, context);

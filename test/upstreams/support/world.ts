@@ -62,8 +62,8 @@ export interface TestDeps extends AdapterDeps {
 }
 
 /** Everything injected: a clock that only tests and `sleep` move, no jitter, logs and metrics kept. */
-export function testDeps(baseUrl: string, config: Partial<ProviderConfig> = {}): TestDeps {
-  let nowMs = NOW_MS;
+export function testDeps(baseUrl: string, config: Partial<ProviderConfig> = {}, startMs = NOW_MS): TestDeps {
+  let nowMs = startMs;
   const slept: number[] = [];
   const calls: UpstreamCall[] = [];
   const lines: TestDeps['lines'] = [];

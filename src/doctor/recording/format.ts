@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** One answer of a provider with its request, without keys: one file each. */
+export const recordedAnswerSchema = z.strictObject({
+  version: z.literal(1),
+  recordedAt: z.iso.datetime(),
+  /** As in `src/upstreams/config.ts`. */
+  provider: z.string(),
+  /** What was asked of it, as the doctor calls it, e.g. `quote`. */
+  surface: z.string(),
+  chainId: z.int().nullable(),
+  request: z.strictObject({
+    method: z.enum(['GET', 'POST']),
+    /** Below the provider's base URL. */
+    path: z.string(),
+    query: z.record(z.string(), z.string()),
+    body: z.unknown(),
+  }),
+  answer: z.strictObject({
+    status: z.int(),
+    headers: z.record(z.string(), z.string()),
+    /** The body where it is JSON, else as text. */
+    json: z.unknown().optional(),
+    text: z.string().optional(),
+  }),
+});
+export type RecordedAnswer = z.infer<typeof recordedAnswerSchema>;
+
+/** What the requests of a recording follow from beside the curated catalog, so that the same ones can be sent again. */
+export const recordingSchema = z.strictObject({
+  version: z.literal(1),
+  recordedAt: z.iso.datetime(),
+  /** Content of CATALOG_OVERLAY. */
+  overlay: z.unknown(),
+  feeReceiver: z.string().nullable(),
+});
+export type Recording = z.infer<typeof recordingSchema>;
+
+/** The file that holds a `Recording`; every other one holds a `RecordedAnswer`. */
+export const RECORDING_FILE = 'recording.json';

@@ -1,0 +1,102 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UpstreamsConfig } from '../../upstreams/config.ts';
+import type { Redact } from '../core/safe-text.ts';
+import type { Exchange } from '../core/tap.ts';
+import { type Line, linesOf } from '../core/types.ts';
+import type { Surface, SurfaceContext } from '../providers/types.ts';
+import { RECORDING_FILE, type RecordedAnswer, type Recording } from './format.ts';
+
+export interface RecorderDeps {
+  readonly providers: UpstreamsConfig;
+  readonly redact: Redact;
+  readonly overlay: unknown;
+  readonly context: SurfaceContext;
+}
+
+/** Collects what providers say, and writes it down at the end. */
+export interface Recorder {
+  readonly take: (surface: Surface, exchanges: readonly Exchange[]) => void;
+  /** Write one file for each answer into a folder, which is made. Files of the same name are replaced. */
+  write(folder: string): Promise<readonly Line[]>;
+}
+
+/** Headers that say something of the answer. Cookies, and what names a client or a machine, are not among them. */
+const KEPT_HEADERS = /^(content-type|date|retry-after|(x-)?rate-?limit[a-z-]*)$/;
+/** Parameters by which providers take keys. */
+const KEY_PARAMETERS = /^(api[-_]?key|key|token|access[-_]?token|secret|auth)$/i;
+
+/** Create a recorder. Nothing is written before `write`. */
+export function createRecorder({ providers, redact, overlay, context }: RecorderDeps): Recorder {
+  const recordedAt = new Date(context.nowMs).toISOString();
+  const files = new Map<string, RecordedAnswer | Recording>();
+  const counts = new Map<string, number>();
+  const named = new Set<string>();
+  return {
+    take({ provider, name, chainId }, exchanges) {
+      for (const exchange of exchanges) {
+        const { answer } = exchange;
+        if (answer?.body === undefined) continue;
+        named.add(provider);
+        const place = [provider, name, ...(chainId === undefined ? [] : [chainId])].join('-');
+        const count = (counts.get(place) ?? 0) + 1;
+        counts.set(place, count);
+        files.set(`${place}-${count}.json`, {
+          version: 1,
+          recordedAt,
+          provider,
+          surface: name,
+          chainId: chainId ?? null,
+          request: requestOf(exchange, providers[provider].baseUrl, redact),
+          answer: { status: answer.status, headers: headersOf(answer.headers, redact), ...bodyOf(answer.body, redact) },
+        });
+      }
+    },
+    async write(folder) {
+      const make = linesOf('doctor', '--record');
+      const { feeReceiver = null } = context;
+      files.set(RECORDING_FILE, { version: 1, recordedAt, overlay, feeReceiver });
+      try {
+        await mkdir(folder, { recursive: true });
+        for (const [name, content] of files) {
+          await writeFile(join(folder, name), `${JSON.stringify(content, null, 1)}\n`);
+        }
+        return [make.ok('written', `${files.size - 1} answers of ${named.size} providers are kept in ${folder}`)];
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        return [
+          make.failure('written', `the answers cannot be written: ${why}`, 'Name a folder that may be written to.'),
+        ];
+      }
+    },
+  };
+}
+
+/** What was asked, relative to the address of the provider, which may hold a key itself. */
+function requestOf({ method, url, requestBody }: Exchange, baseUrl: string, redact: Redact): RecordedAnswer['request'] {
+  const { pathname, searchParams } = new URL(url);
+  const base = new URL(baseUrl).pathname.replace(/\/+$/, '');
+  const query = [...searchParams].filter(([name, value]) => !KEY_PARAMETERS.test(name) && redact(value) === value);
+  return {
+    method: method === 'POST' ? 'POST' : 'GET',
+    path: redact(decodeURIComponent(pathname.slice(base.length))),
+    query: Object.fromEntries(query),
+    body: requestBody === undefined ? null : (bodyOf(requestBody, redact).json ?? null),
+  };
+}
+
+function headersOf(headers: Headers, redact: Redact): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...headers].filter(([name]) => KEPT_HEADERS.test(name)).map(([name, value]) => [name, redact(value)]),
+  );
+}
+
+/** An answer may quote the key that it was asked with. */
+function bodyOf(body: string, redact: Redact): { readonly json?: unknown; readonly text?: string } {
+  const clean = redact(body);
+  try {
+    return { json: JSON.parse(clean) };
+  } catch {
+    return { text: clean };
+  }
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RECORDING_FILE } from '../../src/doctor/recording/format.ts';
+import { describeAdapter } from './conformance.ts';
+import { loadRecording, recordedCases } from './recorded.ts';
+
+/** What `npm run doctor -- --record` wrote: the folder of this name, or another one. */
+const FOLDER = process.env.UPSTREAM_RECORDINGS ?? join(import.meta.dirname, 'recorded');
+
+describe('recorded answers of providers', () => {
+  it('behavior: a folder that is named holds a recording', () => {
+    const isNamed = process.env.UPSTREAM_RECORDINGS !== undefined;
+    expect(isNamed && !existsSync(join(FOLDER, RECORDING_FILE))).toBe(false);
+  });
+
+  if (existsSync(join(FOLDER, RECORDING_FILE))) {
+    for (const adapter of recordedCases(loadRecording(FOLDER))) describeAdapter(adapter);
+  }
+});

@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { corrupt } from '../../devnet/upstreams/corrupt.ts';
+import { type AppliedFault, type Fault, faultSchema } from '../../devnet/upstreams/faults.ts';
+import { providers } from '../../devnet/upstreams/providers/index.ts';
+import type { Provider } from '../../devnet/upstreams/types.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import { surfacesOf } from '../../src/doctor/providers/surfaces.ts';
+import type { Outcome, Surface, SurfaceContext } from '../../src/doctor/providers/types.ts';
+import {
+  RECORDING_FILE,
+  type RecordedAnswer,
+  recordedAnswerSchema,
+  recordingSchema,
+} from '../../src/doctor/recording/format.ts';
+import type { Address } from '../../src/shared/ids.ts';
+import type { ProviderName } from '../../src/upstreams/config.ts';
+import type { Batch } from '../../src/upstreams/types.ts';
+import type { CommonCase, Expectation } from './conformance.ts';
+import type { Routes, SeenRequest } from './support/server.ts';
+import { plain } from './support/world.ts';
+
+/** A folder that `npm run doctor -- --record` wrote. */
+export interface LoadedRecording {
+  readonly context: SurfaceContext;
+  readonly answers: readonly RecordedAnswer[];
+}
+
+/** How the simulator calls a provider, whether it takes a key, and how often an overloaded one is asked. */
+const PROVIDERS: Readonly<Record<ProviderName, { readonly simulator: Provider; readonly keyed: boolean }>> = {
+  pendle: { simulator: 'pendle', keyed: true },
+  defillamaYields: { simulator: 'defillama-yields', keyed: false },
+  defillamaCoins: { simulator: 'defillama-coins', keyed: false },
+  stablewatch: { simulator: 'stablewatch', keyed: true },
+  royco: { simulator: 'royco', keyed: true },
+  merkl: { simulator: 'merkl', keyed: true },
+  coingecko: { simulator: 'coingecko', keyed: true },
+  geckoterminal: { simulator: 'geckoterminal', keyed: false },
+  kyberswap: { simulator: 'kyberswap', keyed: true },
+  openocean: { simulator: 'openocean', keyed: true },
+  morphoApi: { simulator: 'morpho', keyed: false },
+};
+
+const SURFACES = surfacesOf(createCatalog(curatedChains));
+
+/** Read a folder of recorded answers. @throws ZodError for a file of another form */
+export function loadRecording(folder: string): LoadedRecording {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  const { recordedAt, overlay, feeReceiver } = recordingSchema.parse(read(RECORDING_FILE));
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== RECORDING_FILE);
+  return {
+    context: {
+      catalog: createCatalog(curatedChains, overlay as never),
+      nowMs: Date.parse(recordedAt),
+      feeReceiver: (feeReceiver ?? undefined) as Address | undefined,
+    },
+    answers: files.map((name) => recordedAnswerSchema.parse(read(name))),
+  };
+}
+
+/** The surfaces of which a recording holds usable answers, as cases of the suite. */
+export function recordedCases(recording: LoadedRecording): readonly CommonCase[] {
+  return SURFACES.filter((surface) => answersOf(recording, surface).length > 0).map((surface) =>
+    recordedCase(surface, () => recording),
+  );
+}
+
+/** One surface of each provider as a case, whose answers are looked up when the case runs. */
+export function laterCases(recording: () => LoadedRecording): readonly CommonCase[] {
+  const byProvider = new Map(SURFACES.toReversed().map((surface) => [surface.provider, surface]));
+  return [...byProvider.values()].map((surface) => recordedCase(surface, recording));
+}
+
+const nameOf = ({ provider, name, chainId }: Surface) =>
+  `${provider} ${name}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
+
+/** What the suite does to every adapter, and what the simulators' faults make of a body, done to recorded answers. */
+function recordedCase(surface: Surface, recording: () => LoadedRecording): CommonCase {
+  const { simulator, keyed } = PROVIDERS[surface.provider];
+  const sound: Expectation = { each: (value, good) => expect(value).toEqual(good) };
+  const anything: Expectation = { each: () => {} };
+  const broken = (fault: Fault, expected: Expectation) => ({
+    get routes() {
+      const applied: AppliedFault = faultSchema.parse(fault);
+      const routes = routesOf(recording(), surface, (body) => corrupt(body, applied, providers[simulator].shape));
+      // What is asked next may follow from what was broken.
+      return new Proxy(routes, { has: () => true, get: (known, key) => known[String(key)] ?? null });
+    },
+    expect: expected,
+  });
+  return {
+    name: `recorded: ${nameOf(surface)}`,
+    publicName: surface.publicName,
+    keyed,
+    ...(surface.provider === 'kyberswap' ? { overloadTries: surface.name === 'quote' ? 9 : 3 } : {}),
+    create: (deps) => async (signal) => {
+      const outcome = await surface.ask(deps, recording().context, signal);
+      return batchOf(outcome ?? new Map());
+    },
+    get routes() {
+      return routesOf(recording(), surface, (body) => body);
+    },
+    get nowMs() {
+      return recording().context.nowMs;
+    },
+    isGood: (answer) => {
+      const { values } = answer as Batch<unknown>;
+      expect(values.size).toBeGreaterThan(0);
+    },
+    absent: anything,
+    dated: null,
+    variants: {
+      missingField: broken({ kind: 'missingField' }, sound),
+      // Nothing told may be honest: no campaign runs.
+      empty: broken({ kind: 'empty' }, anything),
+      partial: broken({ kind: 'partial' }, anything),
+      duplicate: broken({ kind: 'duplicate' }, sound),
+      nan: broken({ kind: 'nan' }, sound),
+      absurd: broken({ kind: 'absurd' }, sound),
+      future: broken({ kind: 'future' }, sound),
+    },
+  };
+}
+
+/** Numbers only: what an answer comes to, whichever rows it has beside them. */
+function batchOf(outcome: Outcome): Batch<unknown> {
+  const values = new Map<string, unknown>();
+  const failures = new Map();
+  for (const [key, told] of outcome) {
+    if (told.ok)
+      values.set(
+        key,
+        told.measures.map((measure) => plain(numberOf(measure))),
+      );
+    else failures.set(key, told.reason);
+  }
+  return { values, failures };
+}
+
+function numberOf(measure: Extract<ReturnType<Outcome['get']>, { ok: true }>['measures'][number]): unknown {
+  return measure.kind === 'rate' ? measure.pct : measure.kind === 'price' ? measure.usd : measure.amountOut;
+}
+
+function answersOf({ answers }: LoadedRecording, { provider, name, chainId }: Surface): readonly RecordedAnswer[] {
+  return answers.filter(
+    (one) =>
+      one.provider === provider &&
+      one.surface === name &&
+      one.chainId === (chainId ?? null) &&
+      one.answer.status === 200,
+  );
+}
+
+/** Answer with what was recorded of the same request, else of the same path: the catalog may have grown since. */
+function routesOf(recording: LoadedRecording, surface: Surface, change: (body: unknown) => unknown): Routes {
+  const byPath = new Map<string, RecordedAnswer[]>();
+  for (const one of answersOf(recording, surface)) {
+    const key = `${one.request.method} ${one.request.path || '/'}`;
+    byPath.set(key, [...(byPath.get(key) ?? []), one]);
+  }
+  return Object.fromEntries(
+    [...byPath].map(([key, found]) => [
+      key,
+      (request: SeenRequest) => change((found.find((one) => isSame(one, request)) ?? found[0])?.answer.json),
+    ]),
+  );
+}
+
+function isSame({ request }: RecordedAnswer, { query, body }: SeenRequest): boolean {
+  const isAsked = Object.entries(request.query).every(([name, value]) => query[name] === value);
+  return isAsked && JSON.stringify(request.body ?? null) === JSON.stringify(body ?? null);
+}
