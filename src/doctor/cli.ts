@@ -1,18 +1,23 @@
 import { parseArgs } from 'node:util';
 import type { Report } from './core/report.ts';
 import { renderTable } from './core/table.ts';
+import { AREAS, type Area } from './core/types.ts';
+
+/** Parts that can be asked for; the settings always are. */
+const CHECKED = AREAS.filter((area) => area !== 'settings' && area !== 'doctor');
 
 export const USAGE = `Look at everything outside that the service depends on, with the service's own settings. Nothing is written.
 
   npm run doctor                    a table for people, with what to do
   npm run doctor -- --json          for machines; docs/operations.md has the form
+  npm run doctor -- --only a,b      these parts alone: ${CHECKED.join(', ')}
   npm run doctor -- --record DIR    keep what providers said, without keys, as fixtures
 
 Exit code: 0 everything is in order, 1 something fails, 2 something to look at.
 `;
 
 export interface DoctorCliDeps {
-  readonly run: (options: { readonly recordTo?: string }) => Promise<Report>;
+  readonly run: (options: { readonly recordTo?: string; readonly only?: readonly Area[] }) => Promise<Report>;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
 }
@@ -30,7 +35,10 @@ export async function runDoctorCli(argv: readonly string[], deps: DoctorCliDeps)
     deps.write(USAGE);
     return 0;
   }
-  const report = await deps.run(values.record === undefined ? {} : { recordTo: values.record });
+  const report = await deps.run({
+    ...(values.record === undefined ? {} : { recordTo: values.record }),
+    ...(values.only === undefined ? {} : { only: areasIn(values.only) }),
+  });
   deps.write(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : renderTable(report));
   return report.exitCode;
 }
@@ -40,10 +48,22 @@ function readArguments(argv: readonly string[]) {
     args: [...argv],
     options: {
       json: { type: 'boolean' },
+      only: { type: 'string' },
       record: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.record === '') throw new Error('--record needs the folder to write to.');
+  if (values.only !== undefined) areasIn(values.only);
   return values;
+}
+
+/** @throws Error naming a part that there is not */
+function areasIn(text: string): readonly Area[] {
+  return text.split(',').map((name) => {
+    const area = CHECKED.find((known) => known === name.trim());
+    if (area === undefined)
+      throw new Error(`--only: "${name.trim().slice(0, 40)}" is not one of ${CHECKED.join(', ')}.`);
+    return area;
+  });
 }

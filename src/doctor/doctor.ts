@@ -21,7 +21,7 @@ import { createReport, type Report } from './core/report.ts';
 import { runChecks } from './core/run.ts';
 import { createRedact } from './core/safe-text.ts';
 import { secretsIn } from './core/secrets.ts';
-import { type Line, linesOf } from './core/types.ts';
+import { type Area, type Line, linesOf } from './core/types.ts';
 import { checkProviders } from './providers/check.ts';
 import { compareProviders, usdPrices } from './providers/compare.ts';
 import { createRecorder } from './recording/record.ts';
@@ -34,13 +34,15 @@ export interface DoctorOptions {
   readonly fetch: typeof fetch;
   /** Milliseconds since some moment. Default: the system's. */
   readonly stopwatch?: () => number;
+  /** Areas to look at beside the settings; default: all. */
+  readonly only?: readonly Area[];
   /** Folder in which what providers said is kept, without keys. */
   readonly recordTo?: string;
 }
 
 /** Look at everything outside that the service depends on, side by side, within a minute. Nothing is written but the recording. */
 export async function runDoctor(options: DoctorOptions): Promise<Report> {
-  const { raw, clock, timers, stopwatch = () => performance.now() } = options;
+  const { raw, clock, timers, only, stopwatch = () => performance.now() } = options;
   const startedMs = clock.now();
   const begunMs = stopwatch();
   const redact = createRedact(secretsIn(raw));
@@ -65,28 +67,32 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const providers = providersOf({ env });
   const context = { catalog, nowMs: startedMs, feeReceiver: receiverOf(env) };
   const recorder = createRecorder({ providers, redact, overlay: overlay.content, context });
+  const isAsked = (area: Area) => only === undefined || only.includes(area);
+  const checks = [
+    checkPostgres(deps),
+    checkRedis(deps),
+    ...nodes.map(({ chain, urls }) => checkNodes(deps, chain.chainId, urls)),
+    ...nodes.map(({ chain, urls }) => checkCatalog(deps, chain, urls)),
+    ...checkProviders({ ...deps, providers, context, onAnswers: recorder.take }),
+  ];
   const checked = await runChecks(
-    [
-      checkPostgres(deps),
-      checkRedis(deps),
-      ...nodes.map(({ chain, urls }) => checkNodes(deps, chain.chainId, urls)),
-      ...nodes.map(({ chain, urls }) => checkCatalog(deps, chain, urls)),
-      ...checkProviders({ ...deps, providers, context, onAnswers: recorder.take }),
-    ],
+    checks.filter(({ area }) => isAsked(area)),
     timers,
   );
   const compare = { observations, isPegged: peggedIn(catalog) };
   const usdOf = usdPrices(compare);
   const oracles = nodes.flatMap(({ chain }) => {
     const reading = observations.oracles(chain.chainId);
-    const isRead = checked.every(
-      ({ area, subject, check }) =>
-        !(
-          area === 'catalog' &&
-          subject === `chain ${chain.chainId}` &&
-          (check === 'reading' || check === 'time_limit')
-        ),
-    );
+    const isRead =
+      isAsked('catalog') &&
+      checked.every(
+        ({ area, subject, check }) =>
+          !(
+            area === 'catalog' &&
+            subject === `chain ${chain.chainId}` &&
+            (check === 'reading' || check === 'time_limit')
+          ),
+      );
     return isRead
       ? judgeOracles(chain, reading, { nowMs: clock.now(), feedBudgetSec: env.BUDGET_ORACLE_FEED_SEC, usdOf })
       : [];
@@ -97,7 +103,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
     ...checked,
     ...oracles,
     ...compareProviders(compare),
-    ...judgeClocks(deps.clocks.all()),
+    ...(isAsked('clocks') || deps.clocks.all().length > 0 ? judgeClocks(deps.clocks.all()) : []),
     ...(options.recordTo === undefined ? [] : await recorder.write(options.recordTo)),
   ];
   return createReport(lines, { startedMs, tookMs: stopwatch() - begunMs, redact });

@@ -17,7 +17,7 @@ export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
     ];
   }
   const off = samples.filter(({ aheadMs, withinMs }) => Math.abs(aheadMs) - withinMs > WORTH_A_LOOK_MS);
-  const isOurs = off.length * 2 > samples.length && sameSide(off);
+  const isOurs = off.length > 1 && off.length * 2 > samples.length && sameSide(off);
   const ours = linesOf('clocks', 'this machine');
   const lines: Line[] = [];
   if (isOurs) lines.push(judgeOne(ours, medianOf(off), `${off.length} of ${samples.length} others`));

@@ -216,26 +216,28 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
 }
 
 async function describeRights(client: pg.Client): Promise<readonly Line[]> {
-  const missing: string[] = [];
+  /** Tables by the rights that lack on them. */
+  const lacking = new Map<string, string[]>();
   for (const [table, rights] of Object.entries(TABLE_RIGHTS)) {
-    for (const right of rights) {
-      const [row] = await rows<{ may: boolean | null }>(
-        client,
-        'select case when to_regclass($1) is null then null else has_table_privilege($1, $2) end as may',
-        [table, right],
-      );
-      if (row?.may === false) missing.push(`${right} on ${table}`);
-    }
+    const found = await rows<{ right: string }>(
+      client,
+      `select needed as right from unnest($2::text[]) needed
+       where case when to_regclass($1) is null then false else not has_table_privilege($1, needed) end`,
+      [table, rights],
+    );
+    if (found.length === 0) continue;
+    const key = found.map(({ right }) => right).join(', ');
+    lacking.set(key, [...(lacking.get(key) ?? []), table]);
   }
-  return missing.length === 0
-    ? [make.ok('rights', 'the role may do all that the service does with its tables')]
-    : [
-        make.failure(
-          'rights',
-          `the role lacks ${missing.join(', ')}`,
-          'GRANT these to the role of DATABASE_URL, or let it own the tables.',
-        ),
-      ];
+  if (lacking.size === 0) return [make.ok('rights', 'the role may do all that the service does with its tables')];
+  const told = [...lacking].map(([rights, tables]) => `${rights} on ${tables.join(', ')}`);
+  return [
+    make.failure(
+      'rights',
+      `the role lacks ${told.join('; ')}`,
+      'GRANT these to the role of DATABASE_URL, or let it own the tables.',
+    ),
+  ];
 }
 
 async function rows<T>(client: pg.Client, text: string, values: readonly unknown[] = []): Promise<readonly T[]> {

@@ -1,0 +1,363 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createPublicClient, encodeFunctionData, http } from 'viem';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { OWNER } from '../../devnet/seed/accounts.ts';
+import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
+import type { Report } from '../../src/doctor/core/report.ts';
+import { renderTable } from '../../src/doctor/core/table.ts';
+import type { Area } from '../../src/doctor/core/types.ts';
+import { freePort } from '../support/free-port.ts';
+import { createTestDatabase } from '../support/process/postgres.ts';
+import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
+import { complaints, type DoctorWorld, type Settings, startDoctorWorld } from './world.ts';
+
+let doctor: DoctorWorld;
+let proxy: RpcProxy;
+const snapshots = new Map<number, `0x${string}`>();
+beforeAll(async () => {
+  doctor = await startDoctorWorld();
+  proxy = await startRpcProxy(doctor.world.chains.on(1).rpcUrl);
+}, 120_000);
+beforeEach(async () => {
+  for (const chainId of [1, 4663]) {
+    await doctor.world.chains.on(chainId).mine();
+    snapshots.set(chainId, await doctor.world.chains.on(chainId).snapshot());
+  }
+});
+afterEach(async () => {
+  proxy.set({ kind: 'pass' });
+  for (const [chainId, id] of snapshots) await doctor.world.chains.on(chainId).revert(id);
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await doctor?.stop();
+});
+
+/** Complaints about one area. */
+const of = (report: Report, area: Area) => complaints(report).filter((line) => line.split(' ')[1] === area);
+const look = (settings: Settings, ...only: Area[]) => doctor.examine(settings, { only });
+const examine = async (area: Area, settings: Settings = {}) => of(await look(settings, area), area);
+
+async function onDatabase(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('Postgres', () => {
+  const failure = (check: string) => `failure postgres DATABASE_URL [${check}]`;
+  const warning = (check: string) => `warning postgres DATABASE_URL [${check}]`;
+
+  it('behavior: nobody there, and a wrong password', async () => {
+    const url = new URL(doctor.database.url);
+    url.port = String(await freePort());
+    expect(await examine('postgres', { DATABASE_URL: url.href })).toEqual([failure('answers')]);
+    await onDatabase(
+      inject('postgresUrl'),
+      "create role doctor_reader login password 'right'",
+      `grant connect on database ${new URL(doctor.database.url).pathname.slice(1)} to doctor_reader`,
+    );
+    const wrong = new URL(doctor.database.url);
+    [wrong.username, wrong.password] = ['doctor_reader', 'wrong-password'];
+    const report = await look({ DATABASE_URL: wrong.href }, 'postgres');
+    expect(of(report, 'postgres')).toEqual([failure('answers')]);
+    expect(JSON.stringify(report)).not.toContain('wrong-password');
+  });
+
+  it('behavior: a role without rights on the tables is told which it lacks', async () => {
+    const url = new URL(doctor.database.url);
+    [url.username, url.password] = ['doctor_reader', 'right'];
+    await onDatabase(
+      doctor.database.url,
+      'grant usage on schema public to doctor_reader',
+      'grant select on gateway_migrations, rate_samples to doctor_reader',
+    );
+    const report = await look({ DATABASE_URL: url.href }, 'postgres');
+    expect(of(report, 'postgres')).toEqual([failure('rights')]);
+    const found = report.lines.find(({ check }) => check === 'rights')?.found;
+    expect(found).toContain('INSERT, UPDATE, DELETE on rate_samples');
+  });
+
+  it('behavior: pending and unknown migrations, and a database that only reads', async () => {
+    const empty = await createTestDatabase();
+    try {
+      expect(await examine('postgres', { DATABASE_URL: empty.url })).toEqual([warning('migrations')]);
+      await onDatabase(doctor.database.url, "insert into gateway_migrations (name) values ('9999-from-the-future')");
+      expect(await examine('postgres')).toEqual([failure('migrations')]);
+      await onDatabase(doctor.database.url, "delete from gateway_migrations where name like '9999%'");
+      const name = new URL(empty.url).pathname.slice(1);
+      await onDatabase(inject('postgresUrl'), `alter database ${name} set default_transaction_read_only = on`);
+      expect(await examine('postgres', { DATABASE_URL: empty.url })).toContain(failure('writable'));
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('behavior: PgBouncer in transaction mode is recognised, and what it refuses is named', async () => {
+    const refusing = await startPgBouncer(doctor.database.url, []);
+    try {
+      expect(await examine('postgres', { DATABASE_URL: refusing.url })).toContain(failure('parameters'));
+    } finally {
+      await refusing.stop();
+    }
+    const lenient = await startPgBouncer(doctor.database.url, [
+      'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+    ]);
+    try {
+      const report = await look({ DATABASE_URL: lenient.url }, 'postgres');
+      expect(of(report, 'postgres')).toEqual([warning('statement_timeout')]);
+      expect(report.lines.find(({ check }) => check === 'pooler')?.found).toContain('transaction mode');
+    } finally {
+      await lenient.stop();
+    }
+  });
+});
+
+async function startPgBouncer(target: string, more: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'spiral-gateway-pgbouncer-'));
+  const port = await freePort();
+  const { hostname, port: to, username, password, pathname } = new URL(target);
+  const config = [
+    '[databases]',
+    `* = host=${hostname} port=${to} user=${username} password=${password}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 5',
+    ...more,
+  ];
+  writeFileSync(join(folder, 'pgbouncer.ini'), `${config.join('\n')}\n`);
+  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const child = spawn('pgbouncer', [...asNobody, join(folder, 'pgbouncer.ini')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    ended.then(([code]) => reject(new Error(`pgbouncer ended with ${code}`)), reject);
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('process up')) resolve();
+    });
+  });
+  return {
+    url: `postgres://any:any@127.0.0.1:${port}${pathname}`,
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('Redis', () => {
+  const named = (status: string, check: string) => `${status} redis REDIS_URL [${check}]`;
+  let redis: Redis;
+  beforeAll(() => {
+    redis = new Redis(doctor.redis.url);
+  });
+  afterAll(() => redis.disconnect());
+
+  it('behavior: nobody there, and a wrong password', async () => {
+    expect(await examine('redis', { REDIS_URL: `redis://127.0.0.1:${await freePort()}` })).toEqual([
+      named('failure', 'answers'),
+    ]);
+    const url = new URL(doctor.redis.url);
+    const report = await look({ REDIS_URL: `redis://user:redis-password@${url.host}` }, 'redis');
+    expect(of(report, 'redis')).toEqual([named('failure', 'answers')]);
+    expect(JSON.stringify(report)).not.toContain('redis-password');
+  });
+
+  it('behavior: an eviction policy that throws facts away, a replica, and refused commands', async () => {
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await examine('redis')).toEqual([named('warning', 'eviction')]);
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    await redis.call(
+      'ACL',
+      'SETUSER',
+      'limited',
+      'on',
+      '>limited-secret',
+      '~spiral:*',
+      '&spiral:*',
+      '+@all',
+      '-eval',
+      '-pexpire',
+    );
+    const url = new URL(doctor.redis.url);
+    const report = await look({ REDIS_URL: `redis://limited:limited-secret@${url.host}` }, 'redis');
+    expect(of(report, 'redis')).toEqual([named('failure', 'acl')]);
+    expect(report.lines.find(({ check }) => check === 'acl')?.found).toBe('the user may not run EVAL, PEXPIRE');
+    await redis.call('REPLICAOF', '127.0.0.1', String(await freePort()));
+    expect(await examine('redis')).toContain(named('failure', 'writable'));
+    await redis.call('REPLICAOF', 'NO', 'ONE');
+  });
+
+  it('behavior: nothing is written', async () => {
+    await redis.flushall();
+    await look({}, 'redis');
+    expect(await redis.keys('*')).toEqual([]);
+  });
+});
+
+describe('nodes', () => {
+  const first = 'RPC_URL_1 #1';
+  const with1 = (...urls: string[]): Settings => ({ RPC_URL_1: urls.join(',') });
+
+  it('behavior: a node of another chain, one that refuses, and one that talks nonsense', async () => {
+    const { settings, world } = doctor;
+    expect(await examine('nodes', { RPC_URL_1: settings.RPC_URL_4663 })).toEqual([`failure nodes ${first} [chain_id]`]);
+    proxy.set({ kind: 'status', status: 429 });
+    expect(await examine('nodes', with1(world.chains.on(1).rpcUrl, proxy.url))).toEqual([
+      'failure nodes RPC_URL_1 #2 [answers]',
+      'warning nodes RPC_URL_1 #2 [quota]',
+    ]);
+    proxy.set({ kind: 'garbage' });
+    const report = await look(with1(proxy.url), 'nodes', 'catalog');
+    expect(of(report, 'nodes')).toEqual([`failure nodes ${first} [answers]`]);
+    expect(of(report, 'catalog')).toEqual(['failure catalog chain 1 [reading]']);
+  });
+
+  it('behavior: one that lags, and one on a fork', async () => {
+    const chain = doctor.world.chains.on(1);
+    const urls = with1(chain.rpcUrl, proxy.url);
+    const blockNumber = await createPublicClient({ transport: http(chain.rpcUrl) }).getBlockNumber();
+    await chain.increaseTime(60);
+    await chain.mine(10);
+    proxy.set({ kind: 'lag', blockNumber });
+    expect(await examine('nodes', urls)).toContain('warning nodes RPC_URL_1 #2 [height]');
+    proxy.set({ kind: 'fork' });
+    const forked = await examine('nodes', urls);
+    expect(forked).toEqual(
+      expect.arrayContaining(['failure nodes RPC_URL_1 #1 [fork]', 'failure nodes RPC_URL_1 #2 [fork]']),
+    );
+  });
+
+  it('behavior: what it cannot do is told by what follows from it', async () => {
+    proxy.set({ kind: 'lacks', simulate: 'crashes', overrides: 'refused', batch: 1, blockHash: 'refused' });
+    expect(await examine('nodes', with1(proxy.url))).toEqual([
+      `failure nodes ${first} [simulation]`,
+      `warning nodes ${first} [batches]`,
+      `warning nodes ${first} [block_hash]`,
+    ]);
+  });
+
+  it('behavior: an answer that would move the cursor or never ends is bounded and printed safely', async () => {
+    const server = await serve();
+    try {
+      const report = await look(with1(`${server.url}/v2/node-key-0123456789`), 'nodes', 'catalog');
+      expect(of(report, 'nodes')).toEqual([`failure nodes ${first} [answers]`]);
+      const printed = `${JSON.stringify(report)}${renderTable(report)}`;
+      expect(printed.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(printed).not.toContain('node-key-0123456789');
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+/** Answers everything with escape sequences, and the address that it was asked at. */
+async function serve() {
+  const server: Server = createServer((request, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/plain' })
+      .end(`\u001b[2J\u001b[31m${request.url}\u202e${'z'.repeat(100_000)}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+describe('catalog', () => {
+  const chainOf = (chainId: number) => {
+    const found = createCatalog(curatedChains).chain(chainId);
+    if (!found) throw new Error('no such chain');
+    return found;
+  };
+  const asOwner = async (chainId: number, functionName: string, args: readonly unknown[] = []) => {
+    const to = chainOf(chainId).contracts.flashLeverage as `0x${string}`;
+    const data = encodeFunctionData({ abi: flashLeverageAbi, functionName, args } as never);
+    await doctor.world.chains.on(chainId).send({ from: OWNER, to, data });
+  };
+
+  it('behavior: a paused contract, a market that is not supported, and a router that is not allowed', async () => {
+    const [market] = chainOf(4663).markets;
+    const [router] = chainOf(4663).swapRouters.AggregatorOne ?? [];
+    await asOwner(4663, 'pause');
+    await asOwner(4663, 'setMarketEnabled', [market?.id, false]);
+    await asOwner(4663, 'setSwapRouter', [router, false]);
+    const named = await examine('catalog');
+    expect(named).toHaveLength(3);
+    expect(named).toEqual(
+      expect.arrayContaining([
+        'warning catalog chain 4663 contract flashLeverage [paused]',
+        expect.stringMatching(/^warning catalog chain 4663 market spUSDG\/USDG .* \[supported\]$/),
+        'failure catalog chain 4663 router of AggregatorOne [allowed]',
+      ]),
+    );
+  });
+
+  it('behavior: a feed that stands still, and an oracle that is far off', async () => {
+    const { control } = doctor.world;
+    const post = (path: string, body: unknown) =>
+      fetch(`${control.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    await post('/feed', { chainId: 4663, token: 'SPY', updatedAt: '9' });
+    await post('/oracle', { chainId: 4663, token: 'PONS', price: '1000000000000' });
+    const named = of(await look({}, 'catalog', 'providers'), 'catalog');
+    expect(named).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^warning catalog chain 4663 market SPY\/USDG .* \[oracle_age\]$/),
+        expect.stringMatching(/^warning catalog chain 4663 market PONS\/.* \[oracle_price\]$/),
+      ]),
+    );
+    expect(named.every((line) => /SPY|PONS/.test(line))).toBe(true);
+  });
+
+  it('behavior: an address without code, and a token with other decimals than the catalog says', async () => {
+    const [usdg] = chainOf(4663).tokens.filter(({ symbol }) => symbol === 'USDG');
+    const setCode = (address: string, code: string) =>
+      fetch(doctor.world.chains.on(4663).rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_setCode', params: [address, code] }),
+      });
+    // Answers 7 to every question.
+    await setCode(usdg?.address ?? '', '0x60075f5260205ff3');
+    await setCode(chainOf(4663).contracts.flashLeverageRouter, '0x');
+    const named = await examine('catalog');
+    expect(named).toEqual(
+      expect.arrayContaining([
+        'failure catalog chain 4663 token USDG [decimals]',
+        'warning catalog chain 4663 token USDG [symbol]',
+        expect.stringMatching(/contract flashLeverageRouter \[no_code\]$/),
+      ]),
+    );
+  });
+
+  it('behavior: a chain a month ahead is told by its clock, and nothing of it is believed', async () => {
+    await fetch(`${doctor.world.control.url}/time`, {
+      method: 'POST',
+      body: JSON.stringify({ chainId: 4663, seconds: 2_592_000 }),
+    });
+    const report = await look({}, 'catalog', 'nodes', 'clocks');
+    expect(of(report, 'clocks')).toEqual(['failure clocks RPC_URL_4663 #1 (newest block) [agreement]']);
+    expect(of(report, 'catalog')).toEqual(['failure catalog chain 4663 [reading]']);
+  });
+});

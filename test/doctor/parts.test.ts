@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { judgeClocks } from '../../src/doctor/checks/clocks.ts';
+import { nearestName } from '../../src/doctor/checks/nearest-name.ts';
+import { checkSettings } from '../../src/doctor/checks/settings.ts';
+import { sampleOf } from '../../src/doctor/core/clock-samples.ts';
+import { createReport } from '../../src/doctor/core/report.ts';
+import { runChecks } from '../../src/doctor/core/run.ts';
+import { createRedact, safeText } from '../../src/doctor/core/safe-text.ts';
+import { secretsIn } from '../../src/doctor/core/secrets.ts';
+import { renderTable } from '../../src/doctor/core/table.ts';
+import { linesOf } from '../../src/doctor/core/types.ts';
+import { systemTimers } from '../../src/shared/timers.ts';
+import { complaints } from './world.ts';
+
+const GOOD = {
+  RPC_URL_1: 'http://127.0.0.1:8545',
+  RPC_URL_4663: 'http://127.0.0.1:8546',
+  DATABASE_URL: 'postgres://gateway:pw@127.0.0.1/gateway',
+};
+const about = (raw: Readonly<Record<string, string>>) => {
+  const { lines } = checkSettings(raw);
+  return lines.filter(({ status }) => status !== 'ok').map((line) => `${line.status} ${line.subject} ${line.todo}`);
+};
+
+describe('checkSettings', () => {
+  it('default: settings that the service starts with are in order, with what else a shell has', () => {
+    const shell = {
+      PATH: '/bin',
+      HOME: '/root',
+      HOSTNAME: 'h',
+      NODE_PATH: '/x',
+      npm_config_rate_limit: '1',
+      LANG: 'C',
+    };
+    expect(about({ ...GOOD, ...shell })).toEqual([]);
+  });
+
+  it.each([
+    ['KEY_PEPER', 'KEY_PEPPER'],
+    ['RPC_URL1', 'RPC_URL_1'],
+    ['DATABASE-URL', 'DATABASE_URL'],
+    ['log_level', 'LOG_LEVEL'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['REDSI_URL', 'REDIS_URL'],
+  ])('behavior: %s is taken for %s', (name, meant) => {
+    expect(about({ ...GOOD, [name]: 'x' })).toEqual([
+      `warning ${name} Name it ${meant} if that is meant, else take it out.`,
+    ]);
+    expect(nearestName(name, [meant, 'PORT'])).toBe(meant);
+  });
+
+  it('behavior: an unknown name that only begins as ours do is told without a guess', () => {
+    expect(about({ ...GOOD, REFRESH_EVERYTHING_ALWAYS: '1' })).toEqual([
+      expect.stringMatching(/^warning REFRESH_EVERYTHING_ALWAYS Take it out/),
+    ]);
+  });
+
+  it('behavior: every wrong value is told, no secret is repeated, and the rest is checked all the same', () => {
+    const { lines, env } = checkSettings({
+      ...GOOD,
+      PORT: 'many',
+      REDIS_URL: 'http://user:hunter22@host',
+      ROLE: 'api',
+    });
+    const wrong = lines.filter(({ status }) => status === 'failure');
+    expect(wrong.map(({ subject }) => subject).sort()).toEqual(['PORT', 'REDIS_URL']);
+    expect(JSON.stringify(lines)).not.toContain('hunter22');
+    expect(env).toMatchObject({ PORT: 8787, ROLE: 'api', DATABASE_URL: GOOD.DATABASE_URL });
+  });
+
+  it('behavior: what production, a role and a database elsewhere need is told', () => {
+    expect(about({ ...GOOD, NODE_ENV: 'production' })).toEqual([expect.stringMatching(/^warning KEY_PEPPER/)]);
+    expect(about({ ...GOOD, DATABASE_URL: 'postgres://a:b@db.example/x' })).toEqual([
+      expect.stringMatching(/^warning KEY_PEPPER/),
+    ]);
+    expect(about({ ...GOOD, ROLE: 'warmer' })).toEqual([expect.stringMatching(/^failure ROLE/)]);
+    expect(about({})).toEqual([
+      expect.stringMatching(/^failure RPC_URL_1/),
+      expect.stringMatching(/^failure RPC_URL_4663/),
+      expect.stringMatching(/^failure DATABASE_URL/),
+      expect.stringMatching(/^warning KEY_PEPPER/),
+    ]);
+  });
+});
+
+describe('judgeClocks', () => {
+  const asked = { sentMs: 10_000_000, answeredMs: 10_000_200 };
+  const sample = (source: string, aheadMs: number) =>
+    sampleOf(source, { atMs: 10_000_100 - aheadMs, resolutionMs: 0 }, asked);
+  const words = (...samples: ReturnType<typeof sample>[]) =>
+    judgeClocks(samples).map(({ status, subject, found }) => `${status} ${subject}: ${found}`);
+
+  it('default: clocks that agree, a coarse one too', () => {
+    const coarse = sampleOf('web', { atMs: 9_999_000, resolutionMs: 1_000 }, asked);
+    expect(words(sample('Postgres', 40), sample('Redis', -900), coarse)).toEqual([
+      'ok this machine: agrees with 3 of 3 others',
+    ]);
+  });
+
+  it('behavior: one that is off is named, with what follows from how far', () => {
+    expect(words(sample('Postgres', 0), sample('Redis', -10_000), sample('a', 1))).toEqual([
+      'ok this machine: agrees with 2 of 3 others',
+      'warning Redis: 10.0 s ahead of our clock',
+    ]);
+    expect(words(sample('Postgres', 300_000), sample('a', 0), sample('b', 1)).at(-1)).toMatch(
+      /^failure Postgres: 300.0 s behind our clock/,
+    );
+  });
+
+  it('behavior: where most are off to one side, it is ours', () => {
+    expect(words(sample('Postgres', 300_000), sample('Redis', 299_000), sample('a', 301_000))).toEqual([
+      expect.stringMatching(/^failure this machine: 300.0 s ahead of 3 of 3 others/),
+    ]);
+  });
+
+  it('behavior: nobody to compare with is told', () => {
+    expect(words()).toEqual([expect.stringMatching(/^warning this machine/)]);
+  });
+});
+
+describe('what is printed', () => {
+  it('behavior: nothing of an answer moves the cursor, colours, reorders or goes on for pages', () => {
+    const hostile = `\u001b[2J\u001b[1;1Hok\r\nFAKE \u009b31m\u202egnp.exe\u200b\u2028${'x'.repeat(5_000)}`;
+    const shown = safeText(hostile);
+    expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(shown).toMatch(/^\\u\{1b\}\[2J/);
+    expect(shown.length).toBeLessThan(500);
+    const report = createReport([linesOf('catalog', hostile).failure('symbol', hostile, 'look')], {
+      startedMs: 0,
+      tookMs: 1,
+      redact: (text) => text,
+    });
+    expect(renderTable(report).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(
+      renderTable(report)
+        .split('\n')
+        .filter((line) => line.includes('FAKE')),
+    ).toHaveLength(1);
+  });
+
+  it('behavior: no secret of a setting is shown, in whatever form it is repeated', () => {
+    const raw = {
+      RPC_URL_1: 'https://user-key-77:p%40ss@node.example/v2/abcdef0123456789?apikey=query-key-5',
+      DATABASE_URL: 'postgres://gateway:hunter22@db.example/gateway',
+      COINGECKO_API_KEY: 'CG-secret',
+      KEY_PEPPER: 'sixteen-characters',
+      LOG_LEVEL: 'warn',
+    };
+    const redact = createRedact(secretsIn(raw));
+    for (const secret of [
+      'user-key-77',
+      'p@ss',
+      'p%40ss',
+      'abcdef0123456789',
+      'query-key-5',
+      'hunter22',
+      'CG-secret',
+      'sixteen-characters',
+      Buffer.from('CG-secret').toString('base64'),
+    ]) {
+      expect(redact(`x ${secret} y`)).toBe('x [secret] y');
+    }
+    expect(redact('gateway warn db.example node.example')).toBe('gateway warn db.example node.example');
+  });
+
+  it.each([
+    [['ok'], 0, 'ok'],
+    [['ok', 'warning', 'not_applicable'], 2, 'warning'],
+    [['warning', 'failure'], 1, 'failure'],
+  ] as const)('behavior: %j ends with exit code %i', (statuses, exitCode, status) => {
+    const make = linesOf('nodes', 'RPC_URL_1 #1');
+    const by = {
+      ok: make.ok('a', 'b'),
+      not_applicable: make.none('a', 'b'),
+      warning: make.warning('a', 'b', 'c'),
+      failure: make.failure('a', 'b', 'c'),
+    };
+    const report = createReport(
+      statuses.map((one) => by[one]),
+      { startedMs: 0, tookMs: 0, redact: (text) => text },
+    );
+    expect(report).toMatchObject({ exitCode, status });
+    for (const { status: state, todo } of report.lines)
+      expect(todo === null).toBe(state === 'ok' || state === 'not_applicable');
+  });
+});
+
+describe('runChecks', () => {
+  it('behavior: a check that throws, and one that never ends, become lines and end nothing else', async () => {
+    const due: (() => void)[] = [];
+    const timers = {
+      ...systemTimers,
+      setTimeout: (callback: () => void) => due.push(callback),
+      clearTimeout: () => {},
+    };
+    const ended = runChecks(
+      [
+        { area: 'postgres', subject: 'a', limitMs: 1_000, run: () => Promise.reject(new Error('boom')) },
+        { area: 'redis', subject: 'b', limitMs: 1_000, run: () => new Promise(() => {}) },
+        { area: 'nodes', subject: 'c', limitMs: 1_000, run: async () => [linesOf('nodes', 'c').ok('x', 'y')] },
+      ],
+      timers,
+    );
+    for (const callback of due) callback();
+    const lines = await ended;
+    const report = createReport(lines, { startedMs: 0, tookMs: 0, redact: (text) => text });
+    expect(complaints(report)).toEqual(expect.arrayContaining(['failure redis b [time_limit]']));
+    expect(report.lines.map(({ area }) => area)).toEqual(['postgres', 'redis', 'nodes']);
+  });
+});
