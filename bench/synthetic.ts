@@ -10,10 +10,8 @@ import {
   type FactGroups,
   type FreshnessBudgets,
 } from '../src/domain/facts.ts';
-import { Decimal, slim } from '../src/shared/decimal.ts';
+import { Decimal } from '../src/shared/decimal.ts';
 import type { Address, MarketId } from '../src/shared/ids.ts';
-import { packHistory } from '../src/shared/rate-history.ts';
-import { runAtOnce } from '../src/shared/slices.ts';
 import type { Publications } from '../src/snapshot/types.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
@@ -108,12 +106,12 @@ export function syntheticFacts(chain: Chain): ChainFacts {
     groups.incentives.items.set(id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(id, fact({ campaigns: [] }));
     groups.sharedLiquidity.items.set(id, fact({ sources: [] }));
-    const history = packHistory(days.map((atMs, i) => ({ atMs, ratePct: new Decimal(`3.${(i + n) % 10}17`) })));
+    const history = days.map((atMs, i) => ({ atMs, ratePct: new Decimal(`3.${(i + n) % 10}17`) }));
     groups.borrowHistory.items.set(id, fact({ points: history }));
     groups.price.items.set(loan.address, fact({ usd: new Decimal('0.9998') }));
     groups.collateralApy.items.set(collateral.address, fact({ apyPct: new Decimal('6.123456'), history }));
     const slippagePct = { '100000': '0.04', '500000': '0.2', '1000000': '0.9', '5000000': '1.7' } as const;
-    const exact = Object.entries(slippagePct).map(([size, loss]) => [size, slim(new Decimal(loss))] as const);
+    const exact = Object.entries(slippagePct).map(([size, loss]) => [size, new Decimal(loss)] as const);
     groups.exitLiquidity.items.set(
       collateral.address,
       fact({ slippagePct: Object.fromEntries(exact) as unknown as FactGroups['exitLiquidity']['slippagePct'] }),
@@ -127,11 +125,6 @@ export function syntheticFacts(chain: Chain): ChainFacts {
  * has accrued, the rate has drifted as the curve does, and the collateral has earned. Everything else is as it was.
  */
 export function refreshedFacts(facts: ChainFacts, round: number): ChainFacts {
-  return runAtOnce(refreshedSteps(facts, round));
-}
-
-/** The same in steps, where what a benchmark makes itself must not keep the event loop busy. */
-export function* refreshedSteps(facts: ChainFacts, round: number): Generator<void, ChainFacts, void> {
   const { lendingState, oracle } = facts.groups;
   const more = BigInt(round);
   const grown = (value: bigint, perRound: bigint) => value + (value * more) / perRound;
@@ -151,17 +144,16 @@ export function* refreshedSteps(facts: ChainFacts, round: number): Generator<voi
   });
   const groups = {
     ...facts.groups,
-    lendingState: { ...lendingState, items: yield* mapped(lendingState.items, state) },
-    oracle: { ...oracle, items: yield* mapped(oracle.items, price) },
+    lendingState: { ...lendingState, items: mapped(lendingState.items, state) },
+    oracle: { ...oracle, items: mapped(oracle.items, price) },
   };
   return { ...facts, version: facts.version + round, groups };
 }
 
-function* mapped<K, V>(items: ReadonlyMap<K, V>, map: (item: V) => V): Generator<void, Map<K, V>, void> {
+function mapped<K, V>(items: ReadonlyMap<K, V>, map: (item: V) => V): Map<K, V> {
   const made = new Map<K, V>();
   for (const [key, item] of items) {
     made.set(key, map(item));
-    yield;
   }
   return made;
 }

@@ -2,20 +2,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Catalog } from '../../src/catalog/types.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { FACT_GROUPS } from '../../src/domain/facts.ts';
+import type { ComposedChain } from '../../src/domain/market/types.ts';
 import { createComposition } from '../../src/services/composition.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { betweenEvents, runInSlices } from '../../src/shared/slices.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import { serve } from '../serve.ts';
-import {
-  NOW_MS,
-  PARAMS,
-  publicationsOf,
-  refreshedFacts,
-  refreshedSteps,
-  syntheticChain,
-  syntheticFacts,
-} from '../synthetic.ts';
+import { NOW_MS, PARAMS, publicationsOf, refreshedFacts, syntheticChain, syntheticFacts } from '../synthetic.ts';
 
 export interface ComposeResult {
   readonly markets: number;
@@ -50,9 +42,12 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
     work();
     return performance.now() - since;
   };
+  let previous: ComposedChain | undefined;
   const once = (round: number) => {
     const next = refreshedFacts(facts, round);
-    return timed(() => composeChain(chain, next, { ...PARAMS, nowMs: NOW_MS }));
+    return timed(() => {
+      previous = composeChain(chain, next, { ...PARAMS, nowMs: NOW_MS, previous });
+    });
   };
   const firstMs = once(1);
   const atOnceMs = median(Array.from({ length: ROUNDS }, (_, i) => once(i + 2)));
@@ -67,7 +62,7 @@ serve<{ readonly markets: number }>(async ({ markets }) => {
   const refreshes: number[] = [];
   const delays: number[] = [];
   for (let round = 1 - WARM_UP_ROUNDS; round <= DELAY_ROUNDS; round += 1) {
-    const next = await runInSlices(refreshedSteps(facts, round + WARM_UP_ROUNDS), betweenEvents);
+    const next = refreshedFacts(facts, round + WARM_UP_ROUNDS);
     const refreshed = publicationsOf(next, ['lendingState', 'oracle']);
     await pause(20);
     const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });

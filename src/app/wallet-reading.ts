@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/types.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
+import { marketsAt } from '../domain/market/at-block.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { composeWallet } from '../domain/position/wallet.ts';
 import type { PositionsPort } from '../resolvers/position/position-services.ts';
@@ -25,7 +26,10 @@ export function createWalletReading({ catalog, positions, composed }: WalletRead
       if (!chain || !reading) throw new ChainReadError('missing');
       if (reading instanceof Error) throw reading;
       const { holdings, tags } = reading;
-      return { holdings, composed: composeWallet(chain, composed(chainId), holdings, tags) };
+      return {
+        holdings,
+        composed: composeWallet(chain, marketsAt(composed(chainId), holdings.markets), holdings, tags),
+      };
     },
     // A candidate of an ambiguous match stands among the plain positions, and is managed as one.
     vaultOf: async (chainId, user, positionId) => {

@@ -1,6 +1,5 @@
 import type { Hex } from 'viem';
 import type { Chain, Market } from '../catalog/types.ts';
-import { catalogMarketsById } from '../domain/market/lookup.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
@@ -76,7 +75,7 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
   const { chainId, contracts } = chain;
   const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });
   const readMarkets = createMarketReading(chain, readAt);
-  const catalogMarkets = catalogMarketsById(chain);
+  const catalogMarkets = new Map(chain.markets.map((market) => [market.id, market]));
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);
 
   return {

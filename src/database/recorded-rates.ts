@@ -2,9 +2,9 @@ import { CAMPAIGN_SIDES, type CampaignRecord } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
-import { isRateHistory } from '../shared/rate-history.ts';
 import type { Database } from './client.ts';
 import { latestObserved, replaces } from './observed.ts';
+import { readSteps, writeSteps } from './rate-steps.ts';
 import { SAMPLES_KEPT_DAYS } from './samples.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,7 +49,7 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
           symbol: record.symbol,
           starts_at: new Date(record.startsAtMs),
           ends_at: new Date(record.endsAtMs),
-          steps: record.steps as string,
+          steps: writeSteps(record.steps),
         })),
       );
       if (rows.length === 0) return;
@@ -78,7 +78,8 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
       const byMarket = new Map<MarketId, CampaignRecord[]>();
       for (const row of rows) {
         const side = CAMPAIGN_SIDES.find((known) => known === row.side);
-        if (!side || !isRateHistory(row.steps)) continue;
+        const steps = readSteps(row.steps);
+        if (!side || !steps) continue;
         const known = byMarket.get(row.market_id as MarketId) ?? [];
         byMarket.set(row.market_id as MarketId, known);
         known.push({
@@ -87,7 +88,7 @@ export function createRecordedRateRepository(db: Database, clock: Clock): Record
           symbol: row.symbol,
           startsAtMs: row.starts_at.getTime(),
           endsAtMs: row.ends_at.getTime(),
-          steps: row.steps,
+          steps,
         });
       }
       return byMarket;

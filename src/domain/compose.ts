@@ -1,12 +1,12 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { MarketId } from '../shared/ids.ts';
-import { runAtOnce } from '../shared/slices.ts';
 import { DAY_MS } from './apy/series.ts';
 import { chainRules } from './deployment/rules.ts';
 import { composeEquityStrategy } from './equity/compose.ts';
 import type { ChainFacts, FreshnessBudgets } from './facts.ts';
 import { composeMarket } from './market/compose.ts';
 import { compositionContext } from './market/context.ts';
+import { lookupOf } from './market/lookup.ts';
 import type { ComposedChain, ComposedMarket, ExcludedMarket } from './market/types.ts';
 import { composeStrategy, type StrategyParams } from './strategy/compose.ts';
 import type { LinkTemplates } from './strategy/parts.ts';
@@ -17,53 +17,74 @@ export interface ComposeParams extends LinkTemplates {
   readonly nowMs: number;
   readonly budgets: FreshnessBudgets;
   readonly listing: ListingRules;
+  /** The composition before this one. */
+  readonly previous?: ComposedChain | undefined;
 }
 
 /** Compose everything of a chain from one version of its facts, at one moment. Linear in the number of markets. */
 export function composeChain(chain: Chain, facts: ChainFacts, params: ComposeParams): ComposedChain {
-  return runAtOnce(composeChainSteps(chain, facts, params));
+  const composing = beginComposition(chain, facts, params);
+  for (const market of chain.markets) composing.add(market);
+  return composing.finish();
 }
 
-/**
- * Compose a chain market by market, so that the caller can let other work run between them. Each step yields how
- * many markets are done; the generator returns what `composeChain` returns.
- */
-export function* composeChainSteps(
-  chain: Chain,
-  facts: ChainFacts,
-  params: ComposeParams,
-): Generator<number, ComposedChain, void> {
-  const context = compositionContext(chain, facts, params.budgets, params.nowMs);
-  const strategyParams: StrategyParams = {
-    nowMs: params.nowMs,
-    listing: params.listing,
-    links: params,
-    rules: chainRules(chain, facts, params.budgets),
-  };
+/** A composition that is made market by market, so that its maker can let other work run between them. */
+export interface Composing {
+  /** Compose a market of the chain, in catalog order. */
+  add(market: Market): void;
+  finish(): ComposedChain;
+}
+
+/** Begin to compose a chain: what `composeChain` does, for whoever adds the markets himself. */
+export function beginComposition(chain: Chain, facts: ChainFacts, params: ComposeParams): Composing {
+  const { previous, budgets, nowMs } = params;
+  const context = compositionContext(chain, facts, budgets, nowMs, previous?.lookup.markets);
+  const rules = chainRules(chain, facts, budgets);
+  const strategyParams: StrategyParams = { nowMs, listing: params.listing, links: params, rules };
   const markets: ComposedMarket[] = [];
   const strategies: Strategy[] = [];
   const excluded: ExcludedMarket[] = [];
-  const byId = new Map<MarketId, ComposedMarket>();
   let recomposeAtMs = Number.POSITIVE_INFINITY;
-  let done = 0;
-  for (const market of chain.markets) {
-    const outcome = composeMarket(market, context);
-    if (outcome.composed) {
-      markets.push(outcome.composed);
-      byId.set(market.id, outcome.composed);
-      if (market.kind === 'loop') strategies.push(composeStrategy(outcome.composed, strategyParams));
-    } else {
-      excluded.push(outcome.excluded);
-    }
-    recomposeAtMs = Math.min(recomposeAtMs, nextBoundaryMs(market, facts, params));
-    done += 1;
-    yield done;
-  }
+  return {
+    add(market) {
+      const outcome = composeMarket(market, context);
+      if (outcome.composed) {
+        markets.push(outcome.composed);
+        if (market.kind === 'loop') strategies.push(composeStrategy(outcome.composed, strategyParams));
+      } else {
+        excluded.push(outcome.excluded);
+      }
+      recomposeAtMs = Math.min(recomposeAtMs, nextBoundaryMs(market, facts, params));
+    },
+    finish() {
+      const byId = new Map(markets.map((composed) => [composed.market.id, composed]));
+      addVaults(chain, byId, strategyParams, { strategies, excluded });
+      return {
+        chainId: chain.chainId,
+        version: facts.version,
+        asOfMs: facts.publishedMs,
+        markets,
+        strategies,
+        excluded,
+        lookup: lookupOf(markets, strategies),
+        fees: context.fees,
+        ...(Number.isFinite(recomposeAtMs) ? { recomposeAtMs } : {}),
+      };
+    },
+  };
+}
+
+function addVaults(
+  chain: Chain,
+  byId: ReadonlyMap<MarketId, ComposedMarket>,
+  params: StrategyParams,
+  { strategies, excluded }: { readonly strategies: Strategy[]; readonly excluded: ExcludedMarket[] },
+): void {
   for (const vault of chain.equityVaults) {
     const stock = byId.get(vault.stockMarket.id);
     const yieldMarket = byId.get(vault.yieldMarket.id);
     if (stock && yieldMarket) {
-      strategies.push(composeEquityStrategy(vault, stock, yieldMarket, strategyParams));
+      strategies.push(composeEquityStrategy(vault, stock, yieldMarket, params));
     } else {
       const waitingFor = [
         ...(stock ? [] : [{ group: 'stockMarket', reason: 'not_composed' }]),
@@ -72,16 +93,6 @@ export function* composeChainSteps(
       excluded.push({ marketId: vault.id, symbol: vault.stock.displaySymbol, waitingFor });
     }
   }
-  return {
-    chainId: chain.chainId,
-    version: facts.version,
-    asOfMs: facts.publishedMs,
-    markets,
-    strategies,
-    excluded,
-    fees: context.fees,
-    ...(Number.isFinite(recomposeAtMs) ? { recomposeAtMs } : {}),
-  };
 }
 
 /** The next moment at which this market composes differently from the same facts. */

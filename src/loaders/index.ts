@@ -1,4 +1,5 @@
 import type { ChainFacts } from '../domain/facts.ts';
+import { type MarketsAtBlock, type MarketValues, marketsAtReadings } from '../domain/market/at-block.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { TvlSnapshot } from '../resolvers/common/services.ts';
 import type { CacheHints } from '../shared/cache-validity.ts';
@@ -21,6 +22,8 @@ export interface LoaderSources extends PositionSources {
 export interface Loaders extends HistoryLoaders, PositionLoaders {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
+  /** The values of markets at the block of a reading, made once for all wallets of the request. */
+  marketsAt(chainId: ChainId, at: MarketsAtBlock | undefined): MarketValues;
   tvl(): TvlSnapshot | null;
 }
 
@@ -39,18 +42,21 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     made ??= createPositionLoaders(sources);
     return made;
   };
+  const composedOf = once((chainId: ChainId): ComposedChain => {
+    const composed = sources.composed(chainId);
+    // Not the object itself: cached answers would keep every version that they were made from in memory.
+    const { version, recomposeAtMs } = composed;
+    hints.madeFrom(`composed ${chainId}`, () => {
+      const latest = sources.composed(chainId);
+      return latest.version === version && latest.recomposeAtMs === recomposeAtMs;
+    });
+    if (recomposeAtMs !== undefined) hints.until(recomposeAtMs);
+    return composed;
+  });
+  const readingsOf = once((chainId: ChainId) => marketsAtReadings(composedOf(chainId)));
   return {
-    composed: once((chainId) => {
-      const composed = sources.composed(chainId);
-      // Not the object itself: cached answers would keep every version that they were made from in memory.
-      const { version, recomposeAtMs } = composed;
-      hints.madeFrom(`composed ${chainId}`, () => {
-        const latest = sources.composed(chainId);
-        return latest.version === version && latest.recomposeAtMs === recomposeAtMs;
-      });
-      if (recomposeAtMs !== undefined) hints.until(recomposeAtMs);
-      return composed;
-    }),
+    composed: composedOf,
+    marketsAt: (chainId, at) => readingsOf(chainId)(at),
     facts: once((chainId) => {
       const facts = sources.facts(chainId);
       const { version } = facts;

@@ -1,11 +1,12 @@
 import type { Catalog, Market } from '../catalog/types.ts';
-import { type ComposeParams, composeChainSteps } from '../domain/compose.ts';
+import { beginComposition, type ComposeParams, composeChain } from '../domain/compose.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import { contractFeesOf } from '../domain/market/fees.ts';
+import { lookupOf } from '../domain/market/lookup.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { betweenEvents, letOthersRun, runAtOnce, runInSlices, type Slicing } from '../shared/slices.ts';
+import { inPages, letOthersRun } from '../shared/pages.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 
 export interface CompositionDeps {
@@ -13,8 +14,6 @@ export interface CompositionDeps {
   readonly snapshot: SnapshotReader;
   readonly clock: Clock;
   readonly params: Omit<ComposeParams, 'nowMs'>;
-  /** How long work is done in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
   /** Told of every call, for metrics. */
   readonly onLookup?: (hit: boolean) => void;
 }
@@ -28,6 +27,8 @@ export interface Composition {
 
 /** Chains up to this size are composed in one go when they are asked for, in a few milliseconds. */
 const AT_ONCE_MARKETS = 100;
+/** Composed in some milliseconds. */
+const MARKETS_PER_PAGE = 50;
 
 /**
  * Compose each chain once per version of its facts, and again when time alone changes it (a maturity, the end of a
@@ -35,7 +36,7 @@ const AT_ONCE_MARKETS = 100;
  * newest finished composition is handed out while the next is made in pieces, so that nothing waits for it.
  */
 export function createComposition(deps: CompositionDeps): Composition {
-  const { catalog, snapshot, clock, slicing = betweenEvents, onLookup } = deps;
+  const { catalog, snapshot, clock, onLookup } = deps;
   const kept = new Map<ChainId, ComposedChain>();
   const running = new Map<ChainId, Promise<void>>();
 
@@ -44,23 +45,34 @@ export function createComposition(deps: CompositionDeps): Composition {
     if (!chain) throw new Error(`chain ${chainId} is not in the catalog`);
     return chain;
   };
-  const steps = (facts: ChainFacts) =>
-    composeChainSteps(chainOf(facts.chainId), facts, { ...deps.params, nowMs: clock.now() });
+  const paramsOf = (chainId: ChainId): ComposeParams => ({
+    ...deps.params,
+    nowMs: clock.now(),
+    previous: kept.get(chainId),
+  });
+  const composeInPages = async (facts: ChainFacts): Promise<ComposedChain> => {
+    const chain = chainOf(facts.chainId);
+    const composing = beginComposition(chain, facts, paramsOf(facts.chainId));
+    for await (const page of inPages(chain.markets, MARKETS_PER_PAGE)) {
+      for (const market of page) composing.add(market);
+    }
+    return composing.finish();
+  };
   const current = (chainId: ChainId): ComposedChain | undefined => {
     const composed = kept.get(chainId);
     if (composed?.version !== snapshot.facts(chainId).version) return undefined;
     return clock.now() < (composed.recomposeAtMs ?? Number.POSITIVE_INFINITY) ? composed : undefined;
   };
   const composeNow = (chainId: ChainId): ComposedChain => {
-    const made = runAtOnce(steps(snapshot.facts(chainId)));
+    const made = composeChain(chainOf(chainId), snapshot.facts(chainId), paramsOf(chainId));
     kept.set(chainId, made);
     return made;
   };
   const catchUp = async (chainId: ChainId): Promise<void> => {
     for (;;) {
-      await letOthersRun(slicing);
+      await letOthersRun();
       if (current(chainId)) return;
-      const made = await runInSlices(steps(snapshot.facts(chainId)), slicing);
+      const made = await composeInPages(snapshot.facts(chainId));
       // Somebody who asked for a small chain may have been faster: what was handed out stays the same object.
       if (!current(chainId) && (kept.get(chainId)?.version ?? 0) <= made.version) kept.set(chainId, made);
     }
@@ -110,6 +122,7 @@ function notYet(
     recomposeAtMs: nowMs,
     markets: [],
     strategies: [],
+    lookup: lookupOf([], []),
     excluded: markets.map(({ id, collateral, loan }) => ({
       marketId: id,
       symbol: `${collateral.displaySymbol}/${loan.symbol}`,

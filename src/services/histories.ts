@@ -4,7 +4,7 @@ import type { FreshnessBudgets } from '../domain/facts.ts';
 import type { HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
 import { HUNDRED, ZERO } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
-import { lastMsOf, pointsOf, type RatePoint } from '../shared/rate-history.ts';
+import type { RatePoint } from '../shared/rate-history.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
 import type { RecordedRates } from './recorded-rates.ts';
 
@@ -29,10 +29,10 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     if (!token || !fact) return null;
     const { apyPct, history } = fact.value;
     return {
-      points: within(history === undefined ? [{ atMs: fact.asOfMs, ratePct: apyPct }] : pointsOf(history), range),
+      points: within(history === undefined ? [{ atMs: fact.asOfMs, ratePct: apyPct }] : history, range),
       sources: [fact.source],
       stamp: {
-        asOfMs: (history && lastMsOf(history)) ?? fact.asOfMs,
+        asOfMs: history?.at(-1)?.atMs ?? fact.asOfMs,
         staleAfterSec: history === undefined ? budgets.collateralApy[token.apySource] : budgets.dailyHistory,
       },
     };
@@ -80,10 +80,10 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
       }));
       const fact = borrowHistory.items.get(id);
       const ownDays = new Set(own.map(({ atMs }) => dayOf(atMs)));
-      const daily = fact ? pointsOf(fact.value.points) : [];
+      const daily = fact ? fact.value.points : [];
       const filled = daily.filter(({ atMs }) => !ownDays.has(dayOf(atMs)));
       const hourlyMs = own.at(-1)?.atMs ?? 0;
-      const dailyMs = (fact && lastMsOf(fact.value.points)) ?? 0;
+      const dailyMs = fact?.value.points.at(-1)?.atMs ?? 0;
       if (hourlyMs === 0 && dailyMs === 0) continue;
       series.set(id, {
         points: within(

@@ -8,11 +8,11 @@ import { driftKey } from '../domain/drift/find.ts';
 import type { Sightings } from '../domain/drift/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
-import { aggregateSteps } from '../domain/portfolio/aggregates.ts';
+import { beginAggregates } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
 import { type PortfolioDocument, renderEntry } from '../domain/portfolio/render.ts';
-import { countSteps, driftOf, isFailed, type PortfolioReport, sampleSteps } from '../domain/portfolio/report.ts';
-import { walletRows } from '../domain/portfolio/rows.ts';
+import { beginSample, countsOf, driftOf, isFailed, type PortfolioReport } from '../domain/portfolio/report.ts';
+import { rowsOfWallet, type WalletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
 import type { WalletHoldings } from '../domain/position/types.ts';
 import type { OpsPort, ServedReport } from '../resolvers/ops/ops-services.ts';
@@ -21,8 +21,8 @@ import type { Decimal } from '../shared/decimal.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { inPages } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
-import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
 import { walkWallets } from './registered-wallets.ts';
@@ -42,11 +42,12 @@ export interface PortfoliosDeps {
   readonly logger: Logger;
   /** How long a report is served without another reading, seconds. */
   readonly staleAfterSec: number;
-  readonly slicing?: Slicing;
 }
 
 /** Wallets per chain reading: two requests each, and some thousand positions in memory at once. */
 export const WALLETS_PER_PAGE = 500;
+/** Composed, summed or rendered in some milliseconds: other requests run between. */
+const WALLETS_PER_STEP = 20;
 /** Longer than a usual reading; a caller who has waited so long gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
@@ -86,16 +87,16 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       return serve();
     },
     live: (chainId, wallets) => readLive(deps, onChain(deps, chainId), wallets),
-    aggregate: (reports, filter) => runInSlices(aggregateSteps(reports, filter), deps.slicing ?? betweenEvents),
+    aggregate: async (reports, filter) => {
+      const sums = beginAggregates(reports, filter);
+      for (const { rows } of reports) {
+        for await (const page of inPages(rows, WALLETS_PER_STEP)) page.forEach(sums.add);
+      }
+      return sums.finish();
+    },
     documents: async ({ entries }) => {
       const documents: PortfolioDocument[] = [];
-      const render = function* (): Generator<void, void> {
-        for (const entry of entries) {
-          documents.push(renderEntry(entry));
-          yield;
-        }
-      };
-      await runInSlices(render(), deps.slicing ?? betweenEvents);
+      for await (const page of inPages(entries, WALLETS_PER_STEP)) documents.push(...page.map(renderEntry));
       return documents;
     },
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
@@ -148,13 +149,14 @@ async function readLive(
 
 /** Read every wallet of a chain at one block, a page at a time. @throws ChainReadError, UpstreamUnavailableError */
 async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Promise<PortfolioReport> {
-  const { catalog, directory, registrations, clock, slicing = betweenEvents } = deps;
+  const { catalog, directory, registrations, clock } = deps;
   const { chainId } = chain;
   const { wallets, block } = await directory.find(chainId);
   const sightings: Sightings = { known: await deps.sightings.firstSeen(chainId), nowMs: clock.now() };
   const context = portfolioContext(catalog, chain, deps.composed(chainId), deps.facts(chainId), sightings);
   const composer = createComposer(context, deps.logger);
   const entries: PortfolioEntry[] = [];
+  const rows: WalletRows[] = [];
   let asOfMs: number | null = null;
   for await (const page of walkWallets(registrations, chainId, wallets, WALLETS_PER_PAGE)) {
     const reading = await reader.readHoldings(
@@ -167,16 +169,16 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
       if (!OWN_FAILURES.includes(reason)) throw new ChainReadError(reason);
     }
     asOfMs ??= Number(reading.block.timestamp) * 1_000;
-    const compose = function* (): Generator<void, void> {
-      for (const { wallet, rows } of page) {
+    for await (const step of inPages(page, WALLETS_PER_STEP)) {
+      for (const { wallet, rows: registered } of step) {
         const holdings = values.get(wallet);
-        entries.push(
-          holdings ? composer.compose(holdings, rows) : failed(chainId, wallet, failures.get(wallet) ?? 'missing'),
-        );
-        yield;
+        const entry = holdings
+          ? composer.compose(holdings, registered)
+          : failed(chainId, wallet, failures.get(wallet) ?? 'missing');
+        entries.push(entry);
+        if (!isFailed(entry)) rows.push({ portfolio: entry, rows: rowsOfWallet(entry) });
       }
-    };
-    await runInSlices(compose(), slicing);
+    }
   }
   composer.tellFailures();
   const computedAtMs = clock.now();
@@ -186,13 +188,21 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     asOfMs: asOfMs ?? computedAtMs,
     computedAtMs,
     entries,
-    counts: await runInSlices(countSteps(entries), slicing),
+    rows,
+    counts: countsOf(entries),
   };
   await remembering(deps, async () => {
-    const met = (await runInSlices(eachStep(entries, metIn), slicing)).flat();
+    const met: Met[] = [];
+    const sample = beginSample(report);
+    for await (const page of inPages(entries, WALLETS_PER_STEP)) {
+      for (const entry of page) {
+        met.push(...metIn(entry));
+        sample.add(entry);
+      }
+    }
     await rememberNew(deps, chainId, met, sightings);
     await forgetGone(deps, chainId, met, entries, sightings);
-    await deps.samples.record(await runInSlices(sampleSteps(report), slicing));
+    await deps.samples.record(sample.finish());
   });
   return report;
 }
@@ -205,9 +215,7 @@ function createComposer(context: PortfolioContext, logger: Logger) {
     compose(holdings: WalletHoldings, rows: readonly Registration[]): PortfolioEntry {
       if (!rows.every(isUsable)) return failed(holdings.chainId, holdings.wallet, 'malformed');
       try {
-        const portfolio = composePortfolio(context, holdings, rows);
-        walletRows(portfolio); // laid out here, a wallet at a time: the first question finds it done
-        return portfolio;
+        return composePortfolio(context, holdings, rows);
       } catch (error) {
         broken += 1;
         first ??= error;

@@ -3,6 +3,7 @@ import type { HoldingsOptions, PositionReader } from '../chain/positions.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
 import type { LoopTags } from '../domain/equity/loops.ts';
+import { marketsAt, marketsAtReadings } from '../domain/market/at-block.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { attributionOf, composeWallet } from '../domain/position/wallet.ts';
 import type { TvlPosition } from '../domain/tvl/types.ts';
@@ -69,7 +70,8 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
       if (chain.equityVaults.length === 0) return null;
       const reading = (await read(chainId, [wallet])).get(wallet);
       if (!reading || reading instanceof Error) throw reading ?? new ChainReadError('missing');
-      return attributionOf(chain, composed(chainId), reading.holdings, reading.tags, positionId);
+      const { holdings, tags } = reading;
+      return attributionOf(chain, marketsAt(composed(chainId), holdings.markets), holdings, tags, positionId);
     },
     page: async (chainId, { limit, after }, signal) => {
       const { chain } = on(chainId);
@@ -78,10 +80,11 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
       const asked = rest.slice(0, limit);
       const readings = await read(chainId, asked, { block, ...(signal ? { signal } : {}) });
       const unreadable: Address[] = [];
+      const valuesAt = marketsAtReadings(composed(chainId));
       const found = asked.flatMap((wallet) => {
         const reading = readings.get(wallet);
         if (reading && !(reading instanceof Error)) {
-          return [composeWallet(chain, composed(chainId), reading.holdings, reading.tags)];
+          return [composeWallet(chain, valuesAt(reading.holdings.markets), reading.holdings, reading.tags)];
         }
         unreadable.push(wallet);
         return [];

@@ -6,14 +6,14 @@ import {
   type Failure,
   type GroupState,
 } from '../domain/facts.ts';
-import { Decimal, slim } from '../shared/decimal.ts';
-import { isRateHistory } from '../shared/rate-history.ts';
+import { Decimal } from '../shared/decimal.ts';
+import { inPages } from '../shared/pages.ts';
 
 /**
  * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
  * set aside, never guessed at.
  */
-export const CODEC_VERSION = 4;
+export const CODEC_VERSION = 5;
 
 /** Persisted facts that cannot be read back. */
 export class CodecError extends Error {
@@ -73,22 +73,19 @@ export function decode(text: string): unknown {
   return untag(json as Json);
 }
 
-/**
- * Write one group's state item by item, so that work can pause between them. The pieces make one JSON text, with every item
- * on a line of its own: who reads it can pause between lines.
- */
-export function* encodeGroupParts(
-  group: FactGroup,
-  { items, failures, ...times }: GroupState<unknown>,
-): Generator<string, void, void> {
+/** Written or read in some milliseconds: other requests run between. */
+export const ITEMS_PER_PAGE = 50;
+
+/** Write one group's state as the pieces of one JSON text: every item stands on a line of its own, so that it can be read in pages. */
+export function* encodeGroup(group: FactGroup, { items, failures, ...times }: GroupState<unknown>): Generator<string> {
   yield `${encode({ v: CODEC_VERSION, group }).slice(0, -1)},"items":`;
-  yield* encodeMapParts(items);
+  yield* encodeMap(items);
   yield ',"failures":';
-  yield* encodeMapParts(failures);
+  yield* encodeMap(failures);
   yield `,${encode(times).slice(1)}`;
 }
 
-function* encodeMapParts(map: ReadonlyMap<string, unknown>): Generator<string, void, void> {
+function* encodeMap(map: ReadonlyMap<string, unknown>): Generator<string> {
   yield '{"$map":[';
   let separator = '';
   for (const [key, item] of map) {
@@ -99,49 +96,33 @@ function* encodeMapParts(map: ReadonlyMap<string, unknown>): Generator<string, v
 }
 
 /**
- * Read what `encodeGroupParts` wrote, item by item, and check it. A text without lines is read as well, in one piece.
+ * Read what `encodeGroup` wrote, in pages of items, and check it. A text without lines is read as well, in one piece.
  * @throws CodecError naming what is wrong
  */
-export function* decodeGroup<G extends FactGroup>(
-  group: G,
-  text: string,
-): Generator<void, GroupState<FactGroups[G]>, void> {
+export async function decodeGroup<G extends FactGroup>(group: G, text: string): Promise<GroupState<FactGroups[G]>> {
   /** What is left without the items: two empty maps among the rest. */
   let frame = '';
   const maps: [string, unknown][][] = [];
-  for (const line of linesOf(text)) {
-    if (line.startsWith(ITEM)) maps.at(-1)?.push(entryOf(line));
-    else {
-      frame += line;
-      maps.push([]);
+  for await (const page of inPages(text.split('\n'), ITEMS_PER_PAGE)) {
+    for (const line of page) {
+      if (line.startsWith(ITEM)) maps.at(-1)?.push(entryOf(line));
+      else {
+        frame += line;
+        maps.push([]);
+      }
     }
-    yield;
   }
-  const state = asGroup(group, decode(frame));
-  const [items = [], failures = []] = maps;
-  for (const [key, fact] of items) {
-    if (!isItem(group, [key, fact])) throw incomplete(group);
-    (state.items as Map<string, unknown>).set(key, fact);
-    yield;
-  }
-  for (const [key, failure] of failures) {
-    if (!isFailed([key, failure])) throw incomplete(group);
-    (state.failures as Map<string, unknown>).set(key, failure);
-    yield;
-  }
-  return state;
+  const { items, failures, ...times } = asGroup(group, decode(frame));
+  const [readItems = [], readFailures = []] = maps;
+  if (!readItems.every((entry) => isItem(group, entry)) || !readFailures.every(isFailed)) throw incomplete(group);
+  return {
+    ...times,
+    items: new Map([...items, ...(readItems as [string, Fact<FactGroups[G]>][])]),
+    failures: new Map([...failures, ...(readFailures as [string, Failure][])]),
+  };
 }
 
 const ITEM = '[';
-
-function* linesOf(text: string): Generator<string, void, void> {
-  for (let from = 0; from <= text.length; ) {
-    const found = text.indexOf('\n', from);
-    const end = found === -1 ? text.length : found;
-    yield text.slice(from, end);
-    from = end + 1;
-  }
-}
 
 function entryOf(line: string): [string, unknown] {
   return decode(line.endsWith(',') ? line.slice(0, -1) : line) as [string, unknown];
@@ -194,7 +175,7 @@ function untag(json: Json): unknown {
 
 function decimalOf(text: string): Decimal {
   if (!/^-?\d+(\.\d+)?$/.test(text)) throw new CodecError('The persisted facts carry a decimal that is not a number.');
-  return slim(new Decimal(text));
+  return new Decimal(text);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -209,11 +190,18 @@ function isFact(value: unknown): value is Fact<never> {
   return isRecord(value) && 'value' in value && typeof value.asOfMs === 'number' && typeof value.source === 'string';
 }
 
-/** Histories are text, which carries no tag: a damaged one would be read as numbers that are none. */
 function hasHistory(group: FactGroup, value: unknown): boolean {
   const field = HISTORY_FIELDS[group];
   if (field === undefined) return true;
-  return isRecord(value) && (value[field] === undefined || isRateHistory(value[field]));
+  return isRecord(value) && (value[field] === undefined || isHistory(value[field]));
+}
+
+function isHistory(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isPoint);
+}
+
+function isPoint(value: unknown): boolean {
+  return isRecord(value) && typeof value.atMs === 'number' && Decimal.isBigNumber(value.ratePct);
 }
 
 const HISTORY_FIELDS: { readonly [G in FactGroup]?: keyof FactGroups[G] & string } = {

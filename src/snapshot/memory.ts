@@ -1,6 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
 import { createTurns } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, mergeGroups, withGroups } from './merge.ts';
@@ -9,19 +8,17 @@ import type { SnapshotStore, SnapshotWriter } from './types.ts';
 export interface MemorySnapshotDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How merging is done in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
 }
 
 /** Create a snapshot store that lives and dies with the process. */
 export function createMemorySnapshot(deps: MemorySnapshotDeps): SnapshotStore {
-  const { clock, logger, slicing = betweenEvents } = deps;
+  const { clock, logger } = deps;
   const inTurn = createTurns();
   const local = createLocalFacts({ logger });
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
     inTurn(chainId, async () => {
       const facts = local.facts(chainId);
-      const groups = await runInSlices(mergeGroups(facts, publications, clock.now()), slicing);
+      const groups = mergeGroups(facts, publications, clock.now());
       const next = withGroups(facts, groups, facts.version + 1, clock.now());
       local.set(next, groupsOf(publications));
       return next;

@@ -7,7 +7,6 @@ import {
   type GroupState,
 } from '../domain/facts.ts';
 import { ofNow, withoutFuture } from '../domain/freshness/future.ts';
-import { runAtOnce } from '../shared/slices.ts';
 import type { Publication, Publications } from './types.ts';
 
 /** Tell whether an item still belongs to the catalog. */
@@ -20,18 +19,18 @@ export type KeepItem = (group: FactGroup, key: string) => boolean;
  * What claims to be from the future is no measurement: it goes when it is known, and fails as implausible when it comes.
  */
 export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
-  return withGroups(facts, runAtOnce(mergeGroups(facts, publications, nowMs)), facts.version + 1, nowMs);
+  return withGroups(facts, mergeGroups(facts, publications, nowMs), facts.version + 1, nowMs);
 }
 
-/** Merge refreshes into their groups, step by step: the rule of `mergePublications`, for whoever counts versions elsewhere. */
-export function* mergeGroups(
+/** Merge refreshes into their groups: the rule of `mergePublications`, for whoever counts versions elsewhere. */
+export function mergeGroups(
   facts: ChainFacts,
   publications: Publications,
   nowMs: number,
-): Generator<void, Partial<Record<FactGroup, GroupState<unknown>>>, void> {
+): Partial<Record<FactGroup, GroupState<unknown>>> {
   const merged: Partial<Record<FactGroup, GroupState<unknown>>> = {};
   for (const group of groupsOf(publications)) {
-    merged[group] = yield* mergeGroup<FactGroup>(group, facts.groups[group], publications[group] as never, nowMs);
+    merged[group] = mergeGroup<FactGroup>(group, facts.groups[group], publications[group] as never, nowMs);
   }
   return merged;
 }
@@ -41,16 +40,16 @@ export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): rea
   return FACT_GROUPS.filter((group) => publications[group] !== undefined);
 }
 
-/** Merge one refresh into one group, step by step. */
-export function* mergeGroup<G extends FactGroup>(
+/** Merge one refresh into one group. */
+export function mergeGroup<G extends FactGroup>(
   group: G,
   known: GroupState<FactGroups[G]>,
   publication: Publication<FactGroups[G]>,
   nowMs: number,
-): Generator<void, GroupState<FactGroups[G]>, void> {
-  const state = yield* withoutFuture(group, known, nowMs);
-  const items = yield* copied(state.items);
-  const failures = yield* copied(state.failures);
+): GroupState<FactGroups[G]> {
+  const state = withoutFuture(group, known, nowMs);
+  const items = new Map(state.items);
+  const failures = new Map(state.failures);
   for (const [key, failure] of publication.failures) {
     if (publication.items.has(key)) continue;
     failures.set(key, continued(failure, failures.get(key), publication.attemptedAtMs));
@@ -68,7 +67,6 @@ export function* mergeGroup<G extends FactGroup>(
     if (before !== undefined && before.asOfMs > fact.asOfMs) continue;
     items.set(key, fact);
     failures.delete(key);
-    yield;
   }
   const succeeded =
     publication.failed !== true &&
@@ -88,33 +86,23 @@ function continued(failure: Omit<Failure, 'sinceMs'>, before: Failure | undefine
   return { ...failure, sinceMs: before?.sinceMs ?? nowMs, ...(suspect ? { suspect } : {}) };
 }
 
-function* copied<V>(map: ReadonlyMap<string, V>): Generator<void, Map<string, V>, void> {
-  const copy = new Map<string, V>();
-  for (const [key, value] of map) {
-    copy.set(key, value);
-    yield;
-  }
-  return copy;
-}
-
 /**
  * Unite two states of one group that grew apart (two writers, or one that could not reach the shared store). The newer
  * measurement of each item wins; its failure is the one told by whoever attempted last, unless the item was measured since.
  * What claims to be from the future, in either, does not count.
  */
-export function* uniteGroups<G extends FactGroup>(
+export function uniteGroups<G extends FactGroup>(
   group: G,
   one: GroupState<FactGroups[G]>,
   other: GroupState<FactGroups[G]>,
   nowMs: number,
-): Generator<void, GroupState<FactGroups[G]>, void> {
-  const a = yield* withoutFuture(group, one, nowMs);
-  const b = yield* withoutFuture(group, other, nowMs);
-  const items = yield* copied(a.items);
+): GroupState<FactGroups[G]> {
+  const a = withoutFuture(group, one, nowMs);
+  const b = withoutFuture(group, other, nowMs);
+  const items = new Map(a.items);
   for (const [key, fact] of b.items) {
     const known = items.get(key);
     if (known === undefined || fact.asOfMs >= known.asOfMs) items.set(key, fact);
-    yield;
   }
   const [older, newer] = (a.lastAttemptMs ?? 0) <= (b.lastAttemptMs ?? 0) ? [a, b] : [b, a];
   const failures = new Map<string, Failure>();
@@ -131,17 +119,17 @@ export function* uniteGroups<G extends FactGroup>(
 }
 
 /**
- * Take, step by step, what another process told of a group after us. The newer measurement of each item wins all the same:
+ * Take what another process told of a group after us. The newer measurement of each item wins all the same:
  * a store that was put back to an older state takes nothing away. Failures and attempts are theirs, unless ours came later.
  */
-export function* followGroup<G extends FactGroup>(
+export function followGroup<G extends FactGroup>(
   group: G,
   ours: GroupState<FactGroups[G]>,
   theirs: GroupState<FactGroups[G]>,
   nowMs: number,
-): Generator<void, GroupState<FactGroups[G]>, void> {
-  const told = yield* withoutFuture(group, theirs, nowMs);
-  const united = yield* uniteGroups(group, ours, told, nowMs);
+): GroupState<FactGroups[G]> {
+  const told = withoutFuture(group, theirs, nowMs);
+  const united = uniteGroups(group, ours, told, nowMs);
   if ((told.lastAttemptMs ?? 0) < (united.lastAttemptMs ?? 0)) return united;
   return { ...told, items: united.items };
 }

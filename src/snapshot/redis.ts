@@ -4,8 +4,8 @@ import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { MAX_AHEAD_MS } from '../shared/observed.ts';
-import { betweenEvents, runInSlices, type Slicing } from '../shared/slices.ts';
-import { CODEC_VERSION, decodeGroup, encodeGroupParts } from './codec.ts';
+import { inPages } from '../shared/pages.ts';
+import { CODEC_VERSION, decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
 import { createTurns } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
@@ -25,8 +25,6 @@ export interface RedisSnapshotDeps {
   readonly restoreWaitMs?: number;
   /** How often it is looked whether Redis lost something or was put back to an older state, ms. */
   readonly healEveryMs?: number;
-  /** How merging, encoding and decoding are done in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
 }
 
 const RESTORE_WAIT_MS = 3_000;
@@ -46,7 +44,7 @@ type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
  * Redis says: one that was flushed or put back to an older state is filled again. Versions never go backwards in one process.
  */
 export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
-  const { url, chainIds, clock, logger, keep, prefix = 'spiral', slicing = betweenEvents } = deps;
+  const { url, chainIds, clock, logger, keep, prefix = 'spiral' } = deps;
   const { restoreWaitMs = RESTORE_WAIT_MS, healEveryMs = HEAL_EVERY_MS } = deps;
   const channel = `${prefix}:snapshot:${CODEC_VERSION}:changes`;
   const local = createLocalFacts({ logger });
@@ -95,7 +93,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   ): Promise<GroupState<unknown> | null> => {
     if (payload === null) return null;
     try {
-      return await runInSlices(decodeGroup(group, payload), slicing);
+      return await decodeGroup(group, payload);
     } catch (error) {
       logger.warn({ chainId, group, error }, 'shared facts cannot be read');
       return null;
@@ -119,7 +117,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       if (theirs === null) continue;
       const ours = own[group] ?? state(chainId, group);
       const join = unshared.has(key) || own[group] ? uniteGroups : followGroup;
-      const joined = await runInSlices(join<FactGroup>(group, ours as never, theirs as never, clock.now()), slicing);
+      const joined = join<FactGroup>(group, ours as never, theirs as never, clock.now());
       changed[group] = joined;
       if (knowsMore(joined, theirs)) owed.add(key);
       else owed.delete(key);
@@ -140,10 +138,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
         const writes: RemoteGroupWrite[] = [];
         for (const group of groups) {
           const expected = revisions.get(id(chainId, group)) ?? '';
-          const payload = await runInSlices(
-            textOf(encodeGroupParts(group, next[group] as GroupState<unknown>)),
-            slicing,
-          );
+          const payload = await textOf(group, next[group] as GroupState<unknown>);
           writes.push({ group, expected, revision: randomUUID(), payload });
         }
         const { version: floor } = local.facts(chainId);
@@ -162,7 +157,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
           const theirs = await read(chainId, group, found);
           if (theirs === null) continue;
           const ours = next[group] as never;
-          const united = await runInSlices(uniteGroups<FactGroup>(group, theirs as never, ours, clock.now()), slicing);
+          const united = uniteGroups<FactGroup>(group, theirs as never, ours, clock.now());
           next[group] = united;
           if (!givenBack || knowsMore(united, theirs)) continue;
           groups = groups.filter((other) => other !== group);
@@ -249,7 +244,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
     inTurn(chainId, async () => {
-      const merged = await runInSlices(mergeGroups(local.facts(chainId), publications, clock.now()), slicing);
+      const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(chainId, merged);
       // What was lost is noticed by the write; without Redis there is nobody to give it to.
       if (unshared.size === 0 && owed.size > 0) await giveBack(chainId);
@@ -295,12 +290,8 @@ function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>): bool
   return false;
 }
 
-/** Gather pieces into one text, step by step. */
-function* textOf(pieces: Iterable<string>): Generator<void, string, void> {
-  const gathered: string[] = [];
-  for (const piece of pieces) {
-    gathered.push(piece);
-    yield;
-  }
-  return gathered.join('');
+async function textOf(group: FactGroup, state: GroupState<unknown>): Promise<string> {
+  const pages: string[] = [];
+  for await (const page of inPages(encodeGroup(group, state), ITEMS_PER_PAGE)) pages.push(page.join(''));
+  return pages.join('');
 }

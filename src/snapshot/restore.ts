@@ -1,6 +1,5 @@
 import { type ChainFacts, FACT_GROUPS, type FactGroup, type GroupState } from '../domain/facts.ts';
 import { withoutFuture } from '../domain/freshness/future.ts';
-import { runAtOnce } from '../shared/slices.ts';
 import { type KeepItem, retain, withGroups } from './merge.ts';
 
 /**
@@ -11,7 +10,7 @@ export function admit(facts: ChainFacts, keep: KeepItem, nowMs: number): ChainFa
   const cleaned: Partial<Record<FactGroup, GroupState<unknown>>> = {};
   for (const group of FACT_GROUPS) {
     const state = facts.groups[group];
-    const clean = runAtOnce(withoutFuture<FactGroup>(group, state, nowMs));
+    const clean = withoutFuture<FactGroup>(group, state, nowMs);
     if (clean !== state) cleaned[group] = clean;
   }
   const isClean = Object.keys(cleaned).length === 0 && facts.publishedMs <= nowMs;

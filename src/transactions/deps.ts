@@ -1,13 +1,11 @@
-import type { Chain, Market, Token } from '../catalog/types.ts';
+import type { Chain, Market } from '../catalog/types.ts';
 import { createReadAt } from '../chain/read-at.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { ChainFacts, FreshnessBudgets, OracleFeed } from '../domain/facts.ts';
 import { isStale, stampOf } from '../domain/freshness/stamp.ts';
 import { marketsById } from '../domain/market/lookup.ts';
-import { isPlausiblePrice, tokenPrice } from '../domain/market/prices.ts';
-import { peggedTokens } from '../domain/market/statics.ts';
+import { isPlausiblePrice, priceContext, tokenPrice } from '../domain/market/prices.ts';
 import type { ComposedChain, ComposedMarket } from '../domain/market/types.ts';
-import { oncePer } from '../domain/memo.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -130,15 +128,14 @@ function believedPrices(
   chain: Chain,
 ): (token: Address) => { readonly usd: Decimal; readonly market: Market | undefined } | undefined {
   const facts = deps.facts(chain.chainId);
-  const pegged = peggedTokens(chain);
+  const context = priceContext(chain, facts);
   const nowMs = deps.clock.now();
-  const tokens = tokensByAddress(chain);
   return (address) => {
-    const token = tokens.get(address);
-    const found = token && tokenPrice(token, 'usd', { chain, facts, pegged });
+    const token = chain.tokens.find((one) => one.address === address);
+    const found = token && tokenPrice(token, 'usd', context);
     if (!found?.price || isStale(stampOf(found.price, deps.budgets.price), nowMs)) return undefined;
     const { usd } = found.price.value;
-    return isPlausiblePrice(usd, pegged.has(address)) ? { usd, market: found.market } : undefined;
+    return isPlausiblePrice(usd, context.pegged.has(address)) ? { usd, market: found.market } : undefined;
   };
 }
 
@@ -152,10 +149,6 @@ export function measuredPrices(deps: BuilderDeps, chain: Chain): (token: Address
     return price?.market ? undefined : price?.usd;
   };
 }
-
-const tokensByAddress: (chain: Chain) => ReadonlyMap<Address, Token> = oncePer(
-  (chain) => new Map(chain.tokens.map((token) => [token.address, token])),
-);
 
 /** The feeds behind the oracle of a market, as far as it names them: they never change. */
 export function feedsOf(deps: BuilderDeps, { chainId, oracle }: Market): readonly OracleFeed[] | undefined {

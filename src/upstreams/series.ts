@@ -1,5 +1,5 @@
 import type { Decimal } from '../shared/decimal.ts';
-import { packHistory, type RateHistory } from '../shared/rate-history.ts';
+import type { RateHistory } from '../shared/rate-history.ts';
 import { type Range, type Reading, readDecimal, readObservedMs, type TimeUnit } from './readings.ts';
 
 export interface SeriesPoint {
@@ -57,5 +57,5 @@ export function withoutLeadingZeros(points: readonly SeriesPoint[]): readonly Se
 
 /** Pack points whose values are percent per year. */
 export function historyOf(points: readonly SeriesPoint[]): RateHistory {
-  return packHistory(points.map(({ atMs, value }) => ({ atMs, ratePct: value })));
+  return points.map(({ atMs, value }) => ({ atMs, ratePct: value }));
 }

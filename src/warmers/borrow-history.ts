@@ -3,7 +3,7 @@ import type { BorrowHistory, FailureReason } from '../domain/facts.ts';
 import { isSuspectRate } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, HUNDRED } from '../shared/decimal.ts';
-import { packHistory, pointsOf, type RatePoint } from '../shared/rate-history.ts';
+import type { RatePoint } from '../shared/rate-history.ts';
 import type { Batch, LendingIndexerPort } from '../upstreams/types.ts';
 import { reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import { continueSeries } from './series.ts';
@@ -86,16 +86,16 @@ function doubtDays(
   own: BorrowHistory | undefined,
   lastGood: BorrowHistory | undefined,
 ): Decimal | undefined {
-  const told = theirs === undefined ? [] : pointsOf(theirs.points);
+  const told = theirs === undefined ? [] : theirs.points;
   const newest = told.at(-1);
   if (newest === undefined) return undefined;
-  const known = new Map((lastGood === undefined ? [] : pointsOf(lastGood.points).slice(0, -1)).map((p) => [p.atMs, p]));
+  const known = new Map((lastGood === undefined ? [] : lastGood.points.slice(0, -1)).map((p) => [p.atMs, p]));
   const both = told.slice(0, -1).flatMap(({ atMs, ratePct }) => {
     const before = known.get(atMs)?.ratePct;
     return before === undefined ? [] : [{ before, ratePct }];
   });
   const isContradicted = both.some(({ before, ratePct }) => isSuspectRate(ratePct, before, undefined));
-  const sampled = own === undefined ? undefined : pointsOf(own.points).at(-1)?.ratePct;
+  const sampled = own === undefined ? undefined : own.points.at(-1)?.ratePct;
   const isFarFromOurs = both.length === 0 && sampled !== undefined && isSuspectRate(newest.ratePct, sampled, undefined);
   return isContradicted || isFarFromOurs ? newest.ratePct : undefined;
 }
@@ -107,7 +107,7 @@ function ownHistories(rates: readonly DailyBorrowRate[]): ReadonlyMap<string, Bo
     known.push({ atMs: dayMs, ratePct: borrowApy.times(HUNDRED) });
     points.set(marketId, known);
   }
-  return new Map([...points].map(([marketId, days]) => [marketId, { points: packHistory(days) }]));
+  return new Map([...points].map(([marketId, days]) => [marketId, { points: days }]));
 }
 
 function failedBatch(keys: readonly string[], error: unknown): Batch<BorrowHistory> {

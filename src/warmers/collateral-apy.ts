@@ -9,7 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
+import type { RateHistory } from '../shared/rate-history.ts';
 import type { CollateralApySourcePort } from '../upstreams/types.ts';
 import { refreshGroup, reportOf, type Snapshot } from './refresh.ts';
 import { bestEffort, continueSeries, KEPT_DAYS } from './series.ts';
@@ -108,8 +108,7 @@ export function doubtRate(
   lastGood: CollateralApy | undefined,
   own?: RateHistory,
 ): CollateralApy['apyPct'] | undefined {
-  const newestOf = (history: RateHistory | undefined) =>
-    history === undefined ? undefined : pointsOf(history).at(-1)?.ratePct;
+  const newestOf = (history: RateHistory | undefined) => (history === undefined ? undefined : history.at(-1)?.ratePct);
   const known = lastGood?.apyPct ?? newestOf(own);
   return isSuspectRate(fresh.apyPct, known, newestOf(fresh.history)) ? fresh.apyPct : undefined;
 }
@@ -143,7 +142,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
         points.set(token, known);
         known.push({ atMs: dayMs, ratePct: apyPct });
       }
-      return new Map([...points].map(([token, history]) => [token, packHistory(history)]));
+      return new Map([...points].map(([token, history]) => [token, history]));
     },
     async record(tokens: readonly Token['address'][]): Promise<void> {
       const { items } = snapshot.facts(chainId).groups.collateralApy;

@@ -10,7 +10,7 @@ import {
 } from '../domain/facts.ts';
 import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/judge.ts';
 import type { Clock } from '../shared/clock.ts';
-import { Decimal, fromUnits, HUNDRED, slim, toUnits } from '../shared/decimal.ts';
+import { Decimal, fromUnits, HUNDRED, toUnits } from '../shared/decimal.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -85,8 +85,8 @@ export function createExitLiquidityWarmer(
           (stableUsd ? fromUnits(route.amountOut, chain.stable.decimals).times(stableUsd) : route.amountOutUsd);
         if (outUsd === undefined) return { reason: 'missing' };
         const lossPct = outUsd === null ? null : HUNDRED.times(inUsd.minus(outUsd)).div(inUsd);
-        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: slim(lossPct) };
-        slippagePct[size] = lossPct && slim(lossPct);
+        if (lossPct?.lt(-MAX_GAIN_PCT)) return { reason: 'implausible', impossiblePct: lossPct };
+        slippagePct[size] = lossPct && lossPct;
       } catch (error) {
         signal.throwIfAborted();
         return { reason: reasonOf(error), error };

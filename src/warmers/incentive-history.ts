@@ -14,7 +14,7 @@ import type { Clock } from '../shared/clock.ts';
 import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { packHistory, pointsOf, type RateHistory, type RatePoint } from '../shared/rate-history.ts';
+import type { RateHistory, RatePoint } from '../shared/rate-history.ts';
 import type { IncentivesPort } from '../upstreams/types.ts';
 import { INCENTIVES_SOURCE, UNKNOWN_APR_MAX } from './incentives.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
@@ -122,7 +122,7 @@ function planOf(
   if (running.length + past.length + known.length === 0) return [];
   const readAtMs = before?.asOfMs ?? 0;
   const isComplete = new Set(
-    known.filter(({ endsAtMs, steps }) => endsAtMs <= readAtMs && steps !== '').map(campaignKey),
+    known.filter(({ endsAtMs, steps }) => endsAtMs <= readAtMs && steps.length > 0).map(campaignKey),
   );
   const listed = [...running, ...past.filter((campaign) => !isComplete.has(campaignKey(campaign)))];
   return [{ marketId, listed, known, asked: listed.map(({ id }) => id), nowMs }];
@@ -130,7 +130,7 @@ function planOf(
 
 /** Why a market stays as it is: a campaign of which steps are known could not be asked. One that is new begins all the same. */
 function failureOf({ listed, known }: Plan, failures: ReadonlyMap<string, FailureReason>): FailureReason | undefined {
-  const recorded = new Set(known.filter(({ steps }) => steps !== '').map(campaignKey));
+  const recorded = new Set(known.filter(({ steps }) => steps.length > 0).map(campaignKey));
   const failed = listed.find((campaign) => failures.has(campaign.id) && recorded.has(campaignKey(campaign)));
   return failed && failures.get(failed.id);
 }
@@ -148,7 +148,7 @@ function recordOf(
     const steps = continueSteps(answered, record?.steps);
     const isLive = startsAtMs <= nowMs && nowMs < endsAtMs;
     const observed = answered === undefined && isLive ? observedSteps(steps, campaign, plannedMs) : steps;
-    return { id, side, symbol, startsAtMs, endsAtMs, steps: observed ?? packHistory([]) };
+    return { id, side, symbol, startsAtMs, endsAtMs, steps: observed ?? [] };
   });
   return { campaigns: uniteCampaigns(fresh, known) };
 }
@@ -158,10 +158,10 @@ function recordOf(
  * either hold an absurd rate, wait to be confirmed: one such rate of the first such campaign is told.
  */
 function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): Decimal | undefined {
-  const known = new Map(plan?.known.map((record) => [campaignKey(record), pointsOf(record.steps)] as const));
+  const known = new Map(plan?.known.map((record) => [campaignKey(record), record.steps] as const));
   const listed = new Map(plan?.listed.map((campaign) => [campaignKey(campaign), campaign.aprPct] as const));
   for (const record of campaigns) {
-    const points = pointsOf(record.steps);
+    const points = record.steps;
     const newest = points.at(-1)?.ratePct;
     if (newest === undefined) continue;
     const before = known.get(campaignKey(record)) ?? [];

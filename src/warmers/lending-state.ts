@@ -7,11 +7,11 @@ import type { ChainFacts, LendingState } from '../domain/facts.ts';
 import { accrue } from '../domain/market/accrue.ts';
 import { withJump } from '../domain/market/oracle-divergence.ts';
 import type { Clock } from '../shared/clock.ts';
-import { ratio, shifted, ZERO } from '../shared/decimal.ts';
+import { ratio, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { inPages } from '../shared/pages.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { BorrowRateSample, RecordSamples, Warmer } from './types.ts';
 
@@ -20,8 +20,6 @@ export interface LendingStateDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recordSamples: RecordSamples;
-  /** How the work on what was read is done in pieces; default: between other work of the event loop. */
-  readonly slicing?: Slicing;
 }
 
 /**
@@ -34,7 +32,7 @@ export function createLendingStateWarmer(
   reader: ChainReader,
   everySec: number,
 ): Warmer {
-  const { snapshot, logger, slicing = betweenEvents } = deps;
+  const { snapshot, logger } = deps;
   const { chainId, markets } = chain;
   const marketIds = markets.map(({ id }) => id);
   const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
@@ -58,7 +56,7 @@ export function createLendingStateWarmer(
     phase: 0,
     run: async (signal) => {
       const reading = reader.readLendingState(markets, { signal }).then(async (read) => {
-        const newest = await runInSlices(newestBlock(snapshot.facts(chainId), deps.clock.now()), slicing);
+        const newest = newestBlock(snapshot.facts(chainId), deps.clock.now());
         if (isOlder(read.block, newest)) throw new ChainReadError('implausible');
         return read;
       });
@@ -80,7 +78,11 @@ export function createLendingStateWarmer(
       ]);
       await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
       const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
-      await record(await runInSlices(eachStep((await reading).lending.values, sampleOf), slicing));
+      const samples: BorrowRateSample[] = [];
+      for await (const page of inPages((await reading).lending.values, MARKETS_PER_PAGE)) {
+        samples.push(...page.map(sampleOf));
+      }
+      await record(samples);
       return sumReports(reports);
     },
   };
@@ -90,13 +92,16 @@ export function createLendingStateWarmer(
   }
 }
 
+/** Sampled in some milliseconds. */
+const MARKETS_PER_PAGE = 100;
+
 /** Make the history sample of one measured state, accrued to its block. */
 export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
   const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
   return {
     marketId,
     atMs: Number(state.blockTimestamp) * 1_000,
-    borrowApy: shifted(borrowApyPctFromRate(borrowRateNow(state)), -2),
+    borrowApy: borrowApyPctFromRate(borrowRateNow(state)).shiftedBy(-2),
     // A market that nobody supplies is not used at all: the protocol's own convention.
     utilization: totalSupplyAssets === 0n ? ZERO : ratio(totalBorrowAssets, totalSupplyAssets),
     supplyAssets: totalSupplyAssets,
@@ -115,13 +120,12 @@ function isOlder(block: BlockRef, known: BlockRef | null): boolean {
 }
 
 /** The newest block known; one of the future says nothing about those of now. */
-function* newestBlock(facts: ChainFacts, nowMs: number): Generator<void, BlockRef | null, void> {
+function newestBlock(facts: ChainFacts, nowMs: number): BlockRef | null {
   let newest: BlockRef | null = null;
   for (const { value } of facts.groups.lendingState.items.values()) {
     const block = { number: value.blockNumber, timestamp: value.blockTimestamp };
     const isPossible = !isFromFuture(Number(block.timestamp) * 1_000, nowMs);
     if (isPossible && (newest === null || isOlder(newest, block))) newest = block;
-    yield;
   }
   return newest;
 }

@@ -12,7 +12,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
-import { betweenEvents, eachStep, runInSlices, type Slicing } from '../shared/slices.ts';
+import { inPages } from '../shared/pages.ts';
 import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
 
@@ -83,12 +83,15 @@ export function reportOrThrow(outcome: Measured<FactGroup>['outcome']): RunRepor
   return outcome.report;
 }
 
+/** Judged in some milliseconds. */
+const ITEMS_PER_PAGE = 200;
+
 /** The asking half of `refreshGroup`, for whoever publishes several groups at once. @throws the signal's reason */
 export async function measureGroup<G extends FactGroup>(
-  deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock; readonly slicing?: Slicing },
+  deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock },
   plan: RefreshPlan<G>,
 ): Promise<Measured<G>> {
-  const { snapshot, clock, slicing = betweenEvents } = deps;
+  const { snapshot, clock } = deps;
   const { chainId, group, keys, source, signal } = plan;
   const attemptedAtMs = clock.now();
   const items = new Map<string, Fact<FactGroups[G]>>();
@@ -127,7 +130,7 @@ export async function measureGroup<G extends FactGroup>(
       items.set(key, { value: combined, asOfMs, source: itsSource });
     }
   };
-  await runInSlices(eachStep(keys, take), slicing);
+  for await (const page of inPages(keys, ITEMS_PER_PAGE)) page.forEach(take);
   signal.throwIfAborted();
   return {
     publication: { attemptedAtMs, items, failures },

@@ -1,5 +1,5 @@
 import type { Logger } from '../shared/logger.ts';
-import { packHistory, pointsOf, type RateHistory } from '../shared/rate-history.ts';
+import type { RateHistory } from '../shared/rate-history.ts';
 
 const DAY_MS = 86_400_000;
 /** A year and the longest trailing window, with some days to spare. */
@@ -13,12 +13,12 @@ export function continueSeries(preferred: RateHistory, other: RateHistory): Rate
 export function continueSeries(preferred?: RateHistory, other?: RateHistory): RateHistory | undefined;
 export function continueSeries(preferred?: RateHistory, other?: RateHistory): RateHistory | undefined {
   if (preferred === undefined || other === undefined) return preferred ?? other;
-  const fresh = pointsOf(preferred);
+  const fresh = preferred;
   const days = new Set(fresh.map(({ atMs }) => dayOf(atMs)));
-  const filled = pointsOf(other).filter(({ atMs }) => !days.has(dayOf(atMs)));
+  const filled = other.filter(({ atMs }) => !days.has(dayOf(atMs)));
   const points = [...filled, ...fresh].sort((a, b) => a.atMs - b.atMs);
   const oldestDay = dayOf(points.at(-1)?.atMs ?? 0) - KEPT_DAYS;
-  return packHistory(points.filter(({ atMs }) => dayOf(atMs) > oldestDay));
+  return points.filter(({ atMs }) => dayOf(atMs) > oldestDay);
 }
 
 function dayOf(atMs: number): number {

@@ -99,7 +99,7 @@ export function apysOf(
                 token.address,
                 {
                   apyPct: match.pool.avg7dPct,
-                  ...(match.pool.history === '' ? {} : { history: match.pool.history }),
+                  ...(match.pool.history.length === 0 ? {} : { history: match.pool.history }),
                 },
               ] as const,
             ]

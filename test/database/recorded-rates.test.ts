@@ -6,7 +6,6 @@ import { SAMPLES_KEPT_DAYS } from '../../src/database/samples.ts';
 import type { CampaignRecord } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
-import { packHistory } from '../../src/shared/rate-history.ts';
 import { createTestDatabase, type TestDatabase } from '../support/process/postgres.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +31,7 @@ const campaign = (over: Partial<CampaignRecord> = {}): CampaignRecord => ({
   symbol: 'MORPHO',
   startsAtMs: NOW - 9 * DAY_MS,
   endsAtMs: NOW + DAY_MS,
-  steps: packHistory([{ atMs: NOW - 9 * DAY_MS, ratePct: new Decimal('4.123456789012345678') }]),
+  steps: [{ atMs: NOW - 9 * DAY_MS, ratePct: new Decimal('4.123456789012345678') }],
   ...over,
 });
 

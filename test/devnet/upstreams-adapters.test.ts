@@ -7,7 +7,6 @@ import { tokenSeed } from '../../devnet/seed/tokens.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { pointsOf } from '../../src/shared/rate-history.ts';
 import {
   type Batch,
   createUpstreams,
@@ -99,11 +98,7 @@ describe('yields', () => {
       expect(running.length).toBeGreaterThan(0);
       const histories = whole(await adapters.incentives.history(running.map(({ id }) => id)));
       for (const { id, aprPct } of running) {
-        expect(
-          pointsOf(must(histories.get(id), 'steps'))
-            .at(-1)
-            ?.ratePct.toFixed(),
-        ).toBe(aprPct.toFixed());
+        expect(must(histories.get(id), 'steps').at(-1)?.ratePct.toFixed()).toBe(aprPct.toFixed());
       }
     }
     const usde = marketOf(4663, 'USDe', 'USDG').id;

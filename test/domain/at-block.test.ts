@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { marketsAt } from '../../src/domain/market/at-block.ts';
+import { marketsAt, marketsAtReadings } from '../../src/domain/market/at-block.ts';
 import { isOldPrice, priceAge, priceAsOfMs } from '../../src/domain/market/price-age.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { composedMarket, composedOf, ethereum } from './position/position-world.ts';
@@ -50,7 +50,9 @@ describe('marketsAt', () => {
   });
 
   test('behavior: whoever shares a reading shares its values, of another composition they are made anew', () => {
-    expect(marketsAt(composed, at).get(market.id)).toBe(marketsAt(composed, at).get(market.id));
+    const valuesAt = marketsAtReadings(composed);
+    expect(valuesAt(at).get(market.id)).toBe(valuesAt(at).get(market.id));
+    expect(valuesAt({ ...at }).get(market.id)).not.toBe(valuesAt(at).get(market.id));
     const again = composedOf(ethereum);
     expect(marketsAt(again, at).get(market.id)).not.toBe(marketsAt(composed, at).get(market.id));
     expect(marketsAt(composed, undefined).get(market.id)).toBe(last);

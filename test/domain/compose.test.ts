@@ -1,19 +1,42 @@
 import { describe, expect, test } from 'vitest';
-import { composeChain, composeChainSteps } from '../../src/domain/compose.ts';
+import { beginComposition, composeChain } from '../../src/domain/compose.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum } from './strategy-world.ts';
 import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
-describe('composeChainSteps', () => {
-  test('behavior: in steps it is the same as at once', () => {
+describe('composeChain', () => {
+  test('behavior: market by market it is the same as at once', () => {
     const facts = completeFacts(ethereum, 7);
-    const steps = composeChainSteps(ethereum, facts, PARAMS);
-    const done: number[] = [];
-    let step = steps.next();
-    for (; !step.done; step = steps.next()) done.push(step.value);
-    expect(done).toEqual(ethereum.markets.map((_, i) => i + 1));
-    expect(step.value).toEqual(composeChain(ethereum, facts, PARAMS));
-    expect(step.value).toMatchObject({ chainId: 1, version: 7, asOfMs: facts.publishedMs, excluded: [] });
+    const composing = beginComposition(ethereum, facts, PARAMS);
+    for (const market of ethereum.markets) composing.add(market);
+    const made = composing.finish();
+    expect(made).toEqual(composeChain(ethereum, facts, PARAMS));
+    expect(made).toMatchObject({ chainId: 1, version: 7, asOfMs: facts.publishedMs, excluded: [] });
+  });
+
+  test('behavior: with the composition before it is the same as without, and averages only what changed', () => {
+    const before = composeChain(ethereum, completeFacts(ethereum), PARAMS);
+    const market = marketOf(ethereum, 'sDOLA', 'frxUSD');
+    const points = Array.from({ length: 95 }, (_, i) => ({ atMs: NOW_MS - (95 - i) * DAY, ratePct: new Decimal(i) }));
+    const facts = withItem(completeFacts(ethereum), 'borrowHistory', market.id, { value: { points } });
+    // Everything else is measured as before, by the same facts.
+    const same = { ...facts, groups: { ...facts.groups } };
+    const first = composeChain(ethereum, same, { ...PARAMS, previous: before });
+    const again = composeChain(ethereum, same, { ...PARAMS, previous: first });
+    for (const made of [first, again]) expect(made).toEqual(composeChain(ethereum, same, PARAMS));
+    const quarterly = (chain: typeof first) =>
+      chain.lookup.markets.get(market.id)?.history.quarterlyBorrowApyPct?.toFixed();
+    expect(quarterly(again)).not.toBe(quarterly(before));
+    again.markets.forEach((one, i) => {
+      expect(one.averaged).toBe(first.markets[i]?.averaged);
+    });
+    const changed = composeChain(ethereum, withItem(same, 'borrowHistory', market.id, { value: { points: [] } }), {
+      ...PARAMS,
+      previous: again,
+    });
+    expect(
+      changed.markets.filter((one, i) => one.averaged !== again.markets[i]?.averaged).map((one) => one.market.id),
+    ).toEqual([market.id]);
   });
 
   test('behavior: tells when time alone changes the result', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { driftKey } from '../../src/domain/drift/find.ts';
-import { aggregateSteps, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
+import { beginAggregates, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
 import { type ItemFilter, queryDrift, queryItems, queryPortfolios } from '../../src/domain/portfolio/query.ts';
-import { countSteps, driftOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
+import { countsOf, driftOf, isFailed, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
+import { rowsOfWallet } from '../../src/domain/portfolio/rows.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
-import { runAtOnce } from '../../src/shared/slices.ts';
 import { portfolioOf, rowOf } from './position/portfolio-world.ts';
 import { BLOCK, ethereum, held, PROXY, robinhood, WALLET } from './position/position-world.ts';
 import { NOW_MS } from './world.ts';
@@ -88,7 +88,8 @@ function reportOf(entries: readonly PortfolioEntry[]): PortfolioReport {
     asOfMs: NOW_MS,
     computedAtMs: NOW_MS,
     entries,
-    counts: runAtOnce(countSteps(entries)),
+    rows: entries.flatMap((entry) => (isFailed(entry) ? [] : [{ portfolio: entry, rows: rowsOfWallet(entry) }])),
+    counts: countsOf(entries),
   };
 }
 
@@ -117,10 +118,9 @@ const many = reportOf([
 ]);
 
 function aggregate(filter: ItemFilter): PortfolioAggregates {
-  const steps = aggregateSteps([many], filter);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  const sums = beginAggregates([many], filter);
+  many.rows.forEach(sums.add);
+  return sums.finish();
 }
 
 describe('queries', () => {

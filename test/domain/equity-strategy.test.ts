@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { packHistory } from '../../src/shared/rate-history.ts';
 import { robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -66,7 +65,7 @@ describe('composeEquityStrategy', () => {
     const plain = strategyOf(completeFacts(robinhood), vault.id, robinhood);
     const [startsAtMs, endsAtMs] = [NOW_MS - 100 * 86_400_000, NOW_MS + 86_400_000];
     const campaign = { id: 'c', symbol: 'X', aprPct: new Decimal(2), startsAtMs, endsAtMs };
-    const steps = packHistory([{ atMs: startsAtMs, ratePct: new Decimal(2) }]);
+    const steps = [{ atMs: startsAtMs, ratePct: new Decimal(2) }];
     let facts = completeFacts(robinhood);
     facts = withItem(facts, 'incentives', vault.stockMarket.id, { value: { borrow: [campaign], collateral: [] } });
     facts = withItem(facts, 'incentiveHistory', vault.stockMarket.id, {

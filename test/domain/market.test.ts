@@ -2,7 +2,7 @@ import { Market as SdkMarket } from '@morpho-org/blue-sdk';
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
-import { tokenPrice } from '../../src/domain/market/prices.ts';
+import { priceContext, tokenPrice } from '../../src/domain/market/prices.ts';
 import { peggedTokens } from '../../src/domain/market/statics.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { NotEligibleError } from '../../src/transactions/errors.ts';
@@ -232,7 +232,7 @@ describe('composeMarket', () => {
 });
 
 describe('tokenPrice', () => {
-  const contextOf = (facts: ChainFacts) => ({ chain: ethereum, facts, pegged: peggedTokens(ethereum) });
+  const contextOf = (facts: ChainFacts) => priceContext(ethereum, facts);
 
   test('default: every collateral and loan of a complete chain has one price, the same that its markets show', () => {
     const facts = completeFacts(ethereum);

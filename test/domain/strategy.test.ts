@@ -3,7 +3,6 @@ import { composeChain } from '../../src/domain/compose.ts';
 import { CAMPAIGN_SIDES, type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
@@ -126,7 +125,7 @@ describe('composeStrategy', () => {
     [
       'historicalLeverageApyPct',
       present,
-      withItem(present, 'borrowHistory', key.market, { value: { points: packHistory([]) } }),
+      withItem(present, 'borrowHistory', key.market, { value: { points: [] } }),
       'TOO_SHORT',
     ],
     [
@@ -228,7 +227,7 @@ describe('composeStrategy', () => {
     const fact = present.groups.collateralApy.items.get(key.token)?.value;
     const young = {
       apyPct: new Decimal(6),
-      history: packHistory(fact?.history ? pointsOf(fact.history).slice(-45) : []),
+      history: fact?.history ? fact.history.slice(-45) : [],
     };
     const strategy = strategyOf(withItem(present, 'collateralApy', key.token, { value: young }), market.id);
     expect(strategy.yieldSustainabilityPct).toEqual({ avg30d: '6.20' });
@@ -240,7 +239,7 @@ describe('composeStrategy', () => {
   test('behavior: recorded incentives count in the averages, also when only they have changed', () => {
     const before = strategyOf(present, market.id).historicalLeverageApyPct?.avg60d;
     const startsAtMs = NOW_MS - 200 * DAY;
-    const steps = packHistory([{ atMs: startsAtMs, ratePct: new Decimal(1) }]);
+    const steps = [{ atMs: startsAtMs, ratePct: new Decimal(1) }];
     const campaigns = CAMPAIGN_SIDES.map((side) => ({
       ...{ id: '1', side, symbol: 'X', startsAtMs, endsAtMs: NOW_MS + DAY, steps },
     }));

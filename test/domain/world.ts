@@ -15,7 +15,7 @@ import {
   type FreshnessBudgets,
 } from '../../src/domain/facts.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
-import { packHistory, type RatePoint } from '../../src/shared/rate-history.ts';
+import type { RatePoint } from '../../src/shared/rate-history.ts';
 
 /** 2026-06-01T12:00:00Z: before the principal tokens of the catalog mature. */
 /** What every oracle's price is made of. */
@@ -130,14 +130,11 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
     groups.incentives.items.set(market.id, fact({ borrow: [], collateral: [] }));
     groups.incentiveHistory.items.set(market.id, fact({ campaigns: [] }));
     if (chain.contracts.publicAllocator) groups.sharedLiquidity.items.set(market.id, fact({ sources: [] }));
-    groups.borrowHistory.items.set(
-      market.id,
-      fact({ points: packHistory(daily(95, (ago) => String(3 + (ago % 10) / 10))) }),
-    );
+    groups.borrowHistory.items.set(market.id, fact({ points: daily(95, (ago) => String(3 + (ago % 10) / 10)) }));
     const price = loan.symbol === 'WETH' ? '2500' : '0.9998';
     groups.price.items.set(loan.address, fact({ usd: new Decimal(price) }));
     if (collateral.apySource !== 'none') {
-      const history = packHistory(daily(95, (ago) => String(6 + (ago % 5) / 10)));
+      const history = daily(95, (ago) => String(6 + (ago % 5) / 10));
       groups.collateralApy.items.set(
         collateral.address,
         fact({ apyPct: new Decimal('6.123456'), history }, NOW_MS - 3_600_000, collateral.apySource),

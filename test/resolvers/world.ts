@@ -111,6 +111,7 @@ const emptyOps: Services['ops'] = {
       asOfMs: NOW_MS,
       computedAtMs: NOW_MS,
       entries: [],
+      rows: [],
       counts: { users: 0, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 },
     },
     failure: null,

@@ -4,26 +4,12 @@ import { composeChain } from '../../src/domain/compose.ts';
 import { createComposition } from '../../src/services/composition.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import type { Slicing } from '../../src/shared/slices.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import type { Publications } from '../../src/snapshot/types.ts';
 import { chainOf, completeFacts, NOW_MS, PARAMS } from '../domain/world.ts';
 
-/** Slices that end when the test says so. */
-function manual() {
-  const waiting: (() => void)[] = [];
-  const slicing: Slicing = {
-    now: () => 0,
-    pause: () => new Promise((resolve) => waiting.push(resolve)),
-    sliceMs: 0,
-  };
-  const turn = async () => {
-    for (const go of waiting.splice(0)) go();
-    await Promise.resolve();
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-  return { slicing, turn, waiting };
-}
+/** Let one page be composed. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function large(markets: number): Chain {
   const chain = chainOf(1);
@@ -40,10 +26,9 @@ function large(markets: number): Chain {
 function world(chain: Chain) {
   const clock = { now: () => NOW_MS };
   const snapshot = createMemorySnapshot({ clock, logger: silentLogger });
-  const pieces = manual();
   const catalog = { chain: (id: number) => (id === chain.chainId ? chain : undefined) } as unknown as Catalog;
   const { nowMs: _, ...params } = PARAMS;
-  const composed = createComposition({ catalog, snapshot, clock, params, slicing: pieces.slicing });
+  const composed = createComposition({ catalog, snapshot, clock, params });
   const publish = () => {
     const facts = completeFacts(chain);
     const groups = Object.entries(facts.groups).map(([group, { items }]) => [
@@ -52,14 +37,8 @@ function world(chain: Chain) {
     ]);
     return snapshot.publishAll(chain.chainId, Object.fromEntries(groups) as Publications);
   };
-  const finish = async () => {
-    let over = false;
-    void composed.settled().then(() => {
-      over = true;
-    });
-    while (!over) await pieces.turn();
-  };
-  return { composed, snapshot, clock, pieces, publish, finish };
+  const finish = () => composed.settled();
+  return { composed, snapshot, clock, publish, finish };
 }
 
 describe('createComposition', () => {
@@ -90,8 +69,8 @@ describe('createComposition', () => {
     const first = w.composed(chain.chainId);
     expect(first.markets).toHaveLength(150);
     await w.publish();
-    await w.pieces.turn();
-    await w.pieces.turn();
+    await turn();
+    await turn();
     expect(w.composed(chain.chainId)).toBe(first);
     await w.finish();
     expect(w.composed(chain.chainId).version).toBe(2);
@@ -109,7 +88,7 @@ describe('createComposition', () => {
     const chain = large(150);
     const w = world(chain);
     await w.publish();
-    await w.pieces.turn();
+    await turn();
     await w.publish();
     await w.publish();
     await w.finish();

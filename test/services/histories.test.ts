@@ -6,7 +6,6 @@ import { createHistories } from '../../src/services/histories.ts';
 import { createRecordedRates } from '../../src/services/recorded-rates.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { packHistory } from '../../src/shared/rate-history.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
 
@@ -26,7 +25,7 @@ const points = Array.from({ length: 10 }, (_, i) => ({
   atMs: TODAY - (10 - i) * DAY,
   ratePct: new Decimal(i + 1),
 }));
-const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points: packHistory(points) } });
+const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points: points } });
 
 /** Read the days of the history as `[days from today, percent]`, when we sampled 42 percent at these times. */
 async function read(sampledAtMs: readonly number[]) {
@@ -102,10 +101,10 @@ describe('age', () => {
 
   test('behavior: a collateral history without its last 40 days is 40 days old, though it was fetched now', async () => {
     const apyPct = new Decimal(5);
-    const frozen = packHistory([
+    const frozen = [
       { atMs: TODAY - 41 * DAY, ratePct: new Decimal(4) },
       { atMs: TODAY - 40 * DAY, ratePct: apyPct },
-    ]);
+    ];
     const fetched = (value: CollateralApy) =>
       withItem(completeFacts(chain), 'collateralApy', collateral?.address ?? '', { value, asOfMs: NOW_MS });
     const old = await rateOf('collateralApy', fetched({ apyPct, history: frozen }));
@@ -122,7 +121,7 @@ describe('age', () => {
     endsAtMs: TODAY + 60 * DAY,
   };
   const paying = (nowPct: number, steps: readonly (readonly [number, number])[]) => {
-    const packed = packHistory(steps.map(([day, pct]) => ({ atMs: TODAY + day * DAY, ratePct: new Decimal(pct) })));
+    const packed = steps.map(([day, pct]) => ({ atMs: TODAY + day * DAY, ratePct: new Decimal(pct) }));
     const live = { value: { borrow: [{ ...campaign, aprPct: new Decimal(nowPct) }], collateral: [] }, asOfMs: NOW_MS };
     return withItem(withItem(completeFacts(chain), 'incentives', id, live), 'incentiveHistory', id, {
       value: { campaigns: [{ ...campaign, side: 'borrow', steps: packed }] },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutToInteger, Decimal, formatUnitsPlain, ratio, slim, toFixedHalfUp } from '../../src/shared/decimal.ts';
+import { Decimal, formatUnitsPlain, ratio, toFixedHalfUp } from '../../src/shared/decimal.ts';
 
 /** Many digits and few, large and small, both signs, and often just at a half. */
 const anyDecimal = fc
@@ -31,20 +31,6 @@ describe('toFixedHalfUp', () => {
       fc.property(anyDecimal, fc.integer({ min: 0, max: 14 }), (value, places) => {
         const general = value.toFixed(places, Decimal.ROUND_HALF_UP);
         expect(toFixedHalfUp(value, places)).toBe(Number(general) === 0 ? general.replace('-', '') : general);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-});
-
-describe('cutToInteger', () => {
-  test('behavior: the exact value is at most one away, further from zero; too large for an integer is undefined', () => {
-    fc.assert(
-      fc.property(anyDecimal, fc.integer({ min: 0, max: 14 }), (value, places) => {
-        const exact = value.shiftedBy(places).integerValue(Decimal.ROUND_DOWN);
-        const cut = cutToInteger(value, places);
-        if (cut === undefined) expect(value.abs().gt(1) && exact.abs().gte(1e13)).toBe(true);
-        else expect(exact.eq(cut)).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -86,16 +72,6 @@ describe('formatUnitsPlain', () => {
         expect(formatUnitsPlain(units, decimals)).toBe(new Decimal(units).shiftedBy(-decimals).toFixed());
       }),
       { numRuns: 1_000 },
-    );
-  });
-});
-
-describe('slim', () => {
-  test('behavior: the same number', () => {
-    fc.assert(
-      fc.property(anyDecimal, (value) => {
-        expect(slim(value).toFixed()).toBe(value.toFixed());
-      }),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { incentiveRecord } from '../../src/domain/apy/campaigns.ts';
 import type { IncentiveCampaign, MarketIncentives } from '../../src/domain/facts.ts';
-import { packHistory, type RateHistory } from '../../src/shared/rate-history.ts';
+import type { RateHistory } from '../../src/shared/rate-history.ts';
 import { doubtCampaigns } from '../../src/warmers/incentives.ts';
 import { all, ethereum, firstMarket, NOW_MS, pct, world } from './world.ts';
 
@@ -129,7 +129,7 @@ describe('incentives', () => {
       ...{ id, symbol: 'X', aprPct: pct(apr), startsAtMs, endsAtMs },
     });
     const steps = (...points: readonly (readonly [number, string])[]) =>
-      packHistory(points.map(([atMs, apr]) => ({ atMs, ratePct: pct(apr) })));
+      points.map(([atMs, apr]) => ({ atMs, ratePct: pct(apr) }));
     const paidOn = (w: ReturnType<typeof world>, side: 'borrow' | 'collateral') => {
       const history = w.facts().groups.incentiveHistory.items.get(firstMarket.id)?.value;
       const record = history && incentiveRecord(history, side);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { packHistory, pointsOf } from '../../src/shared/rate-history.ts';
 import { all, DAY_MS, ethereum, fails, firstMarket, NOW_MS, pct, readingAt, world } from './world.ts';
 
 describe('lending-state', () => {
@@ -91,7 +90,7 @@ describe('borrow-history', () => {
   const backfill = (n: number, apyPct: string) => ({ atMs: day(n) + 3_600_000, ratePct: pct(apyPct) });
   const shown = (w: ReturnType<typeof world>) => {
     const fact = w.facts().groups.borrowHistory.items.get(firstMarket.id);
-    return fact && pointsOf(fact.value.points).map(({ ratePct }) => ratePct.toFixed());
+    return fact?.value.points.map(({ ratePct }) => ratePct.toFixed());
   };
 
   test('behavior: our own days win, the indexer fills the others, and neither going silent loses a day', async () => {
@@ -99,7 +98,7 @@ describe('borrow-history', () => {
     w.days = [{ marketId: firstMarket.id, dayMs: day(1), borrowApy: pct('0.05') }];
     w.ports.indexer = {
       ...w.ports.indexer,
-      borrowHistory: async (_c, ids) => all(ids, () => ({ points: packHistory([backfill(2, '1'), backfill(1, '2')]) })),
+      borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(2, '1'), backfill(1, '2')] })),
     };
     await w.run('borrow-history:1');
     expect(shown(w)).toEqual(['1', '5']);
@@ -132,7 +131,7 @@ describe('borrow-history', () => {
       w.days = [{ marketId: firstMarket.id, dayMs: day(0), borrowApy: pct('0.05') }];
       w.ports.indexer = {
         ...w.ports.indexer,
-        borrowHistory: async (_c, ids) => all(ids, () => ({ points: packHistory([backfill(1, told)]) })),
+        borrowHistory: async (_c, ids) => all(ids, () => ({ points: [backfill(1, told)] })),
       };
       const after: unknown[] = [];
       for (let reading = 0; reading < 3; reading++) {

@@ -11,7 +11,6 @@ import {
 import type { TvlPosition } from '../../src/domain/tvl/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
-import { packHistory } from '../../src/shared/rate-history.ts';
 import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
@@ -131,18 +130,18 @@ export function world(): World {
           id,
           asset: id === 'other' ? 'sUSDS' : 'sUSDe',
           avg7dPct: pct('4.25'),
-          history: packHistory([{ atMs: 1, ratePct: pct('4') }]),
+          history: [{ atMs: 1, ratePct: pct('4') }],
         })),
     },
     incentives: {
       live: async (_chain, ids) => all(ids, () => ({ borrow: [], collateral: [] })),
       ended: async () => new Map(),
-      history: async (ids) => all(ids, () => packHistory([])),
+      history: async (ids) => all(ids, () => []),
     },
     prices: [price('coingecko', '1'), price('defillama', '1.01')],
     indexer: {
       sharedLiquidity: async (_chain, ids) => all(ids, () => ({ sources: [] })),
-      borrowHistory: async (_chain, ids) => all(ids, () => ({ points: packHistory([]) })),
+      borrowHistory: async (_chain, ids) => all(ids, () => ({ points: [] })),
     },
     routes: { route: async ({ amountIn, chain, tokenIn }) => ({ amountOut: atPar(chain, tokenIn, amountIn) }) },
   };

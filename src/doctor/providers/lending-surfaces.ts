@@ -1,5 +1,4 @@
 import type { Catalog, Chain } from '../../catalog/types.ts';
-import { pointsOf } from '../../shared/rate-history.ts';
 import { createMerkl } from '../../upstreams/merkl/client.ts';
 import { createMorphoApi } from '../../upstreams/morpho-api/client.ts';
 import { optional, outcomeOf } from './outcome.ts';
@@ -69,9 +68,7 @@ function borrowHistory(chain: Chain): Surface {
     ask: async (deps, _context, signal) => {
       const ids = chain.markets.slice(0, SAMPLES).map(({ id }) => id);
       return outcomeOf(await createMorphoApi(deps).borrowHistory(chain, ids, optional(signal)), ({ points }) =>
-        pointsOf(points)
-          .slice(-1)
-          .map(({ ratePct }): Measure => ({ kind: 'rate', pct: ratePct })),
+        points.slice(-1).map(({ ratePct }): Measure => ({ kind: 'rate', pct: ratePct })),
       );
     },
   };

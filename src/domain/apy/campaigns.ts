@@ -1,7 +1,5 @@
 import { ZERO } from '../../shared/decimal.ts';
-import { pointsOf } from '../../shared/rate-history.ts';
 import type { CampaignRecord, CampaignSide, IncentiveHistory } from '../facts.ts';
-import { oncePer } from '../memo.ts';
 import { DAY_MS, type StepPoint, stepAverage } from './series.ts';
 
 /** A stretch of time, ms; the end is excluded. */
@@ -21,16 +19,9 @@ export interface IncentiveRecord {
 /** A provider computes the first APR of a campaign some hours after its start: it is taken to have held since then. */
 const FIRST_STEP_GRACE_MS = DAY_MS;
 
-const recordsOf: (history: IncentiveHistory) => { readonly [S in CampaignSide]: IncentiveRecord } = oncePer(
-  ({ campaigns }) => ({
-    borrow: sumOf(campaigns.filter(({ side }) => side === 'borrow')),
-    collateral: sumOf(campaigns.filter(({ side }) => side === 'collateral')),
-  }),
-);
-
 /** Sum what the campaigns of one side of a market paid: made when it is read, so that each keeps its own past. */
-export function incentiveRecord(history: IncentiveHistory, side: CampaignSide): IncentiveRecord {
-  return recordsOf(history)[side];
+export function incentiveRecord({ campaigns }: IncentiveHistory, side: CampaignSide): IncentiveRecord {
+  return sumOf(campaigns.filter((campaign) => campaign.side === side));
 }
 
 function sumOf(campaigns: readonly CampaignRecord[]): IncentiveRecord {
@@ -52,7 +43,7 @@ function sumOf(campaigns: readonly CampaignRecord[]): IncentiveRecord {
 /** The steps of one campaign within its own dates, the last one to nothing. */
 function stepsOf(campaign: CampaignRecord): readonly StepPoint[] {
   const { startsAtMs, endsAtMs } = campaign;
-  const recorded = pointsOf(campaign.steps);
+  const recorded = campaign.steps;
   const [first] = recorded;
   if (!first || endsAtMs <= startsAtMs) return [];
   const steps: StepPoint[] = [];
@@ -67,7 +58,7 @@ function stepsOf(campaign: CampaignRecord): readonly StepPoint[] {
 }
 
 function unknownIn({ startsAtMs, endsAtMs, steps }: CampaignRecord): readonly Span[] {
-  const firstMs = pointsOf(steps)[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  const firstMs = steps[0]?.atMs ?? Number.POSITIVE_INFINITY;
   if (firstMs - startsAtMs <= FIRST_STEP_GRACE_MS || endsAtMs <= startsAtMs) return [];
   return [{ fromMs: startsAtMs, toMs: Math.min(firstMs, endsAtMs) }];
 }

@@ -1,4 +1,4 @@
-import { packHistory, pointsOf, type RateHistory } from '../../shared/rate-history.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import type { CampaignRecord, CampaignSide, IncentiveCampaign } from '../facts.ts';
 
 /** A campaign as it is listed, on its side. */
@@ -12,22 +12,22 @@ export interface ListedCampaign
  * after its last, nothing is taken away.
  */
 export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
-  if (fresh === undefined || known === undefined || fresh === '')
-    return fresh === '' ? (known ?? fresh) : (fresh ?? known);
-  const told = pointsOf(fresh);
+  if (fresh === undefined || known === undefined) return fresh ?? known;
+  if (fresh.length === 0) return known;
+  const told = fresh;
   const firstMs = told[0]?.atMs ?? 0;
   const lastMs = told.at(-1)?.atMs ?? 0;
-  const before = pointsOf(known).filter(({ atMs }) => atMs < firstMs);
-  const after = pointsOf(known).filter(({ atMs }) => atMs > lastMs);
-  return packHistory([...before, ...told, ...after]);
+  const before = known.filter(({ atMs }) => atMs < firstMs);
+  const after = known.filter(({ atMs }) => atMs > lastMs);
+  return [...before, ...told, ...after];
 }
 
 /** Add our own observation of a running campaign: a step where its APR is another than the last one known. */
 export function observedSteps(known: RateHistory | undefined, { aprPct }: ListedCampaign, atMs: number): RateHistory {
-  const points = known === undefined ? [] : pointsOf(known);
+  const points = known === undefined ? [] : known;
   const last = points.at(-1);
   if (last && (last.atMs >= atMs || last.ratePct.eq(aprPct))) return known as RateHistory;
-  return packHistory([...points, { atMs, ratePct: aprPct }]);
+  return [...points, { atMs, ratePct: aprPct }];
 }
 
 /** Tell campaigns of a market apart: one id may stand on both sides. */

@@ -1,4 +1,4 @@
-import { type Decimal, slim, ZERO } from '../../shared/decimal.ts';
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import { leverageApyPct } from '../leverage/leverage.ts';
 import { type IncentiveRecord, incentiveMean } from './campaigns.ts';
 import { meanOver, meansOf, type Trailing, type WindowMeans, windowMean } from './series.ts';
@@ -51,12 +51,12 @@ export function historicalMeans(input: HistoricalLeverageInput): HistoricalMeans
     netBorrowApyPct,
     leverageApyPct: meansOf((days) => {
       const [earned, paid] = [meanOver(collateralApyPct, days), meanOver(netBorrowApyPct, days)];
-      return earned && paid ? slim(leverageApyPct(earned, paid, input.safeLeverage)) : undefined;
+      return earned && paid ? leverageApyPct(earned, paid, input.safeLeverage) : undefined;
     }),
   };
 }
 
 /** Add up what is kept; most markets have no incentive, and the mean is then the same object. */
 function summed(mean: Decimal, incentive: Decimal): Decimal {
-  return incentive.isZero() ? mean : slim(mean.plus(incentive));
+  return incentive.isZero() ? mean : mean.plus(incentive);
 }

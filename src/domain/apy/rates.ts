@@ -1,5 +1,5 @@
 import { AdaptiveCurveIrmLib, MarketUtils } from '@morpho-org/blue-sdk';
-import { Decimal, shifted, slim } from '../../shared/decimal.ts';
+import { Decimal } from '../../shared/decimal.ts';
 import type { LendingState } from '../facts.ts';
 
 const SECONDS_PER_YEAR = 31_536_000n;
@@ -9,7 +9,7 @@ const POWER_DIGITS = 60;
 
 /** Turn a borrow rate per second in WAD into the APY in percent, with the protocol's own SDK: `exp(rate * year) − 1`. */
 export function borrowApyPctFromRate(ratePerSecond: bigint): Decimal {
-  return slim(shifted(new Decimal(MarketUtils.rateToApy(ratePerSecond)), 2));
+  return new Decimal(MarketUtils.rateToApy(ratePerSecond)).shiftedBy(2);
 }
 
 /** The SDK's mean may differ from the contract's by this part of it and still be of the same curve. */

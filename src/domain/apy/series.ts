@@ -1,6 +1,5 @@
-import { type Decimal, slim, ZERO } from '../../shared/decimal.ts';
-import { firstMsOf, pointsOf, type RateHistory, type RatePoint } from '../../shared/rate-history.ts';
-import { type RunningSums, runningSums, sumBetween } from './running-sums.ts';
+import { type Decimal, ZERO } from '../../shared/decimal.ts';
+import type { RatePoint } from '../../shared/rate-history.ts';
 
 export const DAY_MS = 86_400_000;
 /** A history may start this much later than its window and still count as covering it. */
@@ -20,47 +19,35 @@ export function meanOver(means: WindowMeans, days: WindowDays): Decimal | undefi
   return means[WINDOW_NAMES[days]];
 }
 
-/**
- * A history and its averages. Points are taken out of it when a window is asked for that ends on another UTC day than the one
- * before, and not kept: histories are asked for often, and change rarely.
- */
+/** A history folded into one point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
 export interface Trailing {
-  readonly history: RateHistory;
   /** When the history begins, ms. */
   readonly firstMs: number;
-  /** Of the windows that end on `endDayMs`, covered or not; a window without any point is absent. */
-  latest?: { readonly endDayMs: number; readonly means: WindowMeans };
-}
-
-/** One point per UTC day, with running sums, so that the mean of any window costs two look-ups. */
-interface DailySeries {
   readonly dayMs: readonly number[];
-  /** Of the daily points. */
-  readonly sums: RunningSums;
+  /** `sums[i]` is the sum of the first `i` days. */
+  readonly sums: readonly Decimal[];
 }
 
 /** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
 const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
 
-/** Begin to average a history; `undefined` for an empty one. */
-export function trailingOf(history: RateHistory): Trailing | undefined {
-  return history === '' ? undefined : { history, firstMs: firstMsOf(history) };
-}
-
-/** Fold points into daily ones; several points of one UTC day count as their mean. */
-function dailySeries(points: readonly RatePoint[]): DailySeries {
-  const lastMs = points.at(-1)?.atMs ?? 0;
+/** Fold a history into daily points; several points of one UTC day count as their mean. `undefined` for an empty one. */
+export function trailingOf(points: readonly RatePoint[]): Trailing | undefined {
+  const [first, last] = [points[0], points.at(-1)];
+  if (!first || !last) return undefined;
   const dayMs: number[] = [];
-  const daily: Decimal[] = [];
+  const sums: Decimal[] = [ZERO];
+  let total = ZERO;
   let day = Number.NaN;
   let sum = ZERO;
   let count = 0;
   const close = () => {
     if (count === 0) return;
+    total = total.plus(count === 1 ? sum : sum.div(count));
     dayMs.push(day);
-    daily.push(count === 1 ? sum : sum.div(count));
+    sums.push(total);
   };
-  for (const { atMs, ratePct } of points.slice(firstWithinHorizon(points, lastMs - HORIZON_MS))) {
+  for (const { atMs, ratePct } of points.slice(firstWithinHorizon(points, last.atMs - HORIZON_MS))) {
     const pointDay = startOfDay(atMs);
     if (pointDay !== day) {
       close();
@@ -70,7 +57,7 @@ function dailySeries(points: readonly RatePoint[]): DailySeries {
     count += 1;
   }
   close();
-  return { dayMs, sums: runningSums(daily) };
+  return { firstMs: first.atMs, dayMs, sums };
 }
 
 /** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
@@ -83,18 +70,10 @@ export function windowMean(trailing: Trailing, endMs: number, days: WindowDays):
   if (!coversWindow(trailing.firstMs, endMs, days)) return undefined;
   // Daily points are at the starts of days: where within its day a window ends makes no difference.
   const endDayMs = startOfDay(endMs);
-  if (trailing.latest?.endDayMs !== endDayMs)
-    trailing.latest = { endDayMs, means: meansAt(trailing.history, endDayMs) };
-  return meanOver(trailing.latest.means, days);
-}
-
-function meansAt(history: RateHistory, endDayMs: number): WindowMeans {
-  const { dayMs, sums } = dailySeries(pointsOf(history));
-  const to = firstAfter(dayMs, endDayMs);
-  return meansOf((days) => {
-    const from = firstAfter(dayMs, endDayMs - days * DAY_MS);
-    return to <= from ? undefined : slim(sumBetween(sums, from, to).div(to - from));
-  });
+  const to = firstAfter(trailing.dayMs, endDayMs);
+  const from = firstAfter(trailing.dayMs, endDayMs - days * DAY_MS);
+  const [before, until] = [trailing.sums[from], trailing.sums[to]];
+  return before && until && to > from ? until.minus(before).div(to - from) : undefined;
 }
 
 /** Average over each trailing window. */

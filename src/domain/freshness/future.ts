@@ -1,18 +1,18 @@
 import { isFromFuture } from '../../shared/observed.ts';
-import { cutAfter, type RateHistory } from '../../shared/rate-history.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../facts.ts';
 
 /**
- * Clean a group, step by step, of what claims to be from the future: items, attempts, and points of histories. Returns the same object when
+ * Clean a group of what claims to be from the future: items, attempts, and points of histories. Returns the same object when
  * there is nothing of the kind. What a process with a wrong clock wrote must not stand against facts of now.
  */
-export function* withoutFuture<G extends FactGroup>(
+export function withoutFuture<G extends FactGroup>(
   group: G,
   state: GroupState<FactGroups[G]>,
   nowMs: number,
-): Generator<void, GroupState<FactGroups[G]>, void> {
-  const items = yield* cleaned(state.items, (fact) => ofNow(group, fact, nowMs));
-  const failures = yield* cleaned(state.failures, (failure) => (isFromFuture(failure.sinceMs, nowMs) ? null : failure));
+): GroupState<FactGroups[G]> {
+  const items = cleaned(state.items, (fact) => ofNow(group, fact, nowMs));
+  const failures = cleaned(state.failures, (failure) => (isFromFuture(failure.sinceMs, nowMs) ? null : failure));
   const lastAttemptMs = timeOfNow(state.lastAttemptMs, nowMs);
   const lastSuccessMs = timeOfNow(state.lastSuccessMs, nowMs);
   const isSame =
@@ -51,8 +51,8 @@ const CLEAN: Clean = {
 function withHistory<V extends object, K extends keyof V>(value: V, field: K, nowMs: number): V {
   const history = value[field] as RateHistory | undefined;
   if (history === undefined) return value;
-  const kept = cutAfter(history, (atMs) => !isFromFuture(atMs, nowMs));
-  return kept === history ? value : { ...value, [field]: kept };
+  const end = history.findLastIndex(({ atMs }) => !isFromFuture(atMs, nowMs)) + 1;
+  return end === history.length ? value : { ...value, [field]: history.slice(0, end) };
 }
 
 function timeOfNow(atMs: number | null, nowMs: number): number | null {
@@ -60,15 +60,14 @@ function timeOfNow(atMs: number | null, nowMs: number): number | null {
 }
 
 /** The same map when every entry stays as it is. */
-function* cleaned<V extends Fact<unknown> | Failure>(
+function cleaned<V extends Fact<unknown> | Failure>(
   map: ReadonlyMap<string, V>,
   clean: (value: V) => V | null,
-): Generator<void, ReadonlyMap<string, V>, void> {
+): ReadonlyMap<string, V> {
   const changed = new Map<string, V | null>();
   for (const [key, value] of map) {
     const kept = clean(value);
     if (kept !== value) changed.set(key, kept);
-    yield;
   }
   if (changed.size === 0) return map;
   const kept = new Map(map);

@@ -1,4 +1,4 @@
-import { cutToInteger, Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import { Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 
 /** Leverage is shown, and used in the APY formula, with this many decimals. */
 export const LEVERAGE_PLACES = 1;
@@ -16,25 +16,8 @@ export function leverageFromLtvPct(ltvPct: Decimal): Decimal {
 
 /** Render the leverage of an LTV as it is shown: 1 decimal, half-up. */
 export function shownLeverage(ltvPct: Decimal): string {
-  // Ten times the leverage is 1000 / (100 − ltv). The LTV is at least what its first decimals say, and less than one more
-  // of the last: where both give the same tenths, they are the tenths.
-  const cut = ltvPct.isNegative() ? undefined : cutToInteger(ltvPct, CUT_PLACES);
-  if (cut !== undefined && cut < WHOLE - 1) {
-    const tenths = Math.floor(TENTHS / (WHOLE - cut) + 0.5 - SLACK);
-    if (tenths < MAX_TENTHS && tenths === Math.floor(TENTHS / (WHOLE - cut - 1) + 0.5 + SLACK)) {
-      return `${Math.floor(tenths / 10)}.${tenths % 10}`;
-    }
-  }
   return toFixedHalfUp(leverageFromLtvPct(ltvPct), LEVERAGE_PLACES);
 }
-
-/** Decimals of an LTV in percent that decide about its leverage in all but one case in a million. */
-const CUT_PLACES = 12;
-const WHOLE = 100 * 10 ** CUT_PLACES;
-const TENTHS = 10 * WHOLE;
-/** What a division of doubles may be wrong by below `MAX_TENTHS`, with room to spare. */
-const SLACK = 1e-7;
-const MAX_TENTHS = 1e5;
 
 /**
  * Turn leverage into the LTV in percent at full precision: `(1 − 1/leverage) * 100`.

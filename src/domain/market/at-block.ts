@@ -2,7 +2,6 @@ import type { Address, MarketId } from '../../shared/ids.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
 import type { Fact, LendingState, OraclePrice } from '../facts.ts';
 import { stampOf } from '../freshness/stamp.ts';
-import { marketsById } from './lookup.ts';
 import { divergenceWarning, oracleDivergence, withJump } from './oracle-divergence.ts';
 import { ORACLE_SOURCE } from './prices.ts';
 import type { ComposedChain, ComposedMarket } from './types.ts';
@@ -37,34 +36,35 @@ export type PositionMarketValues = Pick<
 /** Finds the values of a market; `undefined` = it has not been measured yet. */
 export type MarketValues = Pick<ReadonlyMap<MarketId, PositionMarketValues>, 'get'>;
 
-interface Known {
-  readonly composed: ComposedChain;
-  readonly markets: Map<MarketId, PositionMarketValues>;
-}
-
-/** Whoever holds something on a market shares its values: they are made once per reading. */
-const known = new WeakMap<MarketsAtBlock, Known>();
-
 /**
  * Find the values of markets at the block of a reading: state, price and rate are the block's, everything else (yields, USD
  * prices, incentives) is as composed. A market that could not be read at the block has its last-good values, with their age.
+ * They are made once: hand the same values to everybody who holds something at that block.
  */
 export function marketsAt(composed: ComposedChain, at: MarketsAtBlock | undefined): MarketValues {
-  const measured = marketsById(composed);
+  const measured = composed.lookup.markets;
   if (!at) return measured;
-  const found = known.get(at);
-  const { markets } = found?.composed === composed ? found : { markets: new Map<MarketId, PositionMarketValues>() };
-  known.set(at, { composed, markets });
+  const made = new Map<MarketId, PositionMarketValues>();
   return {
     get: (id) => {
-      const made = markets.get(id);
-      if (made) return made;
+      const known = made.get(id);
+      if (known) return known;
       const market = measured.get(id);
       if (!market) return undefined;
       const values = valuesAt(market, at);
-      markets.set(id, values);
+      made.set(id, values);
       return values;
     },
+  };
+}
+
+/** The same for any number of readings of one version; those of one reading are made once. */
+export function marketsAtReadings(composed: ComposedChain): (at: MarketsAtBlock | undefined) => MarketValues {
+  const readings = new Map<MarketsAtBlock | undefined, MarketValues>();
+  return (at) => {
+    const values = readings.get(at) ?? marketsAt(composed, at);
+    readings.set(at, values);
+    return values;
   };
 }
 

@@ -1,7 +1,7 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
+import { Decimal, ZERO } from '../../shared/decimal.ts';
 import { borrowApyPctFromRate, borrowRateNow } from '../apy/rates.ts';
 import { deploymentTerms, whyUnknown } from '../deployment/terms.ts';
 import type { ContractDeployment, FactGroup, GroupState, SharedLiquidity } from '../facts.ts';
@@ -9,17 +9,16 @@ import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { earliestStale, NEVER_MS, stampOf } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
-import { oncePer } from '../memo.ts';
 import { accrue } from './accrue.ts';
 import type { CompositionContext } from './context.ts';
 import { marketFeesOf } from './fees.ts';
-import { composeHistory } from './history.ts';
+import { averageHistory } from './history.ts';
 import { runningIncentive } from './incentives.ts';
 import { oracleDivergence } from './oracle-divergence.ts';
 import { priceAgeGap, priceAsOfMs } from './price-age.ts';
 import { loanPrice, tokenPrice } from './prices.ts';
 import { sharedAssetsOf } from './shared-liquidity.ts';
-import { bufferOf, limitsOf } from './statics.ts';
+import { bufferOf } from './statics.ts';
 import type { ComposedMarket, ExcludedMarket } from './types.ts';
 import { warningsOf, worstOf } from './warnings.ts';
 
@@ -68,8 +67,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     gaps.push(missing, { ...missing, field: 'freshness.exitLiquidity' });
   }
   const collateralApyPct = collateralApy?.value.apyPct ?? ZERO;
-  const limits = limitsOf(market, bufferOf(context.facts));
-  const historyGaps: Gap[] = [];
+  const limits = context.limitsOf(market.lltv);
+  const averaged = averageHistory({ market, facts, collateralApySource: apySource, limits }, context);
   const composed: Draft = {
     market,
     facts,
@@ -86,10 +85,13 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     effectiveCollateralApyPct: collateralIncentive
       ? collateralApyPct.plus(collateralIncentive.aprPct)
       : collateralApyPct,
-    ...limits,
+    liquidationLtvPct: limits.liquidationLtvPct,
+    maxLtvPct: limits.maxLtvPct,
+    safeLtvPct: limits.safeLtvPct,
     limits,
     fees: marketFeesOf(market, context.facts, context.fees),
-    history: composeHistory({ market, facts, collateralApySource: apySource, limits }, context, historyGaps),
+    history: averaged.history,
+    averaged,
     stamps: {
       borrow: stampOf(lendingState, context.budgets.lendingState),
       oracle: stampOf(oracle, context.budgets.oracle),
@@ -121,9 +123,8 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   explainInputs(composed, context, gaps);
   explainLimits(context, gaps);
   gaps.push(...composed.fees.gaps);
-  gaps.push(...historyGaps);
-  // A copy has no room left over, which for lists that grew is more than what is in them.
-  composed.gaps = gaps.slice();
+  gaps.push(...averaged.gaps);
+  composed.gaps = gaps;
   return { composed };
 }
 
@@ -174,8 +175,8 @@ function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): v
     if (typeof shared === 'bigint') gaps.push({ ...loan.gap, field: 'publicAllocatorLiquidityUsd' });
     return;
   }
-  const usdPerUnit = shifted(loan.price.value.usd, -market.loan.decimals);
-  const usdOfUnits = (units: bigint) => slim(new Decimal(units).times(usdPerUnit));
+  const usdPerUnit = loan.price.value.usd.shiftedBy(-market.loan.decimals);
+  const usdOfUnits = (units: bigint) => new Decimal(units).times(usdPerUnit);
   composed.loanPrice = loan.price;
   composed.supplyUsd = usdOfUnits(composed.totalSupplyAssets);
   composed.liquidityUsd = usdOfUnits(liquidityAssets);
@@ -218,12 +219,11 @@ function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
   gaps.push(...assumedLimits(facts.groups.deployment));
 }
 
-/** Every market of a chain says the same. */
-const assumedLimits: (group: GroupState<ContractDeployment>) => readonly Gap[] = oncePer((group) => {
+function assumedLimits(group: GroupState<ContractDeployment>): readonly Gap[] {
   const missing = whyUnknown(group, 'liquidationBuffer');
   const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is taken. ${missing.message}`;
   return ['maxLtvPct', 'safeLtvPct'].map((field) => ({ ...missing, field, message }));
-});
+}
 
 function explainIncentive(
   field: 'borrowIncentive' | 'collateralIncentive',

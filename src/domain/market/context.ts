@@ -1,20 +1,24 @@
 import type { Chain } from '../../catalog/types.ts';
-import type { Address } from '../../shared/ids.ts';
+import type { MarketId } from '../../shared/ids.ts';
 import type { ChainFacts, FreshnessBudgets } from '../facts.ts';
 import { type ContractFees, contractFeesOf } from './fees.ts';
-import { peggedTokens } from './statics.ts';
+import { type PriceContext, priceContext } from './prices.ts';
+import { bufferOf, type MarketLimits, marketLimits } from './statics.ts';
+import type { ComposedMarket } from './types.ts';
 
 /** What composing a market needs beside the market: one version of the facts and one moment. */
-export interface CompositionContext {
-  readonly chain: Chain;
-  readonly facts: ChainFacts;
+export interface CompositionContext extends PriceContext {
   readonly budgets: FreshnessBudgets;
   readonly nowMs: number;
   /** What the contract that holds positions takes. */
   readonly fees: ContractFees;
-  /** Stablecoins held at one dollar. */
-  readonly pegged: ReadonlySet<Address>;
+  /** The limits of markets with a liquidation LTV in WAD: there are few, and markets share them. */
+  readonly limitsOf: (lltv: bigint) => MarketLimits;
+  /** The markets of the composition before this one: what was averaged of the same histories is taken over. */
+  readonly previous: ReadonlyMap<MarketId, ComposedMarket>;
 }
+
+const NONE: ReadonlyMap<MarketId, ComposedMarket> = new Map();
 
 /** Gather the context of one composition. */
 export function compositionContext(
@@ -22,7 +26,14 @@ export function compositionContext(
   facts: ChainFacts,
   budgets: FreshnessBudgets,
   nowMs: number,
+  previous: ReadonlyMap<MarketId, ComposedMarket> = NONE,
 ): CompositionContext {
+  const known = new Map<bigint, MarketLimits>();
+  const limitsOf = (lltv: bigint): MarketLimits => {
+    const limits = known.get(lltv) ?? marketLimits({ lltv }, bufferOf(facts));
+    known.set(lltv, limits);
+    return limits;
+  };
   const fees = contractFeesOf(facts, budgets.deployment);
-  return { chain, facts, budgets, nowMs, fees, pegged: peggedTokens(chain) };
+  return { ...priceContext(chain, facts), budgets, nowMs, fees, limitsOf, previous };
 }

@@ -1,6 +1,4 @@
-import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import type { RateHistory } from '../../shared/rate-history.ts';
 import { incentiveRecord } from '../apy/campaigns.ts';
 import { type HistoricalMeans, historicalMeans, quarterlyBorrowApyPct } from '../apy/history.ts';
 import { meanOver, type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
@@ -9,76 +7,49 @@ import type { Gap, GapReason } from '../freshness/types.ts';
 import { shownLeverage } from '../leverage/leverage.ts';
 import type { CompositionContext } from './context.ts';
 import { incentivesGap, recordedIncentives } from './incentives.ts';
-import type { ComposedMarket, MarketHistory } from './types.ts';
+import type { AveragedHistory, ComposedMarket, MarketHistory } from './types.ts';
 
 type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource' | 'limits'>;
 
-interface Averaged {
-  readonly inputs: readonly unknown[];
-  readonly history: MarketHistory;
-  readonly gaps: readonly Gap[];
-}
-
-/** Histories change far less often than a chain is composed: a market's averages are kept until one of their inputs is another object. */
-const latestOfMarket = new WeakMap<Market, Averaged>();
-
 /**
  * Average a market's histories. Every window ends when its history was measured, so that last-good averages stay what they
- * were while their source is down. What is not covered is absent and explained in `gaps`.
+ * were while their source is down. What is not covered is absent and explained in `gaps`. Histories change far less often than
+ * a chain is composed: the averages of the composition before stay while their inputs are the same objects.
  */
-export function composeHistory(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
+export function averageHistory(input: Input, context: CompositionContext): AveragedHistory {
   const { market, facts } = input;
+  const { groups } = context.facts;
   const inputs = [
     facts.collateralApy,
     facts.borrowHistory,
     facts.incentives,
-    context.facts.groups.incentiveHistory.items.get(market.id),
-    context.facts.groups.incentiveHistory.failures.get(market.id),
-    context.facts.groups.borrowHistory.failures.get(market.id),
-    facts.borrowHistory ? null : context.facts.groups.borrowHistory.lastAttemptMs,
+    groups.incentiveHistory.items.get(market.id),
+    groups.incentiveHistory.failures.get(market.id),
+    groups.borrowHistory.failures.get(market.id),
+    facts.borrowHistory ? null : groups.borrowHistory.lastAttemptMs,
     input.collateralApySource,
-    input.limits,
+    input.limits.safeLtvPct.toFixed(),
     Math.min(facts.collateralApy?.asOfMs ?? 0, context.nowMs),
     Math.min(facts.borrowHistory?.asOfMs ?? 0, context.nowMs),
   ];
-  let latest = latestOfMarket.get(market);
-  if (!latest?.inputs.every((value, index) => value === inputs[index])) {
-    const explained: Gap[] = [];
-    latest = { inputs, history: average(input, context, explained), gaps: explained };
-    latestOfMarket.set(market, latest);
-  }
-  gaps.push(...latest.gaps);
-  return latest.history;
-}
-
-interface Histories {
-  readonly collateral?: Trailing | undefined;
-  readonly borrow?: Trailing | undefined;
-}
-
-/** A history is often measured again without having changed: what it averages to is then known. */
-const latestHistories = new WeakMap<Market, Histories>();
-
-function kept(market: Market, side: keyof Histories, history: RateHistory): Trailing | undefined {
-  const latest = latestHistories.get(market);
-  if (latest?.[side]?.history === history) return latest[side];
-  const trailing = trailingOf(history);
-  latestHistories.set(market, { ...latest, [side]: trailing });
-  return trailing;
+  const previous = context.previous.get(market.id)?.averaged;
+  if (previous?.inputs.every((value, index) => value === inputs[index])) return previous;
+  const gaps: Gap[] = [];
+  return { inputs, history: average(input, context, gaps), gaps };
 }
 
 function average(input: Input, context: CompositionContext, gaps: Gap[]): MarketHistory {
   const { market, facts } = input;
   const groups = context.facts.groups;
   const earned = facts.collateralApy?.value.history;
-  const collateral = earned === undefined ? undefined : kept(market, 'collateral', earned);
+  const collateral = earned && trailingOf(earned);
   const collateralApyPct =
     facts.collateralApy && collateral
       ? windowMeans(collateral, Math.min(facts.collateralApy.asOfMs, context.nowMs))
       : {};
   explainCollateral(input, collateral, collateralApyPct, gaps);
 
-  const borrow = facts.borrowHistory && kept(market, 'borrow', facts.borrowHistory.value.points);
+  const borrow = facts.borrowHistory && trailingOf(facts.borrowHistory.value.points);
   if (!facts.borrowHistory || !borrow) {
     const missing = facts.borrowHistory
       ? gap('', 'TOO_SHORT', 'Its borrow history is empty.', facts.borrowHistory.asOfMs)

@@ -1,15 +1,12 @@
 import { ZERO } from '../../shared/decimal.ts';
 import type { MarketId } from '../../shared/ids.ts';
-import { packHistory } from '../../shared/rate-history.ts';
 import { campaignKey } from '../apy/continue-campaigns.ts';
 import {
   CAMPAIGN_SIDES,
   type CampaignRecord,
   type ChainFacts,
-  type Fact,
   type IncentiveCampaign,
   type IncentiveHistory,
-  type MarketIncentives,
 } from '../facts.ts';
 import { gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -33,11 +30,6 @@ export function runningIncentive(
 }
 
 const NO_CAMPAIGNS: IncentiveHistory = { campaigns: [] };
-/** The same while neither the recorded nor the running campaigns are measured again. */
-const completed = new WeakMap<
-  Fact<MarketIncentives>,
-  { readonly of: IncentiveHistory | undefined; readonly made: IncentiveHistory }
->();
 
 /**
  * Find what is recorded of a market's campaigns, with those that run and are not recorded yet as they were observed.
@@ -49,19 +41,15 @@ export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): 
   if (!live) return recorded;
   // Its records were asked for and are not known, which is not the same as that there are none.
   if (!recorded && groups.incentiveHistory.failures.has(marketId)) return undefined;
-  const known = completed.get(live);
-  if (known && known.of === recorded) return known.made;
   const { campaigns } = recorded ?? NO_CAMPAIGNS;
   const keys = new Set(campaigns.map(campaignKey));
   const unrecorded = CAMPAIGN_SIDES.flatMap((side) => live.value[side].map((campaign) => ({ ...campaign, side })))
     .filter((campaign) => !keys.has(campaignKey(campaign)))
     .map(({ id, side, symbol, startsAtMs, endsAtMs, aprPct }): CampaignRecord => {
-      const steps = packHistory([{ atMs: live.asOfMs, ratePct: aprPct }]);
+      const steps = [{ atMs: live.asOfMs, ratePct: aprPct }];
       return { id, side, symbol, startsAtMs, endsAtMs, steps };
     });
-  const made = unrecorded.length === 0 ? (recorded ?? NO_CAMPAIGNS) : { campaigns: [...campaigns, ...unrecorded] };
-  completed.set(live, { of: recorded, made });
-  return made;
+  return unrecorded.length === 0 ? (recorded ?? NO_CAMPAIGNS) : { campaigns: [...campaigns, ...unrecorded] };
 }
 
 /** Explain why what a market's campaigns paid is not known. */

@@ -1,6 +1,6 @@
 import type { CollateralCategory } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, slim } from '../../shared/decimal.ts';
+import { Decimal } from '../../shared/decimal.ts';
 
 /** What a whole token can be worth, USD. */
 export interface PossibleRange {
@@ -48,6 +48,6 @@ export function exceededBound(market: Market, usd: Decimal, loanUsd: Decimal, at
 }
 
 const inUsd = ({ min, max }: PossibleRange, usd: Decimal): PossibleRange => ({
-  min: slim(min.times(usd)),
-  max: slim(max.times(usd)),
+  min: min.times(usd),
+  max: max.times(usd),
 });

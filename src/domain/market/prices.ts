@@ -1,12 +1,11 @@
 import type { Chain, Market, Token } from '../../catalog/types.ts';
-import { Decimal, shifted, slim, ZERO } from '../../shared/decimal.ts';
+import { Decimal, ZERO } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { Fact, UsdPrice } from '../facts.ts';
+import type { ChainFacts, Fact, UsdPrice } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { oncePer } from '../memo.ts';
-import type { CompositionContext } from './context.ts';
 import { exceededBound } from './oracle-range.ts';
+import { peggedTokens } from './statics.ts';
 
 /** Source of a price that follows from the market's oracle. */
 export const ORACLE_SOURCE = 'oracle';
@@ -24,7 +23,19 @@ export type PriceOrGap =
   | { readonly gap: Gap; readonly price?: never };
 
 /** What prices are looked up in. */
-export type PriceContext = Pick<CompositionContext, 'chain' | 'facts' | 'pegged'>;
+export interface PriceContext {
+  readonly chain: Chain;
+  readonly facts: ChainFacts;
+  /** Stablecoins held at one dollar. */
+  readonly pegged: ReadonlySet<Address>;
+  /** The markets of every collateral, in catalog order. */
+  readonly byCollateral: ReadonlyMap<Address, readonly Market[]>;
+}
+
+/** Gather what prices are looked up in. */
+export function priceContext(chain: Chain, facts: ChainFacts): PriceContext {
+  return { chain, facts, pegged: peggedTokens(chain), byCollateral: marketsByCollateral(chain) };
+}
 
 /** Say whether a USD price can be believed: above zero, and within 0.9–1.1 for a stablecoin held at one dollar. */
 export function isPlausiblePrice(usd: Decimal, pegged: boolean): boolean {
@@ -47,7 +58,7 @@ export function tokenPrice(token: Token, field: string, context: PriceContext): 
   const named = token.isNative && chain.wrappedNative ? chain.wrappedNative : token;
   const measured = measuredPrice(named, field, context);
   if (measured) return measured;
-  const markets = marketsByCollateral(chain).get(named.address) ?? [];
+  const markets = context.byCollateral.get(named.address) ?? [];
   let unbelieved: PriceOrGap | undefined;
   for (const market of markets) {
     const derived = oraclePrice(market, field, context);
@@ -57,7 +68,7 @@ export function tokenPrice(token: Token, field: string, context: PriceContext): 
   return unbelieved ?? notMeasured(named, field, context);
 }
 
-const marketsByCollateral: (chain: Chain) => ReadonlyMap<Address, readonly Market[]> = oncePer((chain) => {
+function marketsByCollateral(chain: Chain): ReadonlyMap<Address, readonly Market[]> {
   const markets = new Map<Address, Market[]>();
   for (const market of chain.markets) {
     const { address } = market.collateral;
@@ -66,11 +77,11 @@ const marketsByCollateral: (chain: Chain) => ReadonlyMap<Address, readonly Marke
     else markets.set(address, [market]);
   }
   return markets;
-});
+}
 
 /** Say what one whole collateral token is worth in USD by its market's oracle and the price of the loan token. */
 export function oracleUsd({ collateral, loan }: Market, price: bigint, loanUsd: Decimal): Decimal {
-  return slim(shifted(new Decimal(price).times(loanUsd), collateral.decimals - loan.decimals - 36));
+  return new Decimal(price).times(loanUsd).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
 /** Value the collateral of a market by its oracle; `undefined` while its parts are not known. */
@@ -93,7 +104,7 @@ function isPossible(market: Market, { value, asOfMs }: Fact<UsdPrice>, context: 
 
 /** Convert base units into USD at full precision. */
 export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
-  return shifted(new Decimal(units).times(usd), -decimals);
+  return new Decimal(units).times(usd).shiftedBy(-decimals);
 }
 
 function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {

@@ -2,21 +2,27 @@ import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type ChainFacts, DEPLOYMENT_KEY } from '../facts.ts';
+import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
 import { type LtvLimits, ltvLimits } from '../leverage/limits.ts';
-import { oncePer, oncePerValue } from '../memo.ts';
 
-/**
- * Look up the LTV limits of a catalog market under the contract's buffer in WAD; absent = not known, the documented default
- * holds. The protocol allows a handful of liquidation LTVs and a contract has one buffer, so markets share them.
- */
+/** Work out the LTV limits of a catalog market under the contract's buffer in WAD; absent = not known, the documented default holds. */
 export function limitsOf({ lltv }: Pick<Market, 'lltv'>, buffer?: bigint): LtvLimits {
-  return buffer === undefined ? limitsByDefault(lltv) : limitsWithin(buffer)(lltv);
+  return buffer === undefined ? ltvLimits(lltv) : ltvLimits(lltv, new Decimal(buffer.toString()).shiftedBy(-16));
 }
-const limitsByDefault: (lltv: bigint) => LtvLimits = oncePerValue((lltv: bigint) => ltvLimits(lltv));
-const limitsWithin: (buffer: bigint) => (lltv: bigint) => LtvLimits = oncePerValue((buffer: bigint) => {
-  const points = new Decimal(buffer.toString()).shiftedBy(-16);
-  return oncePerValue((lltv: bigint) => ltvLimits(lltv, points));
-});
+
+/** The limits of a market with the leverage that they allow. */
+export interface MarketLimits extends LtvLimits {
+  /** Of the ladder. */
+  readonly rungs: readonly Rung[];
+  /** The one at the safe LTV. */
+  readonly safeRung: Rung;
+}
+
+/** Work out the limits of a market and its rungs. */
+export function marketLimits(market: Pick<Market, 'lltv'>, buffer?: bigint): MarketLimits {
+  const limits = limitsOf(market, buffer);
+  return { ...limits, rungs: ladderRungs(limits.maxLtvPct), safeRung: rungAtLtv(limits.safeLtvPct) };
+}
 
 /** The buffer that the contract of a chain told, in WAD; `undefined` = not known. */
 export function bufferOf({ groups }: ChainFacts): bigint | undefined {
@@ -29,14 +35,13 @@ export function bufferOf({ groups }: ChainFacts): bigint | undefined {
  * means that both follow the dollar); and a `stable` token that earns nothing by itself. Yield-bearing stable tokens
  * are not among them: their price rises by design.
  */
-export const peggedTokens: (chain: Chain) => ReadonlySet<Address> = oncePer(
-  (chain) =>
-    new Set([
-      chain.stable.address,
-      ...chain.markets.filter(followsTheDollar).map((market) => market.loan.address),
-      ...chain.tokens.filter(isPlainStable).map((token) => token.address),
-    ]),
-);
+export function peggedTokens(chain: Chain): ReadonlySet<Address> {
+  return new Set([
+    chain.stable.address,
+    ...chain.markets.filter(followsTheDollar).map((market) => market.loan.address),
+    ...chain.tokens.filter(isPlainStable).map((token) => token.address),
+  ]);
+}
 
 function followsTheDollar(market: Market): boolean {
   const { category } = market.collateral;

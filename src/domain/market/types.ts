@@ -1,7 +1,7 @@
 import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import type { ChainId } from '../../shared/ids.ts';
+import type { ChainId, MarketId } from '../../shared/ids.ts';
 import type { WarningCode } from '../../shared/vocabulary.ts';
 import type { HistoricalMeans } from '../apy/history.ts';
 import type { WindowMeans } from '../apy/series.ts';
@@ -19,10 +19,10 @@ import type {
   UsdPrice,
 } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
-import type { LtvLimits } from '../leverage/limits.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ContractFees, MarketFees } from './fees.ts';
 import type { OracleDivergence } from './oracle-divergence.ts';
+import type { MarketLimits } from './statics.ts';
 
 /** What a market pays on one side right now. */
 export interface RunningIncentive {
@@ -55,6 +55,13 @@ export interface MarketHistory {
   /** Both sides with incentives, levered at the safe LTV. */
   readonly carry?: HistoricalMeans;
   readonly quarterlyBorrowApyPct?: Decimal;
+}
+
+/** The averages of a market's histories, for the next composition as long as their inputs are the same. */
+export interface AveragedHistory {
+  readonly inputs: readonly unknown[];
+  readonly history: MarketHistory;
+  readonly gaps: readonly Gap[];
 }
 
 /**
@@ -99,14 +106,15 @@ export interface ComposedMarket {
   readonly liquidationLtvPct: Decimal;
   readonly maxLtvPct: Decimal;
   readonly safeLtvPct: Decimal;
-  /** The three together; markets with the same ones share them. */
-  readonly limits: LtvLimits;
+  /** The three together, with the leverage that they allow; markets with the same ones share them. */
+  readonly limits: MarketLimits;
   /** What the contract that holds positions takes on this market. */
   readonly fees: MarketFees;
   readonly supplyUsd?: Decimal;
   readonly liquidityUsd?: Decimal;
   readonly publicAllocatorLiquidityUsd?: Decimal;
   readonly history: MarketHistory;
+  readonly averaged: AveragedHistory;
   readonly stamps: {
     readonly borrow: Stamp;
     readonly oracle: Stamp;
@@ -135,6 +143,13 @@ export interface ExcludedMarket {
   readonly waitingFor: readonly { readonly group: string; readonly reason: string }[];
 }
 
+export interface ChainLookup {
+  readonly markets: ReadonlyMap<MarketId, ComposedMarket>;
+  readonly strategies: ReadonlyMap<string, Strategy>;
+  /** The strategies that stand on a market, in their own order. */
+  readonly strategiesByMarket: ReadonlyMap<MarketId, readonly Strategy[]>;
+}
+
 /** Everything composed of one chain at one version. */
 export interface ComposedChain {
   readonly chainId: ChainId;
@@ -147,6 +162,8 @@ export interface ComposedChain {
   readonly excluded: readonly ExcludedMarket[];
   /** What the contract that holds positions takes. */
   readonly fees: ContractFees;
+  /** Markets and strategies by what they are looked up by, indexed once per version. */
+  readonly lookup: ChainLookup;
   /**
    * When the same facts compose differently because time alone has passed (a campaign starts or ends, a principal token
    * nears or reaches its maturity), ms; absent when nothing of that kind is ahead.

@@ -3,8 +3,8 @@ import type { ChainId, MarketId } from '../../shared/ids.ts';
 import { DRIFT_KINDS, type DriftKind, type DriftSeverity } from '../drift/types.ts';
 import { POSITION_STATUSES, type PositionStatus } from '../position/types.ts';
 import { type ItemFilter, matcherOf } from './query.ts';
-import { isFailed, type PortfolioReport } from './report.ts';
-import { type ItemRow, rowsOf, wholeOf } from './rows.ts';
+import type { PortfolioReport } from './report.ts';
+import { type ItemRow, type WalletRows, wholeOf } from './rows.ts';
 import { UNRESOLVED_REASONS, type UnresolvedReason } from './types.ts';
 
 /** A sum that says of how many entries it does not speak. */
@@ -48,11 +48,14 @@ export interface PortfolioAggregates {
   readonly byUnresolvedReason: readonly { readonly reason: UnresolvedReason; readonly count: number }[];
 }
 
-/** Sum everything that matches, over any number of chains, a wallet per step. */
-export function* aggregateSteps(
-  reports: readonly PortfolioReport[],
-  filter: ItemFilter,
-): Generator<void, PortfolioAggregates, void> {
+/** Sums while wallets are added to them. */
+export interface Aggregating {
+  add(wallet: WalletRows): void;
+  finish(): PortfolioAggregates;
+}
+
+/** Begin to sum everything that matches, over any number of chains. */
+export function beginAggregates(reports: readonly PortfolioReport[], filter: ItemFilter): Aggregating {
   const matches = matcherOf(filter);
   const isOpenToAll = Object.keys(filter).length === 0;
   const all = noSums();
@@ -63,11 +66,10 @@ export function* aggregateSteps(
   );
   const unresolved = new Map<UnresolvedReason, number>(UNRESOLVED_REASONS.map((reason) => [reason, 0]));
   let wallets = 0;
-  for (const report of reports) {
-    for (const { portfolio, rows } of rowsOf(report)) {
-      yield;
+  return {
+    add({ portfolio, rows }) {
       const matching = rows.filter(matches);
-      if (matching.length === 0 && !isOpenToAll) continue;
+      if (matching.length === 0 && !isOpenToAll) return;
       wallets += 1;
       for (const { reason } of portfolio.unresolved) unresolved.set(reason, (unresolved.get(reason) ?? 0) + 1);
       for (const { item } of matching) {
@@ -80,27 +82,27 @@ export function* aggregateSteps(
         byMarket.set(key, ofMarket);
         add(row, [all, byStatus.get(row.status), ofMarket.sums]);
       }
-    }
-  }
-  return {
-    wallets,
-    failedWallets: reports.reduce((sum, { entries }) => sum + entries.filter(isFailed).length, 0),
-    all: totalsOf(all),
-    byStatus: [...byStatus].map(([status, sums]) => ({ status, ...totalsOf(sums) })),
-    byMarket: [...byMarket.values()]
-      .map(({ first, sums }) => ({
-        chainId: first.chainId,
-        marketId: first.marketId,
-        isVault: first.item.kind === 'vault',
-        ...totalsOf(sums),
-      }))
-      .sort((a, b) => b.netValueUsd.usd.comparedTo(a.netValueUsd.usd) ?? 0),
-    byDriftKind: [...drift].map(([kind, bySeverity]) => ({
-      kind,
-      count: bySeverity.high + bySeverity.medium + bySeverity.low,
-      bySeverity,
-    })),
-    byUnresolvedReason: [...unresolved].map(([reason, count]) => ({ reason, count })),
+    },
+    finish: () => ({
+      wallets,
+      failedWallets: reports.reduce((sum, { counts }) => sum + counts.failed, 0),
+      all: totalsOf(all),
+      byStatus: [...byStatus].map(([status, sums]) => ({ status, ...totalsOf(sums) })),
+      byMarket: [...byMarket.values()]
+        .map(({ first, sums }) => ({
+          chainId: first.chainId,
+          marketId: first.marketId,
+          isVault: first.item.kind === 'vault',
+          ...totalsOf(sums),
+        }))
+        .sort((a, b) => b.netValueUsd.usd.comparedTo(a.netValueUsd.usd) ?? 0),
+      byDriftKind: [...drift].map(([kind, bySeverity]) => ({
+        kind,
+        count: bySeverity.high + bySeverity.medium + bySeverity.low,
+        bySeverity,
+      })),
+      byUnresolvedReason: [...unresolved].map(([reason, count]) => ({ reason, count })),
+    }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Sightings } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { ChainFacts } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
-import { marketsAt } from '../market/at-block.ts';
+import { type MarketValues, marketsAtReadings } from '../market/at-block.ts';
 import type { ComposedChain } from '../market/types.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
@@ -27,7 +27,8 @@ import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts'
 /** What composing any wallet of a chain needs: made once per reading. */
 export interface PortfolioContext {
   readonly chain: Chain;
-  readonly composed: ComposedChain;
+  /** The values of markets at the block of a reading. */
+  marketsAt(at: WalletHoldings['markets']): MarketValues;
   /** Whether a market is configured on another chain. */
   isElsewhere(marketId: MarketId): boolean;
   market(marketId: MarketId): Market | undefined;
@@ -48,7 +49,7 @@ export function portfolioContext(
   const rewards = new Map<MarketId, MarketRewards | Gap>();
   return {
     chain,
-    composed,
+    marketsAt: marketsAtReadings(composed),
     isElsewhere: (marketId) => others.some((chainId) => catalog.market(chainId, marketId) !== undefined),
     market: (marketId) => markets.get(marketId),
     rewards: (marketId) => {
@@ -66,16 +67,16 @@ export function composePortfolio(
   holdings: WalletHoldings,
   registered: readonly RegisteredRow[],
 ): Portfolio {
-  const { chain, composed } = context;
+  const { chain } = context;
   const rows = registered.map((row) => observedRow(row, context.sightings.nowMs));
   const tags = new Map(
     rows.flatMap(({ positionIndex, equityVaultId, marketId }) =>
       equityVaultId === null ? [] : [[positionIndex, { vaultId: equityVaultId, marketId }] as const],
     ),
   );
-  const wallet = composeWallet(chain, composed, holdings, tags);
+  const values = context.marketsAt(holdings.markets);
+  const wallet = composeWallet(chain, values, holdings, tags);
   const { rowOf, unresolved } = resolveRows(context, holdings.positions, rows);
-  const values = marketsAt(composed, holdings.markets);
   const heldById = new Map(holdings.positions.map((held) => [held.id, held] as const));
 
   const loopOf = (shown: Position, vaultId: StrategyId | null): PortfolioLoop & { readonly parts: PnlParts } => {

@@ -1,7 +1,6 @@
 import { Decimal, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import { hasUnknown, type IncentiveRecord, incentiveRecord } from '../apy/campaigns.ts';
-import type { StepPoint } from '../apy/series.ts';
 import type { ChainFacts } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
@@ -13,17 +12,26 @@ const PLACES = 30;
 
 /** What a market's incentives have paid over time, on its debt and on its collateral. */
 export interface MarketRewards {
-  readonly borrow: IncentiveRecord;
-  readonly collateral: IncentiveRecord;
+  readonly borrow: SummedRecord;
+  readonly collateral: SummedRecord;
   /** Whether either side has ever paid something, as far as is known. */
   readonly pays: boolean;
+}
+
+/** A record with running sums, so that any life of any position costs two look-ups. */
+export interface SummedRecord extends IncentiveRecord {
+  /** `sums[i]` = integral up to the start of step `i`, percent-milliseconds. */
+  readonly sums: readonly Decimal[];
 }
 
 /** Gather what is recorded of a market's incentives. A gap when that is not known. */
 export function marketRewards(facts: ChainFacts, marketId: MarketId): MarketRewards | Gap {
   const history = recordedIncentives(facts, marketId);
   if (!history) return incentivesGap('pnl.incentivesUsd', facts, marketId);
-  const [borrow, collateral] = [incentiveRecord(history, 'borrow'), incentiveRecord(history, 'collateral')];
+  const [borrow, collateral] = [
+    summed(incentiveRecord(history, 'borrow')),
+    summed(incentiveRecord(history, 'collateral')),
+  ];
   const pays = [borrow, collateral].some(
     ({ steps, unknown }) => unknown.length > 0 || steps.some(({ aprPct }) => aprPct.gt(0)),
   );
@@ -49,18 +57,13 @@ export function accrueRewards(
 }
 
 /** What one unit earned over the span, as a fraction. */
-function accruedShare({ steps }: IncentiveRecord, fromMs: number, toMs: number): Decimal {
-  const pctMs = integralTo(steps, toMs).minus(integralTo(steps, fromMs));
+function accruedShare(record: SummedRecord, fromMs: number, toMs: number): Decimal {
+  const pctMs = integralTo(record, toMs).minus(integralTo(record, fromMs));
   return pctMs.div(HUNDRED.times(YEAR_MS)).decimalPlaces(PLACES);
 }
 
-/** Running sums of a step function, so that any life of any position costs two look-ups. */
-const sumsOf = new WeakMap<readonly StepPoint[], readonly Decimal[]>();
-
 /** Integrate the step function (percent) over time from its first step to `atMs`, percent-milliseconds. */
-function integralTo(steps: readonly StepPoint[], atMs: number): Decimal {
-  const sums = sumsOf.get(steps) ?? runningSums(steps);
-  sumsOf.set(steps, sums);
+function integralTo({ steps, sums }: SummedRecord, atMs: number): Decimal {
   let [low, high] = [0, steps.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -72,8 +75,7 @@ function integralTo(steps: readonly StepPoint[], atMs: number): Decimal {
   return last && sum ? sum.plus(last.aprPct.times(atMs - last.atMs)) : ZERO;
 }
 
-/** `sums[i]` = integral up to the start of step `i`. */
-function runningSums(steps: readonly StepPoint[]): readonly Decimal[] {
+function summed({ steps, unknown }: IncentiveRecord): SummedRecord {
   const sums: Decimal[] = [];
   let sum = new Decimal(0);
   steps.forEach((step, i) => {
@@ -81,5 +83,5 @@ function runningSums(steps: readonly StepPoint[]): readonly Decimal[] {
     if (before) sum = sum.plus(before.aprPct.times(step.atMs - before.atMs));
     sums.push(sum);
   });
-  return sums;
+  return { steps, unknown, sums };
 }

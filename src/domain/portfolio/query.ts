@@ -4,7 +4,7 @@ import { type Address, type ChainId, type MarketId, type StrategyId, shownValue 
 import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
 import { driftOf, type PortfolioReport } from './report.ts';
-import { type ItemRow, oldest, rowsOf, wholeOf } from './rows.ts';
+import { type ItemRow, oldest, wholeOf } from './rows.ts';
 import type { Portfolio } from './types.ts';
 
 /** Conditions on loops and vaults; all that are given must hold. What is not known meets no limit. */
@@ -45,7 +45,7 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
   const matches = matcherOf(query.filter);
   const isOpenToAll = Object.keys(query.filter).length === 0;
   const found = reports.flatMap((report) =>
-    rowsOf(report).flatMap(({ portfolio, rows }) => {
+    report.rows.flatMap(({ portfolio, rows }) => {
       const matching = rows.filter(matches);
       if (matching.length === 0 && !isOpenToAll) return [];
       return [{ node: portfolio, place: walletPlace(portfolio, matching, query.order) }];
@@ -58,7 +58,7 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
 export function queryItems(reports: readonly PortfolioReport[], query: ListQuery): Listed<ItemRow> {
   const matches = matcherOf(query.filter);
   const found = reports.flatMap((report) =>
-    rowsOf(report).flatMap(({ rows }) =>
+    report.rows.flatMap(({ rows }) =>
       rows.filter(matches).map((row) => ({
         node: row,
         place: { key: keyOf(row, query.order), chainId: row.chainId, id: `${row.wallet} ${row.key}` },

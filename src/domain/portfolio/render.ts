@@ -7,16 +7,8 @@ import type { Pnl, PortfolioEntry, PortfolioItem, PortfolioLoop, PortfolioVault,
 /** A wallet's portfolio as plain data of the v1 contract: what is not known is absent, what cannot apply is `null`. */
 export type PortfolioDocument = Readonly<Record<string, unknown>>;
 
-const rendered = new WeakMap<PortfolioEntry, PortfolioDocument>();
-
-/** Render a wallet for the v1 contract, once. Nothing in it depends on the moment of the request. */
+/** Render a wallet for the v1 contract. Nothing in it depends on the moment of the request. */
 export function renderEntry(entry: PortfolioEntry): PortfolioDocument {
-  const known = rendered.get(entry) ?? documentOf(entry);
-  rendered.set(entry, known);
-  return known;
-}
-
-function documentOf(entry: PortfolioEntry): PortfolioDocument {
   const { wallet: address, chainId } = entry;
   if (isFailed(entry)) return { address, chainId, failure: entry.failure };
   return {

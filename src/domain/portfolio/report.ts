@@ -1,6 +1,7 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { Drift } from '../drift/types.ts';
+import type { WalletRows } from './rows.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry, PortfolioItem, PortfolioLoop } from './types.ts';
 
 export interface PortfolioCounts {
@@ -27,6 +28,8 @@ export interface PortfolioReport {
   readonly computedAtMs: number;
   /** Ordered by address. */
   readonly entries: readonly PortfolioEntry[];
+  /** The wallets that could be read, laid out for lists and sums. */
+  readonly rows: readonly WalletRows[];
   readonly counts: PortfolioCounts;
 }
 
@@ -49,8 +52,8 @@ export function driftOf(entry: PortfolioEntry): readonly Drift[] {
   return isFailed(entry) ? [] : loopsOf(entry).flatMap(({ drift }) => (drift ? [drift] : []));
 }
 
-/** Count what a list of wallets holds, a wallet at a time. */
-export function* countSteps(entries: readonly PortfolioEntry[]): Generator<void, PortfolioCounts, void> {
+/** Count what a list of wallets holds. */
+export function countsOf(entries: readonly PortfolioEntry[]): PortfolioCounts {
   const counts = { users: entries.length, open: 0, equity: 0, closed: 0, unresolved: 0, drift: 0, failed: 0 };
   for (const entry of entries) {
     if (isFailed(entry)) {
@@ -62,7 +65,6 @@ export function* countSteps(entries: readonly PortfolioEntry[]): Generator<void,
     counts.closed += entry.closed.length;
     counts.unresolved += entry.unresolved.length;
     counts.drift += driftOf(entry).length;
-    yield;
   }
   return counts;
 }
@@ -79,25 +81,32 @@ export interface PortfolioSample {
   readonly totalUsd: Decimal;
 }
 
-/** Sum a report up, for its history, a wallet per step. */
-export function* sampleSteps({
-  chainId,
-  computedAtMs,
-  entries,
-}: PortfolioReport): Generator<void, PortfolioSample, void> {
-  const sums = { depositedUsd: ZERO, netValueUsd: ZERO, incentivesUsd: ZERO, totalUsd: ZERO };
-  let positions = 0;
-  const add = (name: keyof typeof sums, value: string | undefined) => {
-    sums[name] = (sums[name] as Decimal).plus(value ?? 0);
-  };
-  for (const entry of entries) {
-    yield;
-    if (isFailed(entry)) continue;
-    for (const { pnl } of itemsOf(entry)) {
-      if (pnl.totalUsd === undefined) continue;
-      positions += 1;
-      for (const name of ['depositedUsd', 'netValueUsd', 'incentivesUsd', 'totalUsd'] as const) add(name, pnl[name]);
-    }
-  }
-  return { chainId, atMs: computedAtMs, positions, ...sums };
+/** The sums of a sample while wallets are added to it. */
+export interface Sampling {
+  add(entry: PortfolioEntry): void;
+  finish(): PortfolioSample;
 }
+
+/** Begin to sum a report up, for its history. */
+export function beginSample({ chainId, computedAtMs }: Pick<PortfolioReport, 'chainId' | 'computedAtMs'>): Sampling {
+  let positions = 0;
+  const sums: Record<(typeof SAMPLED)[number], Decimal> = {
+    depositedUsd: ZERO,
+    netValueUsd: ZERO,
+    incentivesUsd: ZERO,
+    totalUsd: ZERO,
+  };
+  return {
+    add(entry) {
+      if (isFailed(entry)) return;
+      for (const { pnl } of itemsOf(entry)) {
+        if (pnl.totalUsd === undefined) continue;
+        positions += 1;
+        for (const name of SAMPLED) sums[name] = sums[name].plus(pnl[name] ?? 0);
+      }
+    },
+    finish: () => ({ chainId, atMs: computedAtMs, positions, ...sums }),
+  };
+}
+
+const SAMPLED = ['depositedUsd', 'netValueUsd', 'incentivesUsd', 'totalUsd'] as const;

@@ -1,7 +1,7 @@
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { DriftKind } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
-import { isFailed, itemsOf, type PortfolioReport } from './report.ts';
+import { itemsOf } from './report.ts';
 import type { Portfolio, PortfolioItem, PortfolioLoop } from './types.ts';
 
 /** A loop or vault with what lists are filtered and ordered by. `null` = not known or not applicable. */
@@ -30,27 +30,8 @@ export interface WalletRows {
   readonly rows: readonly ItemRow[];
 }
 
-const known = new WeakMap<PortfolioReport, readonly WalletRows[]>();
-
-/** Lay a report out as rows, once. Wallets that cannot be told have none. */
-export function rowsOf(report: PortfolioReport): readonly WalletRows[] {
-  const rows =
-    known.get(report) ??
-    report.entries.flatMap((entry) => (isFailed(entry) ? [] : [{ portfolio: entry, rows: walletRows(entry) }]));
-  known.set(report, rows);
-  return rows;
-}
-
-const knownOfWallet = new WeakMap<Portfolio, readonly ItemRow[]>();
-
-/** Lay one wallet out, once: its items, and behind each vault the loops in it. */
-export function walletRows(portfolio: Portfolio): readonly ItemRow[] {
-  const rows = knownOfWallet.get(portfolio) ?? layOut(portfolio);
-  knownOfWallet.set(portfolio, rows);
-  return rows;
-}
-
-function layOut(portfolio: Portfolio): readonly ItemRow[] {
+/** Lay one wallet out: its items, and behind each vault the loops in it. */
+export function rowsOfWallet(portfolio: Portfolio): readonly ItemRow[] {
   return itemsOf(portfolio).flatMap((item) => {
     if (item.kind === 'loop') return [loopRow(item, item.row?.equityVaultId ?? null)];
     return [

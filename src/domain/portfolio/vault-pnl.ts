@@ -2,7 +2,6 @@ import { Decimal, ZERO } from '../../shared/decimal.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { marketsAt } from '../market/at-block.ts';
 import type { PositionStatus, WalletHoldings } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
 import type { PortfolioContext } from './compose.ts';
@@ -24,7 +23,7 @@ export function openVaultParts(
   const vault = context.chain.equityVaults.find(({ id }) => id === equity.strategyId);
   const stockMarketId = vault?.stockMarket.id;
   const stock = holdings.stocks.find(({ marketId }) => marketId === stockMarketId);
-  const composed = stockMarketId && marketsAt(context.composed, holdings.markets).get(stockMarketId);
+  const composed = stockMarketId && context.marketsAt(holdings.markets).get(stockMarketId);
   const loopsValue = sumOf(loops, 'netValueUsd');
   const stockUsd = stock && composed ? valueHolding(stock, composed, holdings.block.timestamp).usd : null;
   const flows = registeredFlows(equity, loops);
@@ -109,5 +108,5 @@ function stockLegIncentives(
   const known = since.filter((openedAtMs) => openedAtMs !== null);
   if (known.length < since.length) return OPENED_AHEAD;
   const life = { fromMs: Math.min(...known), toMs: Number(block.timestamp) * 1_000 };
-  return stockIncentives(stock, marketsAt(context.composed, markets).get(marketId), rewards, life);
+  return stockIncentives(stock, context.marketsAt(markets).get(marketId), rewards, life);
 }

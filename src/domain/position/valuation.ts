@@ -1,8 +1,8 @@
 import { MarketUtils } from '@morpho-org/blue-sdk';
 import type { Market } from '../../catalog/types.ts';
-import { Decimal, fromUnits, ratio, shifted, ZERO } from '../../shared/decimal.ts';
+import { Decimal, fromUnits, ratio, ZERO } from '../../shared/decimal.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
-import { type AccruedTotals, accrue } from '../market/accrue.ts';
+import { accrue } from '../market/accrue.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { usdOf } from '../market/prices.ts';
 
@@ -35,7 +35,7 @@ export function valueHolding(
   const { market, facts, loanPrice } = composed;
   const state = facts.lendingState.value;
   const blockTimestamp = timestamp > state.blockTimestamp ? timestamp : state.blockTimestamp;
-  const totals = totalsAt(composed, blockTimestamp);
+  const totals = { ...accrue({ ...state, blockTimestamp }), price: facts.oracle.value.price };
   const collateralValue = collateralValueInLoan(held.collateral, totals.price);
   const debt = MarketUtils.toBorrowAssets(held.borrowShares, totals, 'Up');
   const liquidationPrice =
@@ -53,24 +53,6 @@ export function valueHolding(
   };
 }
 
-interface Totals extends AccruedTotals {
-  readonly at: bigint;
-  readonly price: bigint;
-}
-
-/** Everybody on a market is valued at one block: what is accrued to it is kept until another is asked for. */
-const latestTotals = new WeakMap<PositionMarketValues, Totals>();
-
-function totalsAt(composed: PositionMarketValues, blockTimestamp: bigint): Totals {
-  const latest = latestTotals.get(composed);
-  if (latest?.at === blockTimestamp) return latest;
-  const { lendingState, oracle } = composed.facts;
-  const accrued = accrue({ ...lendingState.value, blockTimestamp });
-  const totals = { ...accrued, at: blockTimestamp, price: oracle.value.price };
-  latestTotals.set(composed, totals);
-  return totals;
-}
-
 /** The collateral that would be left if the debt were paid with it, whole tokens, rounded down; negative under water. */
 export function netCollateralOf(
   { collateral, collateralValue, debt }: Valuation,
@@ -85,7 +67,7 @@ export function netCollateralOf(
 
 /** Tell an oracle price scaled by 1e36 in loan tokens per collateral token. */
 export function wholePrice(price: bigint, { collateral, loan }: Market): Decimal {
-  return shifted(new Decimal(price), collateral.decimals - loan.decimals - 36);
+  return new Decimal(price).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
 /** Show a price as a plain decimal of 12 significant digits. */

@@ -2,9 +2,7 @@ import type { Chain } from '../../catalog/types.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import { type CandidateLoop, type LoopMatch, type LoopTags, matchYieldLoops, type OpenVault } from '../equity/loops.ts';
 import { composeEquityPosition, type EquityPosition } from '../equity/position.ts';
-import { type MarketValues, marketsAt } from '../market/at-block.ts';
-import { catalogMarketsById } from '../market/lookup.ts';
-import type { ComposedChain } from '../market/types.ts';
+import type { MarketValues } from '../market/at-block.ts';
 import { composePosition } from './compose.ts';
 import type { Position, WalletHoldings } from './types.ts';
 import { valueHolding } from './valuation.ts';
@@ -26,18 +24,19 @@ export interface LoopAttribution {
   readonly loopIds: readonly number[];
 }
 
-/** Compose what a wallet holds, as of the block of its holdings. */
+/** Compose what a wallet holds, as of the block of its holdings. @param markets at that block */
 export function composeWallet(
   chain: Chain,
-  composed: ComposedChain,
+  markets: MarketValues,
   holdings: WalletHoldings,
   tags: LoopTags,
 ): ComposedWallet {
-  const markets = marketsAt(composed, holdings.markets);
-  const catalog = catalogMarketsById(chain);
   const newestFirst = holdings.positions.toSorted((a, b) => b.id - a.id);
   const shown = newestFirst.map((held) => {
-    const found = { market: catalog.get(held.marketId), composed: markets.get(held.marketId) };
+    const found = {
+      market: chain.markets.find(({ id }) => id === held.marketId),
+      composed: markets.get(held.marketId),
+    };
     return { held, shown: composePosition(held, holdings, found), composed: found.composed };
   });
   const matches = matchLoops(chain, markets, holdings, tags);
@@ -66,12 +65,11 @@ export function composeWallet(
 /** Tell which vault a position belongs to, or may belong to; `null` = none, it stands for itself. */
 export function attributionOf(
   chain: Chain,
-  composed: ComposedChain,
+  markets: MarketValues,
   holdings: WalletHoldings,
   tags: LoopTags,
   positionId: number,
 ): LoopAttribution | null {
-  const markets = marketsAt(composed, holdings.markets);
   for (const [vaultId, { match, loopIds, candidateIds }] of matchLoops(chain, markets, holdings, tags)) {
     const ids = match === 'ambiguous' ? candidateIds : loopIds;
     if (match !== 'none' && ids.includes(positionId)) return { vaultId, match, loopIds: ids };

@@ -6,7 +6,6 @@ import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import { shownFees } from '../market/fees.ts';
 import type { ComposedMarket, Warning } from '../market/types.ts';
-import { oncePer } from '../memo.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, lacksRoute, shownNoRoute } from './exit.ts';
 import {
   addAverages,
@@ -18,7 +17,7 @@ import {
   type StrategyDraft,
   wadPct,
 } from './parts.ts';
-import { type MarketStatics, staticsOf } from './statics.ts';
+import { staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
 
@@ -45,7 +44,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const statics = staticsOf(composed);
   const sweep = composed.facts.exitLiquidity;
   const gaps: Gap[] = statics.gaps.concat(composed.gaps.flatMap(gapsOfStrategy));
-  const ladders = laddersOf(composed, statics);
+  const ladders = laddersOf(composed);
   const id = market.id as string as StrategyId;
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
@@ -93,8 +92,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
       },
       params.listing,
     ),
-    // A copy has no room left over, which for lists that grew is more than what is in them.
-    gaps: gaps.slice(),
+    gaps,
   };
   addMarketFields(strategy, composed);
   addAverages(strategy, composed.history.collateralApyPct, composed.history.carry?.leverageApyPct);
@@ -127,28 +125,15 @@ const SHOWN_AS: Readonly<Record<string, readonly string[]>> = {
 
 type Ladders = Pick<Strategy, 'leverageLadder' | 'defaultLeverage'>;
 
-/** Two decimals rarely change from one block to the next: rungs that did not are the same objects again. */
-const latestLadders = new WeakMap<MarketStatics, Ladders>();
-
-function laddersOf({ effectiveCollateralApyPct, netBorrowApyPct }: ComposedMarket, statics: MarketStatics): Ladders {
-  const before = latestLadders.get(statics);
-  const entries = (rungs: readonly Rung[], known: readonly LadderEntry[] | undefined) =>
-    ladderEntries(rungs, effectiveCollateralApyPct, netBorrowApyPct, known);
-  const ladders = {
-    leverageLadder: entries(statics.rungs, before?.leverageLadder),
-    defaultLeverage: entries([statics.safeRung], before && [before.defaultLeverage])[0] as LadderEntry,
-  };
-  latestLadders.set(statics, ladders);
-  return ladders;
+function laddersOf({ effectiveCollateralApyPct, netBorrowApyPct, limits }: ComposedMarket): Ladders {
+  const entries = (rungs: readonly Rung[]) => ladderEntries(rungs, effectiveCollateralApyPct, netBorrowApyPct);
+  return { leverageLadder: entries(limits.rungs), defaultLeverage: entries([limits.safeRung])[0] as LadderEntry };
 }
-
-/** The hints of a sweep are the same object for as long as the sweep is. */
-const perpHints: (tier: SpiralHints) => SpiralHints = oncePer((tier) => ({ ...tier, profile: PERP_PROFILE }));
 
 function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined {
   if (composed.market.correlated) gaps.push(NO_PROFILE);
   const tier = exitTierPart(composed, gaps);
-  const hints = composed.market.correlated ? tier : tier ? perpHints(tier) : { profile: PERP_PROFILE };
+  const hints = composed.market.correlated ? tier : { ...tier, profile: PERP_PROFILE };
   return withWarnings(hints, composed.warnings);
 }
 

@@ -3,7 +3,6 @@ import { Decimal, formatPct } from '../../shared/decimal.ts';
 import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { oncePer } from '../memo.ts';
 import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
 
 /** Above this loss at the smallest size an exit counts as thin whatever the larger sizes say, percent. */
@@ -22,10 +21,7 @@ const TIER_OF_SIZE = [
 
 /** Show an exit-liquidity sweep, or that there was none. */
 export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
-  return sweep ? shownSweep(sweep) : { measured: false };
-}
-
-const shownSweep: (sweep: Fact<ExitSweep>) => ExitLiquidity = oncePer((sweep) => {
+  if (!sweep) return { measured: false };
   const shown = EXIT_SIZES_USD.map((size) => {
     const loss = sweep.value.slippagePct[size];
     return [size, loss === null ? null : formatPct(loss)] as const;
@@ -37,7 +33,7 @@ const shownSweep: (sweep: Fact<ExitSweep>) => ExitLiquidity = oncePer((sweep) =>
     direction: 'collateral to stable',
     slippagePct: Object.fromEntries(shown) as Record<ExitSizeUsd, string | null>,
   };
-});
+}
 
 /** Grade a sweep: deep (5M exits clean), good (1M), limited (500k), thin (only 100k, or more than 2 % at 100k, or no route). */
 export function exitTier(sweep: ExitSweep): ExitTier {
@@ -60,14 +56,14 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
 }
 
 /** Give the exit tier with the thresholds it was graded by. */
-export const exitTierHint: (sweep: ExitSweep) => Required<Pick<SpiralHints, 'exitLiquidityTier'>> = oncePer(
-  (sweep) => ({
+export function exitTierHint(sweep: ExitSweep): Required<Pick<SpiralHints, 'exitLiquidityTier'>> {
+  return {
     exitLiquidityTier: {
       value: exitTier(sweep),
       thresholds: { listingMaxPct: LISTING_MAX_PCT, depthCleanMaxPct: DEPTH_CLEAN_MAX_PCT },
     },
-  }),
-);
+  };
+}
 
 /**
  * Say whether a token has no swap route: the curators know of none, or its sweep found none at any size. `null` = nothing
@@ -94,12 +90,8 @@ export function shownNoRoute(field: string, known: boolean | null, missing: Gap 
 
 /** Explain each size without a route. */
 export function explainExit(sweep: ExitSweep, gaps: Gap[]): void {
-  const missing = gapsOfSweep(sweep);
-  if (missing.length > 0) gaps.push(...missing);
+  for (const size of EXIT_SIZES_USD) {
+    if (sweep.slippagePct[size] !== null) continue;
+    gaps.push(gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'));
+  }
 }
-
-const gapsOfSweep: (sweep: ExitSweep) => readonly Gap[] = oncePer((sweep) =>
-  EXIT_SIZES_USD.filter((size) => sweep.slippagePct[size] === null).map((size) =>
-    gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'),
-  ),
-);

@@ -5,9 +5,7 @@ import type { Fact, IncentiveCampaign, UsdPrice } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { priceAsOfMs } from '../market/price-age.ts';
-import { ORACLE_SOURCE } from '../market/prices.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
-import { oncePer } from '../memo.ts';
 import type { Incentive, Strategy, StrategyCollateral, StrategyLoan, TrailingAverages } from './types.ts';
 
 /** Digits after the point of a USD price that is derived rather than quoted. */
@@ -26,25 +24,7 @@ export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 /** Add a price and who gave it to a collateral. */
 export function pricedCollateral(token: StrategyCollateral, price: Fact<UsdPrice> | undefined): StrategyCollateral {
   if (!price) return token;
-  const { address, symbol, name, decimals, category, isPt, maturity, maturityDate } = token;
-  // Field by field: tokens come in many shapes, and a general copy of one costs as much as everything else about it.
-  const shown: { -readonly [K in keyof StrategyCollateral]: StrategyCollateral[K] } = {
-    address,
-    symbol,
-    name,
-    decimals,
-    category,
-    isPt,
-    maturity,
-    maturityDate,
-    priceUsd: shownPrice(price),
-    priceSource: price.source,
-  };
-  if (token.project !== undefined) shown.project = token.project;
-  if (token.yieldSource !== undefined) shown.yieldSource = token.yieldSource;
-  if (token.description !== undefined) shown.description = token.description;
-  if (token.underlying !== undefined) shown.underlying = token.underlying;
-  return shown;
+  return { ...token, priceUsd: shownPrice(price), priceSource: price.source };
 }
 
 /** Add a price and who gave it to a loan token. */
@@ -53,17 +33,10 @@ export function pricedLoan(
   price: Fact<UsdPrice> | undefined,
 ): StrategyLoan {
   if (!price) return { address, symbol, decimals };
-  return { address, symbol, decimals, priceUsd: measuredText(price), priceSource: price.source };
+  return { address, symbol, decimals, priceUsd: shownPrice(price), priceSource: price.source };
 }
 
-function shownPrice(price: Fact<UsdPrice>): string {
-  return price.source === ORACLE_SOURCE ? textOf(price) : measuredText(price);
-}
-
-/** A measured price outlives many compositions; one that follows from an oracle is made with each. */
-const measuredText: (price: Fact<UsdPrice>) => string = oncePer(textOf);
-
-function textOf({ value }: Fact<UsdPrice>): string {
+function shownPrice({ value }: Fact<UsdPrice>): string {
   return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
 }
 
@@ -117,10 +90,10 @@ export function addAverages(
 }
 
 /** Show trailing means; `undefined` when no window is covered. */
-const averagesOf: (means: WindowMeans) => TrailingAverages | undefined = oncePer((means) => {
+function averagesOf(means: WindowMeans): TrailingAverages | undefined {
   const shown = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
   return shown.length === 0 ? undefined : (Object.fromEntries(shown) as Record<WindowName, string>);
-});
+}
 
 /** One hundredth of a percent in WAD. */
 const HUNDREDTH = 10n ** 14n;
@@ -147,19 +120,7 @@ export function linksOf(
   if (marketUrlTemplate === undefined) gaps.push(NO_MARKET_PAGE);
   gaps.push(NO_YIELD_PAGE);
   if (appUrl === undefined && marketUrlTemplate === undefined) return undefined;
-  const app = appUrl && flat(appUrl, '/strategies/', id, '?chainId=', String(market.chainId));
+  const app = appUrl && `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
   const page = marketUrlTemplate?.replaceAll('{chainId}', String(market.chainId)).replaceAll('{marketId}', market.id);
-  const before = latestLinks.get(market);
-  if (before && before.app === app && before.market === page) return before;
-  const links = { ...(app === undefined ? {} : { app }), ...(page === undefined ? {} : { market: page }) };
-  latestLinks.set(market, links);
-  return links;
+  return { ...(app === undefined ? {} : { app }), ...(page === undefined ? {} : { market: page }) };
 }
-
-/** Join a text that is kept: one that is added up stays the pieces of which it was made. */
-function flat(...parts: readonly string[]): string {
-  return parts.join('');
-}
-
-/** The pages of a market stay where they are: its links are the same object again. */
-const latestLinks = new WeakMap<Market, { readonly app?: string; readonly market?: string }>();

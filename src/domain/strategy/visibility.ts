@@ -2,7 +2,6 @@ import type { Token } from '../../catalog/types.ts';
 import { Decimal, formatPct, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { DAY_MS } from '../apy/series.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { oncePer } from '../memo.ts';
 import type { Visibility, VisibilityCheck } from './types.ts';
 
 export interface ListingRules {
@@ -85,12 +84,9 @@ function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): Visib
     name: 'liquidity',
     passed: liquidityUsd ? liquidityUsd.gt(rules.minLiquidityUsd) : market.liquidityAssets > 0n,
     value: liquidityUsd ? toFixedHalfUp(liquidityUsd, 2) : null,
-    threshold: plain(rules.minLiquidityUsd),
+    threshold: rules.minLiquidityUsd.toFixed(),
   };
 }
-
-/** Every strategy of a chain shows the same rule. */
-const plain: (rule: Decimal) => string = oncePer((rule) => rule.toFixed());
 
 function tenths(count: number): string {
   return `${Math.floor(count / 10)}.${count % 10}`;

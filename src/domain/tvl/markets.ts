@@ -2,14 +2,13 @@ import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../facts.ts';
 import { accrue } from '../market/accrue.ts';
 import { oracleDivergence } from '../market/oracle-divergence.ts';
-import { isPlausiblePrice, loanPrice, tokenPrice } from '../market/prices.ts';
-import { peggedTokens } from '../market/statics.ts';
+import { isPlausiblePrice, loanPrice, priceContext, tokenPrice } from '../market/prices.ts';
 import type { TvlMarket, TvlMarkets } from './types.ts';
 
 /** Gather what TVL needs of every market of a chain, from one version of its facts. */
 export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
   const { groups } = facts;
-  const context = { chain, facts, pegged: peggedTokens(chain) };
+  const context = priceContext(chain, facts);
   const markets: TvlMarket[] = [];
   const excluded: { readonly marketId: string }[] = [];
   for (const market of chain.markets) {

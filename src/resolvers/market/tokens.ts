@@ -1,8 +1,7 @@
 import type { CollateralCategory } from '../../catalog/schema.ts';
 import type { Token } from '../../catalog/types.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
-import { tokenPrice } from '../../domain/market/prices.ts';
-import { peggedTokens } from '../../domain/market/statics.ts';
+import { priceContext, tokenPrice } from '../../domain/market/prices.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
@@ -50,7 +49,7 @@ export function findToken(args: { chainId: ChainId; address: Address }, ctx: App
 export function readPrice(token: Token, ctx: AppContext): TokenPrice {
   const chain = requireChain(ctx, token.chainId);
   const facts = ctx.loaders.facts(token.chainId);
-  const { price, gap } = tokenPrice(token, 'usd', { chain, facts, pegged: peggedTokens(chain) });
+  const { price, gap } = tokenPrice(token, 'usd', priceContext(chain, facts));
   if (gap) return { token, gap };
   const stamp = { asOfMs: price.asOfMs, staleAfterSec: ctx.services.budgets.price };
   return { token, measured: { usd: price.value.usd, source: price.source, stamp } };

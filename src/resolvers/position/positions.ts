@@ -25,9 +25,9 @@ export async function readWallet(
   ctx: AppContext,
 ): Promise<ComposedWallet> {
   const chain = requireChain(ctx, args.chainId);
-  const composed = readComposed(ctx, chain.chainId);
+  readComposed(ctx, chain.chainId);
   const { holdings, tags } = await ctx.loaders.wallet.load({ chainId: chain.chainId, wallet: args.address });
-  return composeWallet(chain, composed, holdings, tags);
+  return composeWallet(chain, ctx.loaders.marketsAt(chain.chainId, holdings.markets), holdings, tags);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { isStaleIn } from '../../resolvers/common/age.ts';
 import { readStableApy, type StableApyItem, type StableApyList } from '../../resolvers/market/stable-apy.ts';
-import { pointsOf } from '../../shared/rate-history.ts';
 import { builder } from '../builder.ts';
 import { RatePointRef } from '../common/rate-point.ts';
 import { StampRef } from '../common/stamp.ts';
@@ -19,7 +18,7 @@ const PoolRef = builder.objectRef<StableApyItem>('StableIndexPool').implement({
       type: [RatePointRef],
       complexity: { field: 1, multiplier: 30 },
       description: 'Daily APY, oldest first.',
-      resolve: ({ pool }) => [...pointsOf(pool.history)],
+      resolve: ({ pool }) => [...pool.history],
     }),
     freshness: t.expose('stamp', { type: StampRef, description: 'Age of the pool.' }),
   }),

@@ -1,5 +1,5 @@
 import type { StableIndexPool } from '../../domain/facts.ts';
-import { packHistory } from '../../shared/rate-history.ts';
+import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
@@ -7,7 +7,7 @@ import { mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, poolsSchema } from './schema.ts';
 
 /** Of a pool that the index keeps no history of, or whose history nobody asked for. */
-const NONE = packHistory([]);
+const NONE: RateHistory = [];
 
 /** Read the stablecoin yield index. A pool whose history was asked and failed fails as a whole: it is never half published. */
 export function createStablewatch(deps: AdapterDeps): StableIndexPort {

@@ -6,7 +6,6 @@ import type { CampaignSide, ChainFacts } from '../../../src/domain/facts.ts';
 import { sumPnl, toPnl } from '../../../src/domain/portfolio/pnl.ts';
 import type { Pnl, PortfolioLoop, PortfolioVault } from '../../../src/domain/portfolio/types.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
-import { packHistory } from '../../../src/shared/rate-history.ts';
 import { completeFacts, DAY, NOW_MS, withItem } from '../world.ts';
 import { portfolioOf, rowOf } from './portfolio-world.ts';
 import { BLOCK, composedMarket, composedOf, held, robinhood, WALLET } from './position-world.ts';
@@ -33,7 +32,7 @@ const paid = (side: CampaignSide) => ({
       symbol: 'X',
       startsAtMs: NOW_MS - 25 * DAY,
       endsAtMs: NOW_MS + DAY,
-      steps: packHistory(STEPS.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct }))),
+      steps: STEPS.map(({ atMs, aprPct }) => ({ atMs, ratePct: aprPct })),
     },
   ],
 });

@@ -56,7 +56,7 @@ function sdkPosition() {
 }
 
 const compose = (positions: readonly HeldPosition[], tags: LoopTags = new Map(), stocks = [stockLeg]) =>
-  composeWallet(robinhood, composed, holdings(4663, positions, stocks), tags);
+  composeWallet(robinhood, composed.lookup.markets, holdings(4663, positions, stocks), tags);
 
 describe('composeWallet', () => {
   test('default: a loop that explains the debt stands in its vault; the others are positions, newest first', () => {
@@ -177,7 +177,7 @@ describe('composeWallet', () => {
     const blind = withItem(facts, 'lendingState', vault.stockMarket.id, {});
     const { equityPositions, positions } = composeWallet(
       robinhood,
-      composedOf(robinhood, blind),
+      composedOf(robinhood, blind).lookup.markets,
       holdings(4663, [loop(0, debt)], [stockLeg]),
       new Map(),
     );
@@ -192,7 +192,7 @@ describe('composeWallet', () => {
 
 describe('attributionOf', () => {
   const of = (positions: readonly HeldPosition[], id: number, tags: LoopTags = new Map()) =>
-    attributionOf(robinhood, composed, holdings(4663, positions, [stockLeg]), tags, id);
+    attributionOf(robinhood, composed.lookup.markets, holdings(4663, positions, [stockLeg]), tags, id);
 
   test('default', () => {
     expect(of([loop(0, debt), plain], 0)).toEqual({ vaultId: vault.id, match: 'basis', loopIds: [0] });
