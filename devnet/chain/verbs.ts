@@ -11,6 +11,9 @@ import { encode } from './encode.ts';
 import { priceCall } from './prices.ts';
 import { minedReceipt } from './receipt.ts';
 
+/** More than any transaction here needs, and well below the limit of a block. */
+export const TRANSACTION_GAS = 20_000_000n;
+
 const oracleAbi = parseAbi(['function price() view returns (uint256)']);
 
 /** What tests and the control endpoint can do to one local chain. Amounts are base units. */
@@ -51,10 +54,9 @@ export function createVerbs({ chain, client, artifacts }: Dependencies) {
   /** Send a transaction from any account, with or without a key. */
   const send = async ({ from, to, data = '0x', value = 0n }: Call): Promise<TransactionReceipt> => {
     await client.impersonateAccount({ address: from });
-    // Estimating runs it first: what would revert is told with its reason and never sent.
-    const estimate = await client.estimateGas({ account: from, to, data, value });
-    const gas = numberToHex((estimate * 3n) / 2n); // time passes until it is mined, and interest with it
-    const params = [{ from, to, data, value: numberToHex(value), gas }];
+    // It is called first: what would revert is told with its reason and never sent. Estimating would run it some ten times.
+    await client.call({ account: from, to, data, value, gas: TRANSACTION_GAS });
+    const params = [{ from, to, data, value: numberToHex(value), gas: numberToHex(TRANSACTION_GAS) }];
     const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
     const receipt = await minedReceipt(client, hash);
     if (receipt.status !== 'success') throw new Error(`Transaction ${hash} from ${from} to ${to} reverted`);

@@ -1,9 +1,15 @@
 import { type Address, getAddress, type Hex, keccak256, slice, stringToHex } from 'viem';
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
 
+const labelled = new Map<string, Address>();
+
 /** Make an address out of a label: the same everywhere, and nobody has a key for it. */
 export function labelAddress(label: string): Address {
-  return getAddress(slice(keccak256(stringToHex(`spiral-gateway local world: ${label}`)), 12));
+  const known = labelled.get(label);
+  if (known) return known;
+  const address = getAddress(slice(keccak256(stringToHex(`spiral-gateway local world: ${label}`)), 12));
+  labelled.set(label, address);
+  return address;
 }
 
 /** Accounts that act only through the local chain's impersonation. */

@@ -3,6 +3,7 @@ import { adaptiveCurveIrmAbi } from '@morpho-org/blue-sdk-viem';
 import fc from 'fast-check';
 import { type Address, encodeFunctionData, type Hex, numberToHex, zeroAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { rateAtTargetSlot } from '../../devnet/chain/seed.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
 import { catalog, useChains } from './world.ts';
@@ -132,6 +133,6 @@ async function callBorrowRate(from: Address, data: Hex): Promise<void> {
   const { client } = on(1);
   const params = [{ from, to: irm, data, gas: numberToHex(500_000) }];
   const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-  const receipt = await client.waitForTransactionReceipt({ hash });
+  const receipt = await minedReceipt(client, hash);
   expect(receipt.status).toBe('success');
 }

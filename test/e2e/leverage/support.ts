@@ -9,6 +9,7 @@ import {
 import type { LocalAccount } from 'viem/accounts';
 import { expect } from 'vitest';
 import { minedReceipt } from '../../../devnet/chain/receipt.ts';
+import { TRANSACTION_GAS } from '../../../devnet/chain/verbs.ts';
 import { createOverlay } from '../../../devnet/overlay.ts';
 import { BORROWER } from '../../../devnet/seed/accounts.ts';
 import { marketKey } from '../../../devnet/seed/markets.ts';
@@ -75,9 +76,9 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
       const receipts: TransactionReceipt[] = [];
       for (const { to, data, value } of [...bundle.approvals, bundle.tx]) {
         const call = { to, data, value: BigInt(value ?? 0) };
-        // Time passes until it is mined, and interest with it: that costs gas which the estimate has not seen.
-        const gas = ((await client.estimateGas({ account, ...call })) * 3n) / 2n;
-        const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas });
+        // It is called first, so that a revert is told with its reason. Estimating would run it some ten times.
+        await client.call({ account, ...call, gas: TRANSACTION_GAS });
+        const hash: Hex = await wallet.sendTransaction({ chain: null, ...call, gas: TRANSACTION_GAS });
         const receipt = await minedReceipt(client, hash);
         expect(receipt.status).toBe('success');
         receipts.push(receipt);
