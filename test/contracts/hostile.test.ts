@@ -1,6 +1,7 @@
 import { type Address, decodeErrorResult, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { artifactOf, compileContracts } from '../../devnet/chain/compile.ts';
+import { minedReceipt } from '../../devnet/chain/receipt.ts';
 import { computeMarketId } from '../../src/catalog/index.ts';
 import { alice, leverageCall, mallory, OWNER, productErrors, routerCall, useWorld } from './world.ts';
 
@@ -27,7 +28,7 @@ async function deploy(contract: string): Promise<Address> {
   await client.impersonateAccount({ address: mallory });
   const params = [{ from: mallory, data: bytecode }];
   const hash = (await client.request({ method: 'eth_sendTransaction', params } as never)) as Hex;
-  await client.waitForTransactionReceipt({ hash });
+  await minedReceipt(client, hash);
   return getContractAddress({ from: mallory, nonce: BigInt(nonce) });
 }
 

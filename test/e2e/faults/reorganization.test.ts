@@ -1,6 +1,7 @@
 import { encodeDeployData, type Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
+import { minedReceipt } from '../../../devnet/chain/receipt.ts';
 import { OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import type { Market } from '../../../src/catalog/types.ts';
 import { payTokenOf } from '../../../src/transactions/read/tokens.ts';
@@ -103,7 +104,7 @@ describe('a reorganization', () => {
         method: 'eth_sendTransaction',
         params: [{ from: OWNER, data }],
       } as never);
-      const { contractAddress } = await chain().client.waitForTransactionReceipt({ hash });
+      const { contractAddress } = await minedReceipt(chain().client, hash);
       return contractAddress ?? '';
     };
     const amountIn = async (payToken: string) => {

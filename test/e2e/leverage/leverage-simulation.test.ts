@@ -1,6 +1,7 @@
 import { decodeFunctionData, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileContracts } from '../../../devnet/chain/compile.ts';
+import { minedReceipt } from '../../../devnet/chain/receipt.ts';
 import { labelAddress, OWNER, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { payTokenOf } from '../../../src/transactions/read/tokens.ts';
@@ -96,7 +97,7 @@ describe('a token that nobody curated', () => {
       method: 'eth_sendTransaction',
       params: [{ from: OWNER, data }],
     } as never)) as Hex;
-    const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+    const { contractAddress } = await minedReceipt(client, hash);
     const body = { ...open, payToken: contractAddress };
     const fine = await service.post('/v1/partner/leverage/simulate', { ...body, amount: '1.00001' }, PARTNER);
     expect(fine.body.error).toMatchObject({ code: 'bad_request', details: { limit: { maxDecimals: 4 } } });
