@@ -104,8 +104,12 @@ export function completeFacts(chain: Chain, version = 1): ChainFacts {
   const groups = facts.groups as unknown as { [G in FactGroup]: { items: Map<string, Fact<FactGroups[G]>> } };
   groups.deployment.items.set(DEPLOYMENT_KEY, fact(CONTRACT));
   for (const market of chain.markets) {
-    groups.marketSupport.items.set(market.id, fact({ isSupported: true, isCorrelated: market.correlated }));
-    const { loan, collateral } = market;
+    const { loan, collateral, oracle, irm, lltv } = market;
+    const params = { loanToken: loan.address, collateralToken: collateral.address, oracle, irm, lltv };
+    groups.marketSupport.items.set(market.id, fact({ isSupported: true, isCorrelated: market.correlated, params }));
+    for (const { address, decimals, symbol } of [loan, collateral]) {
+      groups.tokenContract.items.set(address, fact({ hasCode: true, decimals: BigInt(decimals), symbol }));
+    }
     const unit = 10n ** BigInt(loan.decimals);
     groups.lendingState.items.set(
       market.id,

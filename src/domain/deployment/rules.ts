@@ -1,6 +1,6 @@
 import type { Chain, Market } from '../../catalog/types.ts';
-import type { ChainFacts, FreshnessBudgets } from '../facts.ts';
-import { gapOfGroup } from '../freshness/gaps.ts';
+import type { ChainFacts, FreshnessBudgets, GroupState } from '../facts.ts';
+import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { stampOf } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { VisibilityCheck, VisibilityCheckName } from '../strategy/types.ts';
@@ -86,6 +86,8 @@ export function chainRules(chain: Chain, facts: ChainFacts, budgets: FreshnessBu
   };
 }
 
+const UNTOLD = gap('', 'NOT_MEASURED', 'A market or a token does not tell what would be compared.');
+
 function mismatchRule(
   markets: readonly Market[],
   agreement: Agreement,
@@ -96,16 +98,18 @@ function mismatchRule(
   const kinds = [...new Set(standing.map(({ kind }) => kind))];
   let measured: Measured = {};
   let missing: Gap | undefined;
-  const compare = (group: typeof marketSupport | typeof tokenContract, key: string, budgetSec: number) => {
+  const compare = <T>(group: GroupState<T>, key: string, budgetSec: number, isTold: (value: T) => boolean) => {
     const fact = group.items.get(key);
     if (!fact) missing ??= gapOfGroup('', group, key);
-    else if (measured.stamp === undefined || fact.asOfMs < measured.stamp.asOfMs)
-      measured = measuredAt(fact, budgetSec);
+    else if (!isTold(fact.value)) missing ??= { ...UNTOLD, sinceMs: fact.asOfMs };
+    const isOlder = fact && (measured.stamp === undefined || fact.asOfMs < measured.stamp.asOfMs);
+    if (isOlder) measured = measuredAt(fact, budgetSec);
   };
   for (const { id, collateral, loan } of markets) {
-    compare(marketSupport, id, budgets.marketSupport);
+    compare(marketSupport, id, budgets.marketSupport, ({ params }) => params !== undefined);
     for (const { isNative, address } of [collateral, loan]) {
-      if (!isNative) compare(tokenContract, address, budgets.tokenContract);
+      if (isNative) continue;
+      compare(tokenContract, address, budgets.tokenContract, (token) => !token.hasCode || token.decimals !== undefined);
     }
   }
   const isWrong = kinds.length > 0 ? true : missing ? undefined : false;
