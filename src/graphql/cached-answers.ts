@@ -28,6 +28,7 @@ interface ReadyData {
   /** The answer up to its extensions. */
   readonly bytes: Buffer;
   readonly cost: QueryCost;
+  readonly isCached: boolean;
 }
 
 /** Names that the operation of the standard query may be asked by. */
@@ -48,7 +49,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     if (request === undefined || !INTROSPECTION_NAMES.has(request.operationName)) return undefined;
     const bytes = introspection.find(request.text);
     const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(caller)].cost, points: INTROSPECTION_POINTS };
-    return bytes && { bytes, cost };
+    return bytes && { bytes, cost, isCached: false };
   };
   const readCached = (params: unknown, { authorization }: Visit): ReadyData | undefined => {
     // The answer to a key may depend on its tier.
@@ -58,7 +59,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     const found = cache.find(answerKey(request.text, request.operationName, request.variables));
     if (found === undefined) return undefined;
     const { bytes } = found.bodies.identity;
-    return { bytes, cost: { ...found.cost, points: Math.ceil(bytes.length / BYTES_PER_POINT) } };
+    return { bytes, cost: { ...found.cost, points: Math.ceil(bytes.length / BYTES_PER_POINT) }, isCached: true };
   };
 
   /**
@@ -76,7 +77,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
       if (found === undefined) return undefined;
       ready.push(found);
     }
-    if (cache) onHit?.();
+    for (const { isCached } of ready) if (isCached) onHit?.();
     // What every operation pays at the door is paid.
     const due = ready.reduce((sum, { cost }) => sum + cost.points - DOOR_POINTS, 0);
     if (due > 0) await admission.charge(visit, due);

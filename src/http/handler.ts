@@ -5,7 +5,7 @@ import { errorResponse } from '../rest/envelope.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
-import { type Headers, joinHeaders } from '../shared/headers.ts';
+import type { Headers } from '../shared/headers.ts';
 import type { Logger } from '../shared/logger.ts';
 import { type RequestInfo, requestInfoOf } from '../shared/request-info.ts';
 import { loggedError } from '../shared/scrub.ts';
@@ -130,8 +130,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     };
     const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
     if ('stream' in response) {
-      const headers = joinHeaders(...commonOf(req, state), response.headers);
-      await writeStream(res, { ...response, headers });
+      await writeStream(res, response, ...commonOf(req, state));
       return;
     }
     const identity = addressIdentity(info.clientIp);

@@ -26,14 +26,14 @@ export function bytesOf(body: RestResponse['body']): number {
 export function writeWhole(
   req: IncomingMessage,
   res: ServerResponse,
-  { status, headers, body }: RestResponse,
+  { status, headers, budget = {}, body }: RestResponse,
   ...common: readonly Headers[]
 ): void {
   if (res.destroyed || res.headersSent) return;
   const isUnread = isLong(req);
   // What has no body says nothing of its length: a length of zero would speak for the whole answer.
   const length = status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) };
-  res.writeHead(status, joinHeaders(length, ...common, headers, isUnread ? { connection: 'close' } : {}));
+  res.writeHead(status, joinHeaders(length, ...common, budget, headers, isUnread ? { connection: 'close' } : {}));
   const parts = req.method === 'HEAD' || status === 304 ? [] : partsOf(body);
   if (isUnread) {
     for (const part of parts) res.write(part);
@@ -74,15 +74,21 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
   req.resume();
 }
 
-/** Send what a stream gives, as fast as it is taken, until it ends or the caller leaves. */
-export async function writeStream(res: ServerResponse, { status, headers, stream }: StreamResponse): Promise<void> {
+/**
+ * Send what a stream gives, as fast as it is taken, until it ends or the caller leaves; with headers that go before its own.
+ */
+export async function writeStream(
+  res: ServerResponse,
+  { status, headers, stream }: StreamResponse,
+  ...common: readonly Headers[]
+): Promise<void> {
   const reader = stream.getReader();
   if (res.destroyed || res.headersSent) {
     await reader.cancel();
     return;
   }
   const closed = new Promise<'closed'>((resolve) => res.once('close', () => resolve('closed')));
-  res.writeHead(status, headers);
+  res.writeHead(status, joinHeaders(...common, headers));
   res.flushHeaders();
   try {
     for (;;) {

@@ -35,26 +35,25 @@ type Judged = { readonly caller: Caller } | { readonly caller: null; readonly ch
 
 /** Build the check that every request passes first, the same for GraphQL and REST. */
 export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
-  const judge = async (visit: Visit, surface: DoorSurface): Promise<Judged> => {
-    if (visit.authorization === undefined) return { caller: { kind: 'anonymous' } };
+  const judge = async (visit: Visit, authorization: string, surface: DoorSurface): Promise<Judged> => {
     // Guessing is as limited as asking, and is charged before the database is asked.
-    const isGuess = knows === undefined || !knows(visit.authorization);
+    const isGuess = knows === undefined || !knows(authorization);
     const giveBack = isGuess ? await budgets.chargeAhead(visit, DOOR_POINTS) : noop;
     try {
-      const key = await verify(visit.authorization);
+      const key = await verify(authorization);
       if (key === null) return { caller: null, charged: isGuess };
       giveBack();
       return { caller: { kind: 'key', keyId: key.keyId, tier: key.tier } };
     } catch (error) {
       giveBack();
       // Public reads need no key: they go on when keys cannot be checked.
-      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return { caller: { kind: 'anonymous' } };
+      if (surface === 'Public' && error instanceof UpstreamUnavailableError) return ANONYMOUS;
       throw error;
     }
   };
   return {
     async admit(visit, surface, points = DOOR_POINTS) {
-      const judged = await judge(visit, surface);
+      const judged = visit.authorization === undefined ? ANONYMOUS : await judge(visit, visit.authorization, surface);
       const { caller } = judged;
       const opened = caller !== null && opens(caller, surface);
       if (caller !== null) visit.caller = caller;
@@ -73,6 +72,9 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
     refund: (visit, points) => budgets.refund(visit, points),
   };
 }
+
+/** Without a key nothing is to be checked. */
+const ANONYMOUS: Judged = { caller: { kind: 'anonymous' } };
 
 const noop = (): void => {};
 

@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
-import { joinHeaders } from '../shared/headers.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
@@ -95,7 +94,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     }
     // A refused key learns nothing of any budget.
     if (response.status === 401) return response;
-    return { ...response, headers: joinHeaders(entry.headers(), response.headers) };
+    return { status: response.status, headers: response.headers, budget: entry.headers(), body: response.body };
   };
   return { answer, routeOf: router.templateOf };
 }

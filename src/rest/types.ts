@@ -24,6 +24,8 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** The status of the client's budget, as headers that are written before the others. */
+  readonly budget?: Readonly<Record<string, string>>;
   /** Whole, or in parts that are sent one after the other. */
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
