@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createPublicClient, encodeFunctionData, http } from 'viem';
@@ -16,6 +11,7 @@ import type { Report } from '../../src/doctor/core/report.ts';
 import { renderTable } from '../../src/doctor/core/table.ts';
 import type { Area } from '../../src/doctor/core/types.ts';
 import { freePort } from '../support/free-port.ts';
+import { startPgBouncer } from '../support/process/pgbouncer.ts';
 import { createTestDatabase } from '../support/process/postgres.ts';
 import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
 import { complaints, type DoctorWorld, type Settings, startDoctorWorld } from './world.ts';
@@ -126,45 +122,6 @@ describe('Postgres', () => {
   });
 });
 
-async function startPgBouncer(target: string, more: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'spiral-gateway-pgbouncer-'));
-  const port = await freePort();
-  const { hostname, port: to, username, password, pathname } = new URL(target);
-  const config = [
-    '[databases]',
-    `* = host=${hostname} port=${to} user=${username} password=${password}`,
-    '[pgbouncer]',
-    'listen_addr = 127.0.0.1',
-    `listen_port = ${port}`,
-    'unix_socket_dir =',
-    'auth_type = any',
-    'pool_mode = transaction',
-    'default_pool_size = 5',
-    ...more,
-  ];
-  writeFileSync(join(folder, 'pgbouncer.ini'), `${config.join('\n')}\n`);
-  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const child = spawn('pgbouncer', [...asNobody, join(folder, 'pgbouncer.ini')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = once(child, 'exit');
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    ended.then(([code]) => reject(new Error(`pgbouncer ended with ${code}`)), reject);
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('process up')) resolve();
-    });
-  });
-  return {
-    url: `postgres://any:any@127.0.0.1:${port}${pathname}`,
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
 describe('Redis', () => {
   const named = (status: string, check: string) => `${status} redis REDIS_URL [${check}]`;
   let redis: Redis;
@@ -226,6 +183,10 @@ describe('nodes', () => {
     expect(await examine('nodes', with1(world.chains.on(1).rpcUrl, proxy.url))).toEqual([
       'failure nodes RPC_URL_1 #2 [answers]',
       'warning nodes RPC_URL_1 #2 [quota]',
+    ]);
+    proxy.set({ kind: 'hang' });
+    expect(await examine('nodes', { ...with1(proxy.url), RPC_TIMEOUT_MS: '300' })).toEqual([
+      `failure nodes ${first} [answers]`,
     ]);
     proxy.set({ kind: 'garbage' });
     const report = await look(with1(proxy.url), 'nodes', 'catalog');

@@ -53,6 +53,47 @@ describe('/metrics', () => {
     expect(await value('spiral_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
   });
 
+  test('behavior: what swap venues were asked, answered, were chosen for and refused is told to ops and in metrics', async () => {
+    const market = marketByKey(cluster.world.chains.on(1).chain, 'sUSDe/PYUSD 91.5');
+    const post = async (path: string, key: string, body: unknown) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+      return (await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    const asked = { strategyId: market.id, payToken: market.collateral.address, amount: '100', leverage: 3 };
+    cluster.world.upstreams.faults.set('openocean', { kind: 'status', status: 400 });
+    await post('/v1/partner/leverage/simulate', 'local-partner', asked);
+    cluster.world.upstreams.faults.set('openocean', { kind: 'unauthorized' });
+    await post('/v1/partner/leverage/simulate', 'local-partner', asked);
+    cluster.world.upstreams.faults.clear('openocean');
+    const query =
+      '{ ops { swapVenues { chainId venue asked quoted noRoute refused { reason count } chosen failedInSimulation } } }';
+    const { data } = await post('/graphql', 'local-ops', { query });
+    const of = (venue: string) => data.ops.swapVenues.find((row: { venue: string }) => row.venue === venue);
+    expect(of('AggregatorOne')).toEqual({
+      chainId: 1,
+      venue: 'AggregatorOne',
+      asked: 2,
+      quoted: 2,
+      noRoute: 0,
+      refused: [],
+      chosen: 2,
+      failedInSimulation: 0,
+    });
+    expect(of('AggregatorTwo')).toMatchObject({
+      asked: 2,
+      quoted: 0,
+      noRoute: 1,
+      refused: [{ reason: 'rejected', count: 1 }],
+      chosen: 0,
+    });
+    const told = (venue: string, outcome: string) =>
+      value(`spiral_swap_quotes_total{chain_id="1",venue="${venue}",outcome="${outcome}"}`);
+    expect(await told('AggregatorOne', 'quoted')).toBe(2);
+    expect(await told('AggregatorOne', 'chosen')).toBe(2);
+    expect(await told('AggregatorTwo', 'no_route')).toBe(1);
+    expect(await told('AggregatorTwo', 'rejected')).toBe(1);
+  });
+
   test('behavior: a failing provider shows in its calls, its warmer and its items', async () => {
     cluster.world.upstreams.faults.set('merkl', { kind: 'status', status: 400 });
     await app.warmers.refresh('incentives:1');
