@@ -1,5 +1,5 @@
 import type { ComposedChain } from '../domain/market/types.ts';
-import type { Strategy } from '../domain/strategy/types.ts';
+import type { IndexedStrategy } from '../domain/strategy/keys.ts';
 import type { ChangeEvent, ChangeFeed, ChangesPort, FeedOptions } from '../resolvers/strategy/changes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
@@ -41,7 +41,7 @@ interface Feed extends ChangeFeed {
 /** Create the feeds of changes over the snapshot: its versions come from this process or, through Redis, from others. */
 export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: ChangesDeps): Changes {
   const feeds = new Set<Feed>();
-  const remembered = new Map<ChainId, Map<number, readonly Strategy[]>>();
+  const remembered = new Map<ChainId, Map<number, readonly IndexedStrategy[]>>();
   let ticker: unknown = null;
   let closed = false;
 
@@ -130,9 +130,9 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       if (feed.ticking) tickLater();
       return feed;
     },
-    remember({ chainId, version, strategies }: ComposedChain) {
-      const versions = remembered.get(chainId) ?? new Map<number, readonly Strategy[]>();
-      versions.set(version, strategies);
+    remember({ chainId, version, lookup }: ComposedChain) {
+      const versions = remembered.get(chainId) ?? new Map<number, readonly IndexedStrategy[]>();
+      versions.set(version, lookup.indexed);
       for (const oldest of versions.keys()) {
         if (versions.size <= REMEMBERED) break;
         versions.delete(oldest);

@@ -115,6 +115,11 @@ export function isCovered({ needed, available }: Pick<LiquidityNeed, 'needed' | 
   return needed <= available;
 }
 
+/** Whether a market lends an amount and has something left: where it can be brought more, its last unit is not counted on. */
+export function lendsWithRoom(liquidity: bigint, amount: bigint): boolean {
+  return isCovered({ needed: amount + 1n, available: liquidity });
+}
+
 /** Scale an amount down until every need that grows with it is covered; rounded down, never above the amount itself. */
 export function largestCovered(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
   return needs.reduce((largest, need) => {

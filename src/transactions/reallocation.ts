@@ -25,7 +25,8 @@ export function planReallocation(
   liquidity: bigint,
   amountFlashLoan: bigint,
 ): ReallocationPlan | undefined {
-  const gap = amountFlashLoan > liquidity ? amountFlashLoan - liquidity : 1n;
+  const missing = amountFlashLoan - liquidity;
+  const gap = missing > 0n ? missing : 1n;
   const plan = draw(sources, gap + amountFlashLoan / MARGIN_DIVISOR);
   return plan.moved < gap ? undefined : plan;
 }

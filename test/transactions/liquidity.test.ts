@@ -7,10 +7,12 @@ import {
   type Flow,
   isCovered,
   largestCovered,
+  lendsWithRoom,
   liquidityNeeds,
   type MarketLiquidity,
   requireCovered,
 } from '../../src/transactions/liquidity.ts';
+import { planLiquidity } from '../../src/transactions/open/terms.ts';
 import { catalog, RUNS } from './world.ts';
 
 const chain = catalog.chain(4663);
@@ -111,6 +113,75 @@ function paysOut(
   }
   return true;
 }
+
+describe('an amount that is exactly what there is', () => {
+  it.each([
+    [99n, true, true],
+    [100n, true, false],
+    [101n, false, false],
+  ])('behavior: of 100, %s is covered: %s; it leaves something: %s', (amount, covered, room) => {
+    expect(isCovered({ needed: amount, available: 100n })).toBe(covered);
+    expect(lendsWithRoom(100n, amount)).toBe(room);
+  });
+
+  it.each([
+    [
+      'with a public allocator',
+      1,
+      [
+        ['reallocated', true],
+        ['reallocated', true],
+        ['direct', true],
+      ],
+    ],
+    [
+      'without one',
+      4663,
+      [
+        ['refused', false],
+        ['direct', true],
+        ['direct', true],
+      ],
+    ],
+  ] as const)('behavior: a loan of 100 of 99, 100 and 101 %s', (_what, chainId, expected) => {
+    const on = catalog.chain(chainId);
+    const market = on?.markets.find(({ kind }) => kind === 'loop');
+    if (!on || !market) throw new Error('the chain has markets');
+    const params = {
+      loanToken: market.loan.address,
+      collateralToken: market.collateral.address,
+      oracle: market.oracle,
+      irm: market.irm,
+      lltv: market.lltv,
+    };
+    const source = {
+      vault: market.oracle,
+      feeWei: 0n,
+      maxIn: 50n,
+      marketId: stockMarket.id,
+      market: params,
+      liquidity: 50n,
+      movable: 50n,
+    };
+    const planned = [99n, 100n, 101n].map((lendable) => {
+      try {
+        const live = { liquidity: lendable, idle: 1_000n };
+        const request = {
+          market,
+          chain: on,
+          amountIn: 50n,
+          payToken: { ...market.collateral, symbol: 'C', isNative: false },
+        };
+        const { reallocations } = planLiquidity(request, 100n, live, on.contracts.publicAllocator ? [source] : []);
+        return [reallocations.length > 0 ? 'reallocated' : 'direct', true];
+      } catch (error) {
+        expect(error).toBeInstanceOf(InsufficientLiquidityError);
+        return ['refused', false];
+      }
+    });
+    expect(planned).toEqual(expected);
+  });
+});
 
 describe(largestCovered, () => {
   it('behavior: is what is covered, and a little more is not', () => {

@@ -38,26 +38,10 @@ export interface Agreement {
   against(market: Market): readonly Disagreement[];
 }
 
-/** Compare the catalog of a chain with what the chain was last measured to say. What is not known disagrees with nothing. */
-export function agreementOf(chain: Chain, facts: ChainFacts): Agreement {
-  const { deployment, marketSupport, tokenContract } = facts.groups;
-  const before = latest.get(chain);
-  const isSame =
-    before?.deployment === deployment &&
-    before.marketSupport === marketSupport &&
-    before.tokenContract === tokenContract;
-  if (before && isSame) return before.agreement;
-  const agreement = compare(chain, facts);
-  latest.set(chain, { deployment, marketSupport, tokenContract, agreement });
-  return agreement;
-}
-
-type Groups = Pick<ChainFacts['groups'], 'deployment' | 'marketSupport' | 'tokenContract'>;
-const latest = new WeakMap<Chain, Groups & { readonly agreement: Agreement }>();
-
 const NONE: readonly Disagreement[] = [];
 
-function compare(chain: Chain, { groups }: ChainFacts): Agreement {
+/** Compare the catalog of a chain with what the chain was last measured to say. What is not known disagrees with nothing. */
+export function agreementOf(chain: Chain, { groups }: ChainFacts): Agreement {
   const contract = groups.deployment.items.get(DEPLOYMENT_KEY);
   const ofContracts = contract ? contractDisagreements(chain, contract) : NONE;
   const byToken = new Map<string, readonly Disagreement[]>();

@@ -11,7 +11,6 @@ import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { earliestStale, stampOf } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
-import { oncePer } from '../memo.ts';
 import { contractOf } from './routers.ts';
 
 /** What the deployed contract says that holds for positions on one market, beside its fees. Absent = it does not tell: see `gaps`. */
@@ -75,13 +74,12 @@ const SUPPORT_TERMS = [
   ['isCorrelated', 'correlated', "The catalog's kind of market is taken."],
 ] as const satisfies readonly (readonly [keyof MarketSupport, string, string])[];
 
-/** Every market of a chain says the same. */
-const contractGaps: (group: GroupState<ContractDeployment>) => readonly Gap[] = oncePer((group) =>
-  CONTRACT_TERMS.flatMap(([field, shown, instead]) => {
+function contractGaps(group: GroupState<ContractDeployment>): readonly Gap[] {
+  return CONTRACT_TERMS.flatMap(([field, shown, instead]) => {
     if (group.items.get(DEPLOYMENT_KEY)?.value[field] !== undefined) return [];
     return [assumed(shown, instead, whyUnknown(group, field))];
-  }),
-);
+  });
+}
 
 /** Why the contract's own word on something is not known. */
 export function whyUnknown(group: GroupState<ContractDeployment>, field: keyof ContractDeployment): Gap {

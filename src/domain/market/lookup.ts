@@ -1,4 +1,5 @@
 import type { MarketId } from '../../shared/ids.ts';
+import { indexStrategy } from '../strategy/keys.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ChainLookup, ComposedChain, ComposedMarket } from './types.ts';
 
@@ -14,6 +15,7 @@ export function lookupOf(markets: readonly ComposedMarket[], strategies: readonl
     markets: new Map(markets.map((market) => [market.market.id, market])),
     strategies: new Map(strategies.map((strategy) => [strategy.id, strategy])),
     strategiesByMarket,
+    indexed: strategies.map(indexStrategy),
   };
 }
 

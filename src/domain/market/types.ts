@@ -19,6 +19,7 @@ import type {
   UsdPrice,
 } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { IndexedStrategy } from '../strategy/keys.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ContractFees, MarketFees } from './fees.ts';
 import type { OracleDivergence } from './oracle-divergence.ts';
@@ -146,6 +147,8 @@ export interface ExcludedMarket {
 export interface ChainLookup {
   readonly markets: ReadonlyMap<MarketId, ComposedMarket>;
   readonly strategies: ReadonlyMap<string, Strategy>;
+  /** All strategies with the keys that lists are filtered and sorted on. */
+  readonly indexed: readonly IndexedStrategy[];
   /** The strategies that stand on a market, in their own order. */
   readonly strategiesByMarket: ReadonlyMap<MarketId, readonly Strategy[]>;
 }

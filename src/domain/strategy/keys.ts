@@ -20,6 +20,8 @@ export interface IndexedStrategy {
   readonly keys: Readonly<Record<StrategyOrder, SortKey>>;
   readonly collateral: ReadonlySet<string>;
   readonly loan: ReadonlySet<string>;
+  /** What `fingerprintOf` told. */
+  fingerprint?: string;
 }
 
 /** Compute a strategy's keys once; lists are filtered and sorted on them. */

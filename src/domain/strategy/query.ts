@@ -53,66 +53,36 @@ export interface StrategyPage {
   readonly hasPreviousPage: boolean;
 }
 
-/** Strategies with their keys; each order that was asked for is sorted once and kept. */
-export interface StrategyIndex {
-  readonly entries: readonly IndexedStrategy[];
-  sorted(order: StrategyOrder, direction: SortDirection): readonly Ranked[];
-}
-
 /** A strategy where it stands in one order. */
 interface Ranked {
   readonly entry: IndexedStrategy;
   readonly position: Position;
-  /** Made when it is first given out. */
-  cursor?: string;
 }
 
-/** Index the strategies of one or several chains. Make it once per version. */
-export function indexStrategies(strategies: readonly Strategy[]): StrategyIndex {
-  const entries = strategies.map(indexStrategy);
-  const orders = new Map<string, readonly Ranked[]>();
-  return {
-    entries,
-    sorted(order, direction) {
-      const name = `${order}:${direction}`;
-      let list = orders.get(name);
-      if (!list) {
-        list = entries
-          .map((entry): Ranked => ({ entry, position: positionOf(entry, order) }))
-          .sort((a, b) => comparePositions(a.position, b.position, direction));
-        orders.set(name, list);
-      }
-      return list;
-    },
-  };
+/** Compute the keys of strategies. */
+export function indexStrategies(strategies: readonly Strategy[]): readonly IndexedStrategy[] {
+  return strategies.map(indexStrategy);
 }
 
 /**
  * Filter, order and page strategies. Unknown values come last in both directions, ties go by id.
  * @throws BadRequestError for a cursor that was not given out for this order.
  */
-export function queryStrategies(index: StrategyIndex, query: StrategyQuery): StrategyPage {
+export function queryStrategies(strategies: readonly IndexedStrategy[], query: StrategyQuery): StrategyPage {
   const { order, direction, first } = query;
-  const matches = matcher(query.filter ?? {});
   const after = query.after === undefined ? undefined : decodeCursor(query.after, order, direction);
-  const page: Ranked[] = [];
-  let totalCount = 0;
-  let before = 0;
-  for (const ranked of index.sorted(order, direction)) {
-    if (!matches(ranked.entry)) continue;
-    totalCount += 1;
-    if (after && comparePositions(ranked.position, after, direction) <= 0) before += 1;
-    else if (page.length < first) page.push(ranked);
-  }
-  const cursorOf = (ranked: Ranked): string => {
-    ranked.cursor ??= encodeCursor(order, direction, ranked.position);
-    return ranked.cursor;
-  };
+  const ranked = strategies
+    .filter(matcher(query.filter ?? {}))
+    .map((entry): Ranked => ({ entry, position: positionOf(entry, order) }))
+    .sort((a, b) => comparePositions(a.position, b.position, direction));
+  const rest = after ? ranked.filter(({ position }) => comparePositions(position, after, direction) > 0) : ranked;
   return {
-    items: page.map((ranked) => ({ strategy: ranked.entry.strategy, cursor: cursorOf(ranked) })),
-    totalCount,
-    hasNextPage: before + page.length < totalCount,
-    hasPreviousPage: before > 0,
+    items: rest
+      .slice(0, first)
+      .map(({ entry, position }) => ({ strategy: entry.strategy, cursor: encodeCursor(order, direction, position) })),
+    totalCount: ranked.length,
+    hasNextPage: rest.length > first,
+    hasPreviousPage: rest.length < ranked.length,
   };
 }
 

@@ -1,7 +1,6 @@
-import type { Catalog, Market } from '../../catalog/types.ts';
+import type { Market } from '../../catalog/types.ts';
 import { marketsById, strategiesByMarket } from '../../domain/market/lookup.ts';
 import type { ComposedChain, ComposedMarket } from '../../domain/market/types.ts';
-import { oncePer } from '../../domain/memo.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { NotFoundError, NotReadyError } from '../../shared/errors.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
@@ -101,11 +100,7 @@ export function oldestOf(composed: readonly ComposedChain[]): number | null {
 }
 
 function catalogRank(ctx: AppContext): (market: ComposedMarket) => number {
-  const ranks = ranksOf(ctx.services.catalog);
+  const listed = ctx.services.catalog.chains.flatMap((chain) => chain.markets);
+  const ranks = new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
   return ({ market }) => ranks.get(`${market.chainId}:${market.id}`) ?? ranks.size;
 }
-
-const ranksOf: (catalog: Catalog) => ReadonlyMap<string, number> = oncePer(({ chains }) => {
-  const listed = chains.flatMap((chain) => chain.markets);
-  return new Map(listed.map(({ chainId, id }, rank) => [`${chainId}:${id}`, rank]));
-});

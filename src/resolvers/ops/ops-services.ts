@@ -25,9 +25,9 @@ export interface OpsPort {
    * @throws ChainReadError, UpstreamUnavailableError
    */
   live(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, Portfolio | Error>>;
-  /** Sum everything that matches, in slices between other work. */
+  /** Sum everything that matches, in pages between other work. */
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
-  /** Render every wallet of a report for the v1 contract, once, in slices between other work. */
+  /** Render every wallet of a report for the v1 contract, once, in pages between other work. */
   documents(report: PortfolioReport): Promise<readonly PortfolioDocument[]>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
   history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;

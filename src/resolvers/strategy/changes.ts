@@ -1,6 +1,6 @@
 import type { FactGroup } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
-import type { Strategy } from '../../domain/strategy/types.ts';
+import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
 import type { ChainId } from '../../shared/ids.ts';
 
 /** Something may have changed on these chains. */
@@ -34,5 +34,5 @@ export interface ChangesPort {
   /** Keep what was shown at a version, so that a reader who comes back with it can be told the difference. */
   remember(composed: ComposedChain): void;
   /** The strategies at a version; `null` when this process does not know it (any more). */
-  recall(chainId: ChainId, version: number): readonly Strategy[] | null;
+  recall(chainId: ChainId, version: number): readonly IndexedStrategy[] | null;
 }

@@ -1,12 +1,6 @@
 import { strategiesById } from '../../domain/market/lookup.ts';
-import type { ComposedChain } from '../../domain/market/types.ts';
 import type { SortDirection, StrategyOrder } from '../../domain/strategy/keys.ts';
-import {
-  indexStrategies,
-  queryStrategies,
-  type StrategyFilter,
-  type StrategyIndex,
-} from '../../domain/strategy/query.ts';
+import { queryStrategies, type StrategyFilter } from '../../domain/strategy/query.ts';
 import type { EquityTerms, Strategy } from '../../domain/strategy/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { NotFoundError } from '../../shared/errors.ts';
@@ -41,13 +35,16 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
   const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
   const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
   const { composed, leftOut } = readComposedOf(ctx, chains);
-  const page = queryStrategies(indexOf(composed), {
-    filter: toFilter(args.filter ?? {}),
-    order,
-    direction,
-    first: pageSize(args.first, ctx.maxPageSize),
-    ...(args.after == null ? {} : { after: args.after }),
-  });
+  const page = queryStrategies(
+    composed.flatMap(({ lookup }) => lookup.indexed),
+    {
+      filter: toFilter(args.filter ?? {}),
+      order,
+      direction,
+      first: pageSize(args.first, ctx.maxPageSize),
+      ...(args.after == null ? {} : { after: args.after }),
+    },
+  );
   const edges = page.items.map(({ strategy, cursor }) => ({ cursor, node: strategy }));
   return { ...toPage(edges, page), asOfMs: oldestOf(composed), leftOut, missing: missingOf(ctx, composed) };
 }
@@ -97,21 +94,4 @@ export function toFilter(input: StrategyFilterInput): StrategyFilter {
   if (maturityAfter != null) filter.maturityAfter = maturityAfter.getTime() / 1000;
   filter.listedOnly = listedOnly ?? true;
   return filter;
-}
-
-/*
- * Composed chains are immutable and outlive many requests: their index is made once and found by identity, under the last
- * chain and the number of chains.
- */
-const indexes = new WeakMap<ComposedChain, Map<number, { parts: readonly ComposedChain[]; index: StrategyIndex }>>();
-
-function indexOf(parts: readonly ComposedChain[]): StrategyIndex {
-  const last = parts.at(-1);
-  if (!last) return indexStrategies([]);
-  const known = indexes.get(last) ?? new Map();
-  const entry = known.get(parts.length);
-  if (entry?.parts.every((part: ComposedChain, i: number) => part === parts[i])) return entry.index;
-  const index = indexStrategies(parts.flatMap(({ strategies }) => strategies));
-  indexes.set(last, known.set(parts.length, { parts, index }));
-  return index;
 }

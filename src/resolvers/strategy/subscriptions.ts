@@ -1,8 +1,9 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
-import { fingerprint, MOMENTS } from '../../domain/strategy/fingerprint.ts';
-import { indexStrategies, queryStrategies, type StrategyIndex } from '../../domain/strategy/query.ts';
+import { fingerprintOf, MOMENTS } from '../../domain/strategy/fingerprint.ts';
+import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
+import { queryStrategies } from '../../domain/strategy/query.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { createLoaders } from '../../loaders/index.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -39,12 +40,15 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
   const { changes } = ctx.live();
   const chainIds = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
   const filter = toFilter(args.filter ?? {});
-  const matching = (strategies: readonly Strategy[]): Map<StrategyId, Strategy> => {
+  const matching = (indexed: readonly IndexedStrategy[]): Map<StrategyId, IndexedStrategy> => {
     const { field: order, direction } = DEFAULT_ORDER;
-    const found = queryStrategies(indexOf(strategies), { filter, order, direction, first: strategies.length });
-    return new Map(found.items.map(({ strategy }) => [strategy.id, strategy]));
+    const found = queryStrategies(indexed, { filter, order, direction, first: indexed.length });
+    const wanted = new Map(found.items.map(({ strategy }, place) => [strategy.id, place]));
+    const entries = indexed.filter(({ strategy }) => wanted.has(strategy.id));
+    entries.sort((a, b) => (wanted.get(a.strategy.id) ?? 0) - (wanted.get(b.strategy.id) ?? 0));
+    return new Map(entries.map((entry) => [entry.strategy.id, entry]));
   };
-  const shown = new Map<ChainId, Map<StrategyId, Strategy>>();
+  const shown = new Map<ChainId, Map<StrategyId, IndexedStrategy>>();
   for (const { chainId, version } of args.since ?? []) {
     requireChain(ctx, chainId, 'since.chainId');
     const known = changes.recall(chainId, version);
@@ -56,11 +60,11 @@ export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): Asy
       const composed = ctx.loaders.composed(chainId);
       changes.remember(composed);
       const before = shown.get(chainId);
-      const now = matching(composed.strategies);
+      const now = matching(composed.lookup.indexed);
       shown.set(chainId, now);
-      const changed = [...now.values()].filter((strategy) => {
-        const known = before?.get(strategy.id);
-        return known === undefined || fingerprint(known) !== fingerprint(strategy);
+      const changed = [...now.values()].flatMap((entry) => {
+        const known = before?.get(entry.strategy.id);
+        return known === undefined || fingerprintOf(known) !== fingerprintOf(entry) ? [entry.strategy] : [];
       });
       const removed = [...(before?.keys() ?? [])].filter((id) => !now.has(id));
       if (before !== undefined && changed.length === 0 && removed.length === 0) return [];
@@ -130,15 +134,6 @@ function holdingOf({ positions, equityPositions }: ComposedWallet): string {
   return JSON.stringify([positions, equityPositions], (key, value: unknown) =>
     MOMENTS.has(key) ? undefined : typeof value === 'bigint' ? value.toString() : value,
   );
-}
-
-/** Made once per version, however many readers follow it. */
-const indexes = new WeakMap<readonly Strategy[], StrategyIndex>();
-
-function indexOf(strategies: readonly Strategy[]): StrategyIndex {
-  const index = indexes.get(strategies) ?? indexStrategies(strategies);
-  indexes.set(strategies, index);
-  return index;
 }
 
 /** Made once per second and version, however many readers ask: time alone changes it as well. */

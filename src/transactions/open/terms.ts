@@ -7,7 +7,14 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { type EffectiveSlippage, LARGEST_LOSS_PCT, leastOutput } from '../input.ts';
-import { borrowingFlows, largestSwapped, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
+import {
+  borrowingFlows,
+  largestSwapped,
+  lendsWithRoom,
+  liquidityNeeds,
+  liquidityOf,
+  requireCovered,
+} from '../liquidity.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
@@ -118,7 +125,7 @@ export function planLiquidity(
   sources: readonly AllocatorSource[],
   mostLoan = amountFlashLoan,
 ): { readonly reallocations: readonly Reallocation[]; readonly moved: bigint } {
-  const isShort = amountFlashLoan >= live.liquidity && chain.contracts.publicAllocator !== undefined;
+  const isShort = chain.contracts.publicAllocator !== undefined && !lendsWithRoom(live.liquidity, amountFlashLoan);
   const plan = isShort ? planReallocation(sources, live.liquidity, amountFlashLoan) : undefined;
   const moved = plan?.moved ?? (isShort ? reallocatable(sources) : 0n);
   const needs = liquidityNeeds([borrowingFlows(market, amountFlashLoan)], [liquidityOf(market, live, moved)]);
