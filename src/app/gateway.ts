@@ -4,7 +4,7 @@ import type { KeyService } from '../keys/service.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
 import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from '../limits/budgets.ts';
 import { createMemoryCounters } from '../limits/counters.ts';
-import type { Turns } from '../limits/keyed-mutex.ts';
+import type { FairQueue } from '../limits/fair-queue.ts';
 import { createMemoryLimiters, createRedisLimiters, MAX_ADDRESSES } from '../limits/limiters.ts';
 import { createLimits, DOOR_POINTS, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
 import { budgetHeaders, openVisit, type RateLimitStatus, type Visit } from '../limits/request-context.ts';
@@ -18,7 +18,7 @@ export interface FrontDoorDeps {
   readonly config: Config;
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly fairQueue: FairQueue;
   readonly logger: Logger;
   /** Told of what keeps a REST request out, for metrics. */
   readonly onError?: (error: unknown) => void;
@@ -70,7 +70,7 @@ const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
 export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
-  const { config, keys, clock, turns, logger, onError, onInsured } = deps;
+  const { config, keys, clock, fairQueue, logger, onError, onInsured } = deps;
   const { env } = config;
   const limits = createLimits({
     anonymous: env.RATE_LIMIT_ANONYMOUS,
@@ -118,7 +118,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       return {
         refusal,
         headers: () => budgetHeaders(visit, WINDOW_SEC),
-        turn: () => turns.take(clientIdentity(visit)),
+        turn: () => fairQueue.enter(clientIdentity(visit)),
         async giveBack() {
           const counted = Math.min(points, limits[tierOf(visit.caller)].points);
           if (counted > DOOR_POINTS) await admission.refund(visit, counted - DOOR_POINTS);

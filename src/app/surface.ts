@@ -10,7 +10,7 @@ import { exampleTabs } from '../http/pages/example-tabs.ts';
 import { createFiles } from '../http/pages/files.ts';
 import { createNearMisses } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
-import { createTurns } from '../limits/keyed-mutex.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
 import type { Visit } from '../limits/request-context.ts';
 import { type AppContext, createContext } from '../resolvers/common/context.ts';
@@ -51,13 +51,13 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     });
 
-  const turns = createTurns({ now: () => performance.now(), later: setImmediate });
+  const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const door = createFrontDoor({
     config,
     keys,
     clock,
-    turns,
+    fairQueue,
     logger,
     ...onError,
     ...(metrics === undefined ? {} : { onInsured: metrics.insuredCharge }),
@@ -80,7 +80,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     answers,
     onLookup: (hit) => metrics?.cacheLookup('graphql', hit),
     compiler: createCompiler({ now: () => clock.now(), later: setImmediate }),
-    turns,
+    fairQueue,
     introspection: env.INTROSPECTION,
     admission: door.admission,
     limits: door.limits,

@@ -14,7 +14,7 @@ import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
 import type { HttpResponse } from '../http/write.ts';
 import type { Admission } from '../limits/admission.ts';
 import { clientIdentity } from '../limits/budgets.ts';
-import type { Turns } from '../limits/keyed-mutex.ts';
+import type { FairQueue } from '../limits/fair-queue.ts';
 import { DOOR_POINTS, type Limits } from '../limits/limits.ts';
 import { openVisit, type Visit } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
@@ -59,7 +59,7 @@ export interface GraphQLServerDeps {
   readonly page?: (request: RestRequest) => Promise<RestResponse>;
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
-  readonly turns: Turns;
+  readonly fairQueue: FairQueue;
   readonly admission: Admission;
   readonly limits: Limits;
   readonly logger: Logger;
@@ -78,7 +78,7 @@ export interface GraphQLServer extends GraphQLEndpoint {
 
 /** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
-  const { schema, persisted, admission, limits, logger, turns } = deps;
+  const { schema, persisted, admission, limits, logger, fairQueue } = deps;
   const presentable = new WeakSet<GraphQLError>();
   /** Make an error presentable, count it and log it; once, however often it comes by. */
   const formatError = (error: unknown, correlationId: string) => {
@@ -116,7 +116,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useEngine(deps.compiler),
       useFrontDoor({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
-      useQueryLimits({ queries, admission, turns, suggestions: deps.introspection }),
+      useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       ...(deps.answers === undefined
         ? []
         : [useAnswerCache({ cache: deps.answers, onMiss: () => deps.onLookup?.(false) })]),
@@ -150,7 +150,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       try {
         await admission.admit(visit, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
-        params = await readGraphQL(request, visit, limits, () => turns.take(clientIdentity(visit)));
+        params = await readGraphQL(request, visit, limits, () => fairQueue.enter(clientIdentity(visit)));
         // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
         if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
         const cached = await cachedAnswer(params, visit, accept);
@@ -164,7 +164,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
     },
     async executePersisted({ operation, variables, visit }) {
-      await turns.take(clientIdentity(visit));
+      await fairQueue.enter(clientIdentity(visit));
       const text = persisted.get(operation)?.document;
       const document = documents.get(operation);
       if (!document) throw new Error(`no persisted operation is named ${operation}`);

@@ -16,7 +16,7 @@ export interface Outage {
   readonly sinceMs: number;
 }
 
-export interface Answer<V> extends Loaded<V> {
+export interface Served<V> extends Loaded<V> {
   /** The value is an older one: a newer one could not be loaded, or not in time. */
   readonly stale: boolean;
   /** Whether and since when loads fail. */
@@ -58,7 +58,7 @@ export interface StaleIfErrorOptions<V, C> {
 
 export interface StaleIfError<V, C> {
   /** Get the value of a key: held and fresh, else loaded, else an older one. @throws what the load throws */
-  get(key: string, context: C): Promise<Answer<V>>;
+  get(key: string, context: C): Promise<Served<V>>;
   /** The held value, however old. */
   peek(key: string): Loaded<V> | undefined;
   outage(): Outage | null;
@@ -100,7 +100,7 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
     if (ended !== null) options.onRecovery?.(clock.now() - ended.sinceMs);
   };
   const outageNow = (): Outage | null => outage && { error: outage.error, sinceMs: outage.sinceMs };
-  const older = (fallback: Loaded<V>): Answer<V> => ({ ...fallback, stale: true, outage: outageNow() });
+  const older = (fallback: Loaded<V>): Served<V> => ({ ...fallback, stale: true, outage: outageNow() });
 
   const cache = new LRUCache<string, Loaded<V>, Fetch<V, C>>({
     ...('max' in bounds

@@ -8,7 +8,7 @@ import type { Logger } from '../shared/logger.ts';
 import { inPages } from '../shared/pages.ts';
 import type { Timers } from '../shared/timers.ts';
 import { asGroup, CODEC_VERSION, CodecError, decode, encode, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
-import { createTurns } from './keyed-mutex.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergeGroups, withGroups } from './merge.ts';
 import { admit } from './restore.ts';
@@ -30,7 +30,7 @@ const GATHER_MS = 1_000;
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   const { path, clock, timers, logger, gatherMs = GATHER_MS } = deps;
   const local = createLocalFacts({ logger });
-  const inTurn = createTurns();
+  const mutex = createKeyedMutex();
   let scheduled: unknown = null;
   let dirty = false;
   let failing = false;
@@ -64,7 +64,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   };
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
-    inTurn(chainId, async () => {
+    mutex(chainId, async () => {
       const facts = local.facts(chainId);
       const groups = mergeGroups(facts, publications, clock.now());
       const next = withGroups(facts, groups, facts.version + 1, clock.now());
@@ -96,7 +96,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
       }
     },
     close: async () => {
-      await inTurn.settled();
+      await mutex.settled();
       if (scheduled !== null) timers.clearTimeout(scheduled);
       scheduled = null;
       await flush();

@@ -1,16 +1,16 @@
 import type { ChainId } from '../shared/ids.ts';
 
-export interface Turns {
-  /** Do something once everything before it on the same chain is done, also if that failed. */
+export interface KeyedMutex {
+  /** Run a task once every task before it on the same chain has ended, also with a failure. */
   <T>(chainId: ChainId, task: () => Promise<T>): Promise<T>;
   /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
 
-/** One thing at a time per chain: whoever reads the facts and writes the next ones must not be overtaken in between. */
-export function createTurns(): Turns {
+/** Run one task at a time per chain: between reading the facts and writing the next ones nothing else may write. */
+export function createKeyedMutex(): KeyedMutex {
   const queues = new Map<ChainId, Promise<unknown>>();
-  const inTurn = <T>(chainId: ChainId, task: () => Promise<T>): Promise<T> => {
+  const run = <T>(chainId: ChainId, task: () => Promise<T>): Promise<T> => {
     const result = (queues.get(chainId) ?? Promise.resolve()).then(task);
     queues.set(
       chainId,
@@ -18,7 +18,7 @@ export function createTurns(): Turns {
     );
     return result;
   };
-  return Object.assign(inTurn, {
+  return Object.assign(run, {
     async settled() {
       await Promise.all(queues.values());
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
-import { createTurns } from './keyed-mutex.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, mergeGroups, withGroups } from './merge.ts';
 import type { SnapshotStore, SnapshotWriter } from './types.ts';
@@ -13,10 +13,10 @@ export interface MemorySnapshotDeps {
 /** Create a snapshot store that lives and dies with the process. */
 export function createMemorySnapshot(deps: MemorySnapshotDeps): SnapshotStore {
   const { clock, logger } = deps;
-  const inTurn = createTurns();
+  const mutex = createKeyedMutex();
   const local = createLocalFacts({ logger });
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
-    inTurn(chainId, async () => {
+    mutex(chainId, async () => {
       const facts = local.facts(chainId);
       const groups = mergeGroups(facts, publications, clock.now());
       const next = withGroups(facts, groups, facts.version + 1, clock.now());

@@ -6,7 +6,7 @@ import type { Logger } from '../shared/logger.ts';
 import { MAX_AHEAD_MS } from '../shared/observed.ts';
 import { inPages } from '../shared/pages.ts';
 import { CODEC_VERSION, decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
-import { createTurns } from './keyed-mutex.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, mergeGroups, retain, uniteGroups, withGroups } from './merge.ts';
 import { connectRedis, untilAlive } from './redis-connection.ts';
@@ -67,7 +67,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   let closed = false;
 
   /** A pull between a merge and its write would lose one of them. */
-  const inTurn = createTurns();
+  const mutex = createKeyedMutex();
   const id = (chainId: ChainId, group: FactGroup): string => `${chainId}:${group}`;
   const state = (chainId: ChainId, group: FactGroup): GroupState<unknown> => local.facts(chainId).groups[group];
 
@@ -191,7 +191,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const reconcile = (chainId: ChainId): Promise<void> => {
     if (reconciling.has(chainId) || closed) return Promise.resolve();
     reconciling.add(chainId);
-    return inTurn(chainId, async () => {
+    return mutex(chainId, async () => {
       reconciling.delete(chainId);
       await pull(chainId);
       await giveBack(chainId);
@@ -215,7 +215,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const pullSoon = (chainId: ChainId): void => {
     if (pulling.has(chainId) || closed) return;
     pulling.add(chainId);
-    inTurn(chainId, () => {
+    mutex(chainId, () => {
       pulling.delete(chainId);
       return pull(chainId);
     }).catch(() => {});
@@ -243,7 +243,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   });
 
   const publishAll: SnapshotWriter['publishAll'] = (chainId, publications) =>
-    inTurn(chainId, async () => {
+    mutex(chainId, async () => {
       const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(chainId, merged);
       // What was lost is noticed by the write; without Redis there is nobody to give it to.
@@ -264,7 +264,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     restore: async () => {
       const [ready] = await Promise.all([untilAlive(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);
       if (!ready) return;
-      await Promise.all(chainIds.map((chainId) => inTurn(chainId, () => pull(chainId)).catch(() => {})));
+      await Promise.all(chainIds.map((chainId) => mutex(chainId, () => pull(chainId)).catch(() => {})));
       for (const chainId of chainIds) {
         const facts = local.facts(chainId);
         const admitted = admit(facts, keep(chainId), clock.now());
@@ -274,7 +274,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     close: async () => {
       closed = true;
       clearInterval(healing);
-      await inTurn.settled();
+      await mutex.settled();
       redis.disconnect();
       notices.disconnect();
     },

@@ -5,36 +5,36 @@ import type { Logger } from '../shared/logger.ts';
 import type { BreakerLimits } from './config.ts';
 import { UpstreamError } from './errors.ts';
 
-/** What says that the provider itself is unwell. A refusal or a strange row says nothing about the next request. */
+/** Failures of the provider itself. A refusal or a malformed row says nothing about the next request. */
 const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error', 'overloaded']);
 
 /** Fail at once while the provider is known to be down; after the cool-down one call tries, and the others wait for it. */
-export function createGate(limits: BreakerLimits, clock: Clock, logger: Logger) {
+export function createCircuitBreaker(limits: BreakerLimits, clock: Clock, logger: Logger) {
   // The cool-down is kept here, on the injected clock: cockatiel would read the system's.
   const breaker = circuitBreaker(
     handleWhen((thrown) => thrown instanceof UpstreamError && BREAKING.has(thrown.reason)),
     { breaker: new ConsecutiveBreaker(limits.failures), halfOpenAfter: 0 },
   );
-  let closedUntilMs = Number.NEGATIVE_INFINITY;
+  let openUntilMs = Number.NEGATIVE_INFINITY;
   let reason: FailureReason = 'unreachable';
   breaker.onBreak((event) => {
-    if (clock.now() < closedUntilMs) return;
-    closedUntilMs = clock.now() + limits.coolDownMs;
+    if (clock.now() < openUntilMs) return;
+    openUntilMs = clock.now() + limits.coolDownMs;
     if ('error' in event && event.error instanceof UpstreamError) reason = event.error.reason;
     logger.warn({ reason, coolDownMs: limits.coolDownMs }, 'upstream resting');
   });
   return {
-    async pass<T>(
+    async execute<T>(
       call: () => Promise<T>,
       refusal: (reason: FailureReason, retryAfterSec: number) => UpstreamError,
     ): Promise<T> {
       const checked = async () => {
-        const restMs = closedUntilMs - clock.now();
+        const restMs = openUntilMs - clock.now();
         if (restMs > 0) throw refusal(reason, Math.ceil(restMs / 1000));
         return call();
       };
       // Asked before too, so that a refusal does not count as the trial call.
-      if (clock.now() < closedUntilMs) return checked();
+      if (clock.now() < openUntilMs) return checked();
       return breaker.execute(checked);
     },
   };

@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { type Budget, createBudget } from './budget.ts';
-import { createGate } from './circuit-breaker.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
@@ -114,7 +114,7 @@ export function createHttp(deps: HttpDeps): Http {
   const random = deps.random ?? Math.random;
   const logger = deps.logger.child({ provider });
   const budget = deps.budget ?? createProviderBudget(deps);
-  const gate = createGate(config.breaker ?? BREAKER, clock, logger);
+  const breaker = createCircuitBreaker(config.breaker ?? BREAKER, clock, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
 
@@ -189,7 +189,7 @@ export function createHttp(deps: HttpDeps): Http {
   return {
     async request(request) {
       request.signal?.throwIfAborted();
-      return gate.pass(() => run(request), error);
+      return breaker.execute(() => run(request), error);
     },
     parse(schema, body) {
       const result = schema.safeParse(body);

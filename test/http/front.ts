@@ -11,7 +11,7 @@ import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
 import { listen } from '../../src/http/listen.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
-import { createTurns } from '../../src/limits/keyed-mutex.ts';
+import { createFairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
 import type { Visit } from '../../src/limits/request-context.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
@@ -70,12 +70,12 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   };
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
-  const turns = createTurns({ now: () => performance.now(), later: setImmediate });
+  const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
   const door = createFrontDoor({
     config,
     keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
     clock: faulty('clock', clock),
-    turns: faulty('turns', turns),
+    fairQueue: faulty('fairQueue', fairQueue),
     logger: logs.logger,
   });
   const schema = buildSchema();
@@ -98,7 +98,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     persisted: persistedOperations(manifest, routes),
     answers: faulty('answers', answers),
     compiler: faulty('compiler', createCompiler({ now: () => clock.now(), later: setImmediate })),
-    turns: faulty('turns', turns),
+    fairQueue: faulty('fairQueue', fairQueue),
     ...(config.env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     introspection: config.env.INTROSPECTION,
     anonymousMayRunAnyDocument: !config.env.PERSISTED_ONLY_FOR_ANONYMOUS,

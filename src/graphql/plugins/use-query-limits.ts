@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { openAccount } from '../../limits/account.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { clientIdentity } from '../../limits/budgets.ts';
-import type { Turns } from '../../limits/keyed-mutex.ts';
+import type { FairQueue } from '../../limits/fair-queue.ts';
 import { DOOR_POINTS, tierOf } from '../../limits/limits.ts';
 import { countFields } from '../../limits/query-cost.ts';
 import type { Visit } from '../../limits/request-context.ts';
@@ -15,7 +15,7 @@ import { variableErrors } from '../variable-errors.ts';
 export interface QueryLimitsDeps {
   readonly queries: Queries;
   readonly admission: Admission;
-  readonly turns: Turns;
+  readonly fairQueue: FairQueue;
   /** Whether errors may name what the query does not name. */
   readonly suggestions: boolean;
 }
@@ -24,7 +24,7 @@ export interface QueryLimitsDeps {
  * Charge every operation before it is parsed for being read, and before it is executed for its cost; refuse what is beyond
  * the limits of its tier. Persisted operations are ours and known to be affordable: they are only charged.
  */
-export function useQueryLimits({ queries, admission, turns, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
+export function useQueryLimits({ queries, admission, fairQueue, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
   /** Charge the execution, which is about to begin. */
   const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
     const { info, operation } = args.contextValue as ServerContext;
@@ -46,7 +46,7 @@ export function useQueryLimits({ queries, admission, turns, suggestions }: Query
       const server = context as unknown as ServerContext;
       const { info } = server;
       // The operations of a batch take turns with other clients; a single one has had its turn.
-      if (Array.isArray(server.params)) await turns.take(clientIdentity(info));
+      if (Array.isArray(server.params)) await fairQueue.enter(clientIdentity(info));
       if (typeof params.query !== 'string') return;
       const account = openAccount(admission, info);
       const reading = readingOf(queries, params.query, info);

@@ -1,25 +1,25 @@
-/** Lets clients do work that holds the event loop up one after the other. */
-export interface Turns {
-  /** Wait until it is this client's turn. Resolves at once while nobody has used much of the running turn of the loop. */
-  take(identity: string): Promise<void>;
+/** Admits work that blocks the event loop, one client after the other. */
+export interface FairQueue {
+  /** Wait for the turn of a client. Resolves at once while little of the running iteration of the event loop is used. */
+  enter(identity: string): Promise<void>;
 }
 
-export interface TurnsDeps {
+export interface FairQueueDeps {
   /** A clock that counts work, ms. */
   readonly now: () => number;
   /** Run something after what has arrived meanwhile was looked at. */
   readonly later: (work: () => void) => void;
 }
 
-/** Work that one turn of the loop may begin, ms. What was begun is finished, so the last one comes on top. */
+/** Work that one iteration of the event loop may begin, ms. What was begun is finished, so the last request comes on top. */
 const SLICE_MS = 5;
 
 /**
- * Spread work over turns of the event loop. Requests that arrive together would all be worked on before the next look at the
- * sockets, and everybody else would wait for all of them. Here the loop begins work for `SLICE_MS`, and then one client's
- * request per turn, clients in rotation: whoever sends much waits for himself.
+ * Spread work over iterations of the event loop. Requests that arrive together would all be worked on before the next look at the
+ * sockets, and everybody else would wait for all of them. The loop begins work for `SLICE_MS`, and then one request per
+ * iteration, clients in rotation: a client that sends much waits for itself.
  */
-export function createTurns({ now, later }: TurnsDeps): Turns {
+export function createFairQueue({ now, later }: FairQueueDeps): FairQueue {
   const waiting = new Map<string, (() => void)[]>();
   let beganMs: number | null = null;
 
@@ -41,7 +41,7 @@ export function createTurns({ now, later }: TurnsDeps): Turns {
   };
 
   return {
-    take(identity) {
+    enter(identity) {
       if (beganMs === null) begin();
       if (waiting.size === 0 && now() - (beganMs ?? 0) < SLICE_MS) return Promise.resolve();
       return new Promise((resolve) => {
