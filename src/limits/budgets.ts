@@ -37,6 +37,7 @@ export function clientLimited({ policy, limit, resetSec }: Pick<RateLimitStatus,
   return new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
 }
 
+const WINDOW_MS = WINDOW_SEC * 1_000;
 /** How long a client counts as exhausted without another charge: points may be given back to it by another process. */
 const EXHAUSTED_MS = 1_000;
 const MAX_EXHAUSTED = 10_000;
@@ -101,7 +102,10 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
         throw refused;
       },
     );
-    const { remainingPoints, msBeforeNext } = result;
+    const { remainingPoints } = result;
+    const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
+    // The library blocks by the system clock: one that was set back must not prolong a block.
+    if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(tier);
     if (!fits || remainingPoints === 0) {
       const nowMs = clock.now();
       const endsAtMs = nowMs + msBeforeNext;
@@ -112,7 +116,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
   const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
     const result = await limiter.reward(identity, points);
     // What is given back after its window has ended is not owed by the next one.
-    if (result.consumedPoints < 0) await limiter.consume(identity, -result.consumedPoints);
+    if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
     const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
     if (remaining > 0 && exhausted.delete(noteOf(client))) limiters.unblock(tier);
     return statusOf(tier, remaining, result.msBeforeNext);

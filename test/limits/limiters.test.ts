@@ -1,5 +1,5 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Budgets, createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../../src/limits/limiters.ts';
@@ -109,11 +109,28 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect(await remaining(one)).toBe(49);
   });
 
+  test('behavior: a clock that is set back prolongs no block: Redis is asked again', async () => {
+    const one = await start();
+    await remaining(one, LIMIT);
+    const hourAgoMs = Date.now() - 3_600_000;
+    const setBack = vi.spyOn(Date, 'now').mockImplementation(() => hourAgoMs);
+    try {
+      const visit = visitOf();
+      await expect(one.budgets.charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
+      expect(visit.rateLimit?.resetSec).toBeLessThanOrEqual(60);
+      await server.flush();
+      await one.budgets.charge(visit, 1, 'open');
+      expect(visit.rateLimit).toMatchObject({ remaining: LIMIT - 1 });
+    } finally {
+      setBack.mockRestore();
+    }
+  });
+
   test('behavior: points given back after their window has ended are not owed by the next one', async () => {
     const [one, two] = [await start(), await start()];
     await remaining(one, 60);
     await server.flush();
-    await one.budgets.refund(visitOf(), 59);
+    await Promise.all([one.budgets.refund(visitOf(), 29), one.budgets.refund(visitOf(), 30)]);
     expect(await remaining(two)).toBe(LIMIT - 1);
   });
 
