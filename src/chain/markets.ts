@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Chain, Market } from '../catalog/types.ts';
 import type { LendingState, OraclePrice } from '../domain/facts.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
+import { letOthersRun } from '../shared/pages.ts';
 import { type Decoded, readingsOf } from './decode.ts';
 import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
 import { foldFeedDates, foldOracles, type OracleReading, planFeedDates, planOracles } from './plans/oracles.ts';
@@ -47,7 +47,7 @@ export function createMarketReading(
     const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
     const planned = planStored(morphoBlue, markets);
     const { block, results } = await readAt(reading, [...planned, ...planOracles(oracles)], isolated);
-    await nextTurn();
+    await letOthersRun();
     const stored = foldStored(markets, results, block);
     const told = foldOracles(oracles, results.slice(planned.length));
     const feeds = [...new Set([...told.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
@@ -55,7 +55,7 @@ export function createMarketReading(
     const plan = [...rates, ...planFeedDates(feeds)];
     const second = plan.length === 0 ? { block, results: [] } : await readAt(reading, plan, isolated);
     requireSameBlock(block, second.block);
-    await nextTurn();
+    await letOthersRun();
     const dates = foldFeedDates(feeds, second.results.slice(rates.length), block);
     const states = foldBorrowRates(stored, second.results);
     const priceOf = ({ price, feeds: named }: OracleReading): Decoded<OraclePrice> => {

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeFunctionResult, encodeFunctionData, numberToHex, size } from 'viem';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
+import { letOthersRun } from '../shared/pages.ts';
 import { requireBlockTime } from './block-time.ts';
 import { MAX_GAS, multicallsOf, sendingsOf } from './chunks.ts';
 import type { Reading } from './reading.ts';
@@ -200,7 +200,7 @@ function blameAlone(rows: readonly Row[]): readonly Row[] {
 async function inTurns<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<readonly R[]> {
   const done: R[] = [];
   for (const [i, item] of items.entries()) {
-    if (i > 0) await nextTurn();
+    if (i > 0) await letOthersRun();
     done.push(work(item, i));
   }
   return done;
