@@ -108,4 +108,5 @@ export const flashLeverageAbi = parseAbi([
 export const userProxyAbi = parseAbi([
   'function s_user() view returns (address)',
   'function s_manualMode() view returns (bool)',
+  'function execute(bytes data) returns (bytes)',
 ]);

@@ -11,6 +11,7 @@ import {
   holdingsOf,
   type PositionArray,
   planHoldings,
+  planPermissions,
   planPositionArrays,
 } from './plans/positions.ts';
 import { foldProxyOwners, type ProxyOwners, planProxyOwners } from './plans/wallets.ts';
@@ -76,6 +77,7 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
   const readAt = createReadAt({ chainId, multicall3: contracts.multicall3, clock });
   const readMarkets = createMarketReading(chain, readAt);
   const catalogMarkets = new Map(chain.markets.map((market) => [market.id, market]));
+  const permittedRouters = contracts.equityRouter === undefined ? [] : [contracts.equityRouter];
   const allStockMarkets = chain.equityVaults.map(({ stockMarket }) => stockMarket.id);
 
   return {
@@ -121,15 +123,21 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
         const first = await readAt(reading, planPositionArrays(contracts.flashLeverage, wallets), isolated);
         const arrays = foldPositionArrays(wallets, first.results);
         const asked = holdingsOf(arrays.values, stockMarkets);
-        if (asked.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
+        const permissions = options.positionsOnly
+          ? []
+          : planPermissions(contracts.morphoBlue, arrays.values, permittedRouters);
+        const calls = [...planHoldings(contracts.morphoBlue, asked), ...permissions];
+        if (calls.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
         const [second, markets] = await Promise.all([
-          readAt(reading, planHoldings(contracts.morphoBlue, asked), isolated),
+          readAt(reading, calls, isolated),
           options.positionsOnly ? null : orNull(readMarkets(reading, marketsOf(asked), options)),
         ]);
         // The same number with another time is another block: the chain was reorganized between the rounds.
         const times = [second.block, ...(markets ? [markets.block] : [])].map(({ timestamp }) => timestamp);
         if (times.some((time) => time !== first.block.timestamp)) throw new ChainReadError('implausible');
-        return { block: first.block, wallets: fold(arrays, stockMarkets, second.results, first.block, markets) };
+        const held = second.results.slice(0, asked.length);
+        const permitted = options.positionsOnly ? undefined : second.results.slice(asked.length);
+        return { block: first.block, wallets: fold(arrays, stockMarkets, held, first.block, markets, permitted) };
       }, options),
   };
 
@@ -139,10 +147,13 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
     results: readonly CallResult[],
     block: BlockRef,
     reading: LendingReading | null = null,
+    permitted: readonly CallResult[] | undefined = [],
   ): Readings<Address, WalletHoldings> {
     const { timestamp } = block;
     const markets = reading && { timestamp, lending: reading.lending.values, oracle: reading.oracle.values };
-    return foldHoldings({ chainId, block, ...(markets ? { markets } : {}) }, arrays, stockMarkets, results);
+    const shared = { chainId, block, ...(markets ? { markets } : {}) };
+    const permissions = permitted && { routers: permittedRouters, results: permitted };
+    return foldHoldings(shared, arrays, stockMarkets, results, permissions);
   }
 
   function marketsOf(asked: readonly Holding[]): readonly Market[] {

@@ -1,7 +1,7 @@
 import { type Abi, type AbiParameter, decodeFunctionData, getAbiItem, isHex } from 'viem';
 import { equityRouterAbi } from '../abi/equity-router.ts';
 import { erc20Abi } from '../abi/erc20.ts';
-import { flashLeverageAbi } from '../abi/flash-leverage.ts';
+import { flashLeverageAbi, userProxyAbi } from '../abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../abi/morpho-blue.ts';
 import type { Address } from '../shared/ids.ts';
@@ -26,6 +26,7 @@ const callsAbi: Abi = [
   ...flashLeverageRouterAbi,
   ...equityRouterAbi,
   ...morphoBlueAbi,
+  ...userProxyAbi,
 ];
 /** Where the minimum of a call's last swap stands. */
 const MINIMUMS = [

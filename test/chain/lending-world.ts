@@ -42,7 +42,7 @@ export async function startLendingWorld(): Promise<LendingWorld> {
     if (to === MORPHO) {
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
       if (functionName !== 'market') throw new Error(functionName);
-      return script.get(args[0]) ?? marketAnswer([1000n, 900n, 500n, 400n, node.timestamp - 60n, 0n]);
+      return script.get(String(args[0])) ?? marketAnswer([1000n, 900n, 500n, 400n, node.timestamp - 60n, 0n]);
     }
     if (to === IRM || to === OTHER_IRM) {
       const { functionName, args } = decodeFunctionData({ abi: irmAbi, data });

@@ -39,6 +39,11 @@ export interface PositionWorld {
   genesisHash: Hex;
   /** How many of the contracts are final. */
   finalCount: number;
+  /** Wallets that let the equity router act for them, and proxies in manual mode. */
+  readonly authorized: Set<Address>;
+  readonly manual: Set<Address>;
+  /** Whether nothing answers about either. */
+  silent: boolean;
   /** Open a position: the next proxy of FlashLeverage is its wallet's. */
   open(wallet: Address, position?: Partial<ScriptedPosition>): void;
   /** What a wallet itself holds on a market. */
@@ -86,6 +91,11 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
       const { functionName, args } = decodeFunctionData({ abi: morphoBlueAbi, data });
       // The markets themselves cannot be read here: wallets are then valued with what is known of them already.
       if (functionName === 'market') return 'revert';
+      if (functionName === 'isAuthorized') {
+        if (world.silent) return 'revert';
+        const result = world.authorized.has(args[0]);
+        return encodeFunctionResult({ abi: morphoBlueAbi, functionName, result });
+      }
       if (functionName !== 'position') throw new Error(functionName);
       const amounts = held.get(keyOf(args[0] as MarketId, args[1])) ?? { collateral: 0n, borrowShares: 0n };
       const result = [0n, amounts.borrowShares, amounts.collateral] as const;
@@ -94,7 +104,11 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     if (ofMarkets.has(to)) return 'revert';
     const nonce = byProxy.get(to);
     if (nonce === undefined) throw new Error(`call to ${to}`);
-    decodeFunctionData({ abi: userProxyAbi, data });
+    const { functionName } = decodeFunctionData({ abi: userProxyAbi, data });
+    if (functionName === 's_manualMode') {
+      if (world.silent) return 'revert';
+      return encodeFunctionResult({ abi: userProxyAbi, functionName, result: world.manual.has(to) });
+    }
     world.ownersAsked += 1;
     const owner = owners[nonce - 1] ?? zeroAddress;
     return encodeFunctionResult({ abi: userProxyAbi, functionName: 's_user', result: owner });
@@ -130,6 +144,9 @@ export async function startPositionWorld(chainId: ChainId = 1): Promise<Position
     ownersAsked: 0,
     genesisHash: keccak256('0x01'),
     finalCount: 1_000_000,
+    authorized: new Set(),
+    manual: new Set(),
+    silent: false,
     open: (wallet, over = {}) => {
       owners.push(wallet);
       const proxy = proxyAddress(flashLeverage, owners.length);

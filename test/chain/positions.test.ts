@@ -1,5 +1,6 @@
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { proxyAddress } from '../../src/chain/plans/wallets.ts';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Address, MarketId } from '../../src/shared/ids.ts';
 import { type PositionWorld, startPositionWorld, walletOf } from './position-world.ts';
@@ -46,11 +47,11 @@ describe('readHoldings', () => {
     });
   });
 
-  test('behavior: 1,000 wallets with 5,000 positions take at most 4 requests, all at one block', async () => {
+  test('behavior: 1,000 wallets with 5,000 positions take at most 5 requests, all at one block', async () => {
     const wallets = populate(1_000, 5);
     const { wallets: read } = await world.reader.readHoldings(wallets);
     // Two of the last round where its calls take a while to write: the markets do not wait for them.
-    expect(world.requests).toBeLessThanOrEqual(4);
+    expect(world.requests).toBeLessThanOrEqual(5);
     expect(world.node.requests).toBe(world.requests);
     expect([...world.node.blocks]).toEqual([numberToHex(100n)]);
     const positions = [...read.values.values()].flatMap((holdings) => holdings.positions);
@@ -115,6 +116,36 @@ describe('readHoldings', () => {
       expect(values.get(walletOf(2))?.stocks).toEqual([]);
       expect(equity.requests).toBe(3);
       expect(equity.node.unknown).toEqual([]);
+    } finally {
+      await equity.node.close();
+    }
+  });
+
+  test('behavior: manual mode and authorizations come in the same requests; what nothing answers is left out', async () => {
+    const equity = await startPositionWorld(4663);
+    try {
+      for (const n of [1, 1, 2]) equity.open(walletOf(n));
+      equity.authorized.add(walletOf(2));
+      equity.manual.add(proxyAddress(equity.chain.contracts.flashLeverage, 3));
+      const read = async () => {
+        const { values } = (await equity.reader.readHoldings([walletOf(1), walletOf(2)])).wallets;
+        return [walletOf(1), walletOf(2)].map((wallet) => {
+          const holdings = values.get(wallet);
+          return [holdings?.authorized, holdings?.positions.map(({ manualMode }) => manualMode)];
+        });
+      };
+      expect(await read()).toEqual([
+        [[], [false, true]],
+        [[equity.chain.contracts.equityRouter], [false]],
+      ]);
+      expect(equity.requests).toBe(3);
+      equity.silent = true;
+      expect(await read()).toEqual([
+        [undefined, [undefined, undefined]],
+        [undefined, [undefined]],
+      ]);
+      const sums = await equity.reader.readHoldings([walletOf(1)], { positionsOnly: true });
+      expect(sums.wallets.values.get(walletOf(1))).not.toHaveProperty('authorized');
     } finally {
       await equity.node.close();
     }

@@ -1,5 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData } from 'viem';
-import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { decodeFunctionResult, encodeFunctionData, prepareEncodeFunctionData, size } from 'viem';
+import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
@@ -57,16 +57,45 @@ export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]):
 }
 
 /**
+ * Plan what is asked beside the second round: whether each open position is in manual mode, and whether the routers of the
+ * product may still act for each wallet, which only a batch that was broken off leaves behind.
+ */
+export function planPermissions(
+  morphoBlue: Address,
+  arrays: ReadonlyMap<Address, PositionArray>,
+  routers: readonly Address[],
+): readonly Call[] {
+  return [...arrays].flatMap(([wallet, positions]) => [
+    ...positions.filter(({ open }) => open).map(({ proxy }) => ({ to: proxy, data: S_MANUAL_MODE, mayBeAbsent: true })),
+    ...routers.map((router) => ({
+      to: morphoBlue,
+      data: encodeFunctionData({ abi: morphoBlueAbi, functionName: 'isAuthorized', args: [wallet, router] }),
+      mayBeAbsent: true,
+    })),
+  ]);
+}
+const S_MANUAL_MODE = encodeFunctionData({ abi: userProxyAbi, functionName: 's_manualMode' });
+
+/** What permissions were read, in the order of `planPermissions`. */
+export interface PermissionAnswers {
+  readonly routers: readonly Address[];
+  readonly results: readonly CallResult[];
+}
+
+/**
  * Fold the second round's answers, in the order of `holdingsOf`; what all wallets share is theirs as well. A wallet of which any part is not known fails as a
- * whole: part of somebody's money is not a picture of it.
+ * whole: part of somebody's money is not a picture of it. What of the permissions is not known is left out.
  */
 export function foldHoldings(
   shared: Pick<WalletHoldings, 'chainId' | 'block' | 'markets'>,
   arrays: Readings<Address, PositionArray>,
   stockMarkets: readonly MarketId[],
   results: readonly CallResult[],
+  permissions?: PermissionAnswers,
 ): Readings<Address, WalletHoldings> {
   let next = 0;
+  let nextPermission = 0;
+  const permission = (): boolean | undefined => permissions && decodeFlag(permissions.results[nextPermission++]);
   const read = [...arrays.values].map(([wallet, array]): [Address, Decoded<WalletHoldings>] => {
     let failure: FailureReason | undefined;
     const amounts = (): Amounts => {
@@ -74,9 +103,14 @@ export function foldHoldings(
       if (!answer.ok) failure ??= answer.reason;
       return answer.ok ? answer.value : NOTHING;
     };
-    const positions = array.map((position) => ({ ...position, ...(position.open ? amounts() : NOTHING) }));
+    const positions = array.map((position) => {
+      if (!position.open) return { ...position, ...NOTHING };
+      const manualMode = permission();
+      return { ...position, ...amounts(), ...(manualMode === undefined ? {} : { manualMode }) };
+    });
+    const authorized = permissions && authorizedOf(permissions.routers, permission);
     const stocks = stockMarkets.map((marketId): HeldStock => ({ marketId, ...amounts() })).filter(holdsSomething);
-    const value = { ...shared, wallet, positions, stocks };
+    const value = { ...shared, wallet, positions, stocks, ...(authorized ? { authorized } : {}) };
     return [wallet, failure === undefined ? { ok: true, value } : { ok: false, reason: failure }];
   });
   const { values, failures } = readingsOf(read);
@@ -111,4 +145,21 @@ function decodeAmounts(result: CallResult | undefined): Decoded<Amounts> {
     const [, borrowShares, collateral] = decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'position', data });
     return { collateral, borrowShares };
   });
+}
+
+/** The routers that may act; `undefined` = one of the answers is not known. */
+function authorizedOf(
+  routers: readonly Address[],
+  isAuthorized: () => boolean | undefined,
+): readonly Address[] | undefined {
+  const answers = routers.map((router) => ({ router, allowed: isAuthorized() }));
+  if (answers.some(({ allowed }) => allowed === undefined)) return undefined;
+  return answers.flatMap(({ router, allowed }) => (allowed ? [router] : []));
+}
+
+/** A yes or no; anything else is no answer. */
+function decodeFlag(result: CallResult | undefined): boolean | undefined {
+  if (!result?.ok || size(result.data) !== 32) return undefined;
+  const word = BigInt(result.data);
+  return word > 1n ? undefined : word === 1n;
 }

@@ -153,6 +153,7 @@ export function composePortfolio(
     wallet: wallet.wallet,
     block: wallet.block,
     header: { ...totalDeposited(open), openCount: open.length },
+    ...(wallet.leftAuthorizations ? { leftAuthorizations: wallet.leftAuthorizations } : {}),
     positions,
     equityPositions,
     closed,

@@ -16,6 +16,7 @@ export function renderEntry(entry: PortfolioEntry): PortfolioDocument {
     chainId,
     header: entry.header,
     pnl: pnlOf(entry.pnl),
+    ...(entry.leftAuthorizations ? { leftAuthorizations: entry.leftAuthorizations } : {}),
     positions: entry.positions.map(loopOf),
     equityPositions: entry.equityPositions.map(vaultOf),
     closed: entry.closed.map(endedOf),
@@ -61,7 +62,14 @@ const NOTHING: Partial<EquityPosition> = {};
 
 /** Ages of market values are told per group elsewhere; `freshness` would differ from second to second. */
 function positionOf(position: Position): object {
-  const { freshness: _freshness, gaps: _gaps, wallet: _wallet, marketId: _marketId, ...shown } = position;
+  const {
+    freshness: _freshness,
+    gaps: _gaps,
+    wallet: _wallet,
+    marketId: _marketId,
+    manual: _manual,
+    ...shown
+  } = position;
   return withReadAt(shown);
 }
 

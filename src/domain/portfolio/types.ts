@@ -114,6 +114,8 @@ export interface Portfolio {
   readonly wallet: Address;
   readonly block: { readonly number: bigint /** Unix seconds. */; readonly timestamp: bigint };
   readonly header: PortfolioHeader;
+  /** Routers that a batch was broken off with: they may still act on its lending positions; absent = not known. */
+  readonly leftAuthorizations?: readonly Address[];
   /** Open plain loops, newest first. */
   readonly positions: readonly PortfolioLoop[];
   readonly equityPositions: readonly PortfolioVault[];

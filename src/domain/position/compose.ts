@@ -75,6 +75,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   addLtv(shown, value, composed, gaps);
   addUsd(shown, value, composed, gaps);
   addClosing(shown, value, held, composed, gaps);
+  addManualMode(shown, held, composed, owner.block.timestamp, gaps);
   shown.exitLiquidity = positionExit(composed, value.usd?.collateral ?? null, gaps);
   shown.freshness = { borrow, oracle, collateralApy };
   shown.warnings = composed.warnings;
@@ -147,6 +148,27 @@ function addClosing(
   if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });
 }
 
+/** The interest of this long is brought for a debt that the owner repays: approvals take their time. */
+const MANUAL_AHEAD_SEC = 1_800n;
+
+function addManualMode(
+  shown: Draft,
+  held: HeldPosition,
+  composed: PositionMarketValues,
+  timestamp: bigint,
+  gaps: Gap[],
+): void {
+  const { manualMode, collateral, borrowShares } = held;
+  if (manualMode === undefined) {
+    gaps.push(gap('manualMode', 'NOT_MEASURED', 'The contract that holds the position did not tell.'));
+    return;
+  }
+  shown.manualMode = manualMode;
+  if (!manualMode) return;
+  const { debt: debtLater } = valueHolding(held, composed, timestamp + MANUAL_AHEAD_SEC);
+  shown.manual = { collateral, borrowShares, debtLater };
+}
+
 function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
   const missing = priceAgeGap(asOfMs);
@@ -168,6 +190,7 @@ function addNothingLeft(shown: Draft, status: PositionStatus, gaps: Gap[]): void
   shown.currentLeverageApyPct = null;
   shown.liquidationPrice = null;
   shown.closeNow = null;
+  shown.manualMode = null;
 }
 
 const RATIO_FIELDS = [
@@ -177,6 +200,7 @@ const RATIO_FIELDS = [
   'currentLeverageApyPct',
   'liquidationPrice',
   'closeNow',
+  'manualMode',
   'exitLiquidity',
 ];
 const USD_FIELDS = [

@@ -19,6 +19,8 @@ export interface HeldPosition {
   readonly returnedAssets: bigint;
   readonly collateral: bigint;
   readonly borrowShares: bigint;
+  /** Whether only its owner acts through its contract any more; absent = that contract did not tell, or was not asked. */
+  readonly manualMode?: boolean;
 }
 
 /** A wallet's own collateral and debt on the stock market of an equity vault, in base units. */
@@ -37,6 +39,8 @@ export interface WalletHoldings {
   readonly positions: readonly HeldPosition[];
   /** Only markets on which the wallet holds something. */
   readonly stocks: readonly HeldStock[];
+  /** Routers of the product that may still act on the wallet's own lending positions; absent = not known, or not asked. */
+  readonly authorized?: readonly Address[];
   /** The markets that it stands on, at the same block; absent where they were not read. */
   readonly markets?: MarketsAtBlock;
 }
@@ -51,6 +55,14 @@ export interface ReadAt {
 /** Tell where a reading was made. */
 export function readAtOf({ number, timestamp }: WalletHoldings['block']): ReadAt {
   return { blockNumber: number, blockTimeMs: Number(timestamp) * 1_000 };
+}
+
+/** A position that its owner takes apart alone. Base units. */
+export interface ManualHolding {
+  readonly collateral: bigint;
+  readonly borrowShares: bigint;
+  /** With the interest of the half hour after the reading: approvals take their time. */
+  readonly debtLater: bigint;
 }
 
 export const POSITION_STATUSES = ['open', 'closed', 'liquidated'] as const;
@@ -106,6 +118,10 @@ export interface Position {
   readonly amountReturnedInLoanToken?: string;
   /** Loan tokens per collateral token at which it can be liquidated; `null` = without debt it cannot be. */
   readonly liquidationPrice?: string | null;
+  /** Whether only its owner acts on it any more, through the contract that holds it; `null` = it has ended. */
+  readonly manualMode?: boolean | null;
+  /** What it holds and owes in base units; present in manual mode only, where the wallet's own calls take it apart. */
+  readonly manual?: ManualHolding;
   readonly exitLiquidity: PositionExit | null;
   /** What closing it now comes to, by today's yield fee; `null` = it has ended. */
   readonly closeNow?: ShownClosing | null;

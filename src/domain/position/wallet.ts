@@ -1,5 +1,5 @@
 import type { Chain } from '../../catalog/types.ts';
-import type { StrategyId } from '../../shared/ids.ts';
+import type { Address, StrategyId } from '../../shared/ids.ts';
 import { type CandidateLoop, type LoopMatch, type LoopTags, matchYieldLoops, type OpenVault } from '../equity/loops.ts';
 import { composeEquityPosition, type EquityPosition } from '../equity/position.ts';
 import type { MarketValues } from '../market/at-block.ts';
@@ -9,6 +9,8 @@ import { valueHolding } from './valuation.ts';
 
 /** Everything of one wallet on one chain, each thing once: a vault's loops stand in the vault, all others in `positions`. */
 export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'> {
+  /** Routers of the product that may still act on the wallet's own lending positions: a batch was broken off; absent = not known. */
+  readonly leftAuthorizations?: readonly Address[];
   /** Newest first. */
   readonly positions: readonly Position[];
   /** Open vaults, in catalog order. */
@@ -45,6 +47,7 @@ export function composeWallet(
     chainId: holdings.chainId,
     wallet: holdings.wallet,
     block: holdings.block,
+    ...(holdings.authorized ? { leftAuthorizations: holdings.authorized } : {}),
     positions: shown.filter(({ held }) => !attributed.has(held.id)).map((entry) => entry.shown),
     equityPositions: chain.equityVaults.flatMap((vault) => {
       const match = matches.get(vault.id);

@@ -1,10 +1,12 @@
+import type { Gap } from '../../domain/freshness/types.ts';
 import { strategiesById } from '../../domain/market/lookup.ts';
 import type { Position, PositionStatus } from '../../domain/position/types.ts';
 import { type ComposedWallet, composeWallet } from '../../domain/position/wallet.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
-import type { ProxyOwner } from '../../transactions/index.ts';
+import { buildManualExit, buildSetAuthorization, type ProxyOwner } from '../../transactions/index.ts';
+import { type ShownCall, shownCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import { readComposed, requireChain } from '../market/chains.ts';
 
@@ -77,6 +79,49 @@ export function withStatus(
 export function askedWallets({ addresses }: { readonly addresses: readonly unknown[] }): number {
   return Math.min(MAX_WALLETS, Math.max(1, addresses.length));
 }
+
+/** Build the calls that end a position in manual mode; `null` = it is in none, or its market is not known. */
+export function manualModeCalls(
+  { chainId, wallet, proxy, marketId, manual }: Position,
+  ctx: AppContext,
+): ShownCall[] | null {
+  const chain = ctx.services.catalog.chain(chainId);
+  const market = ctx.services.catalog.market(chainId, marketId);
+  if (!manual || !chain || !market) return null;
+  return shownCalls(buildManualExit(chain, market, { user: wallet, proxy, holding: manual }), wallet);
+}
+
+/** An authorization that a broken-off batch left behind. */
+export interface LeftAuthorization {
+  readonly authorized: Address;
+  /** Takes it back. */
+  readonly call: ShownCall;
+}
+
+/** Build the calls that take back what a wallet's broken-off batches left; `null` = the node did not tell. */
+export function leftAuthorizations(
+  { chainId, wallet, leftAuthorizations: left }: ComposedWallet,
+  ctx: AppContext,
+): LeftAuthorization[] | null {
+  const { contracts } = requireChain(ctx, chainId);
+  if (!left) return null;
+  return left.flatMap((authorized) =>
+    shownCalls([buildSetAuthorization(contracts, { authorized, newIsAuthorized: false })], wallet).map((call) => ({
+      authorized,
+      call,
+    })),
+  );
+}
+
+/** Say why the authorizations of a wallet are not told. */
+export function walletGaps({ leftAuthorizations: left }: ComposedWallet): Gap[] {
+  return left ? [] : [UNKNOWN_AUTHORIZATIONS];
+}
+const UNKNOWN_AUTHORIZATIONS: Gap = {
+  field: 'leftAuthorizations',
+  reason: 'NOT_MEASURED',
+  message: 'The lending protocol did not tell whether a router of the product may act for the wallet.',
+};
 
 /** Find the strategy of a position; `null` while it is not composed. */
 export function strategyOf(

@@ -8,9 +8,24 @@ import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
+/** A call as the contract has it: a value of nothing is left out. */
+function projectCall({
+  to,
+  data,
+  value,
+}: {
+  readonly to: string;
+  readonly data: string;
+  readonly value: string;
+}): object {
+  return value === '0' ? { to, data } : { to, data, value };
+}
+
 /** Shape a position as the contract has it: what is not known is left out, what cannot apply is null. */
 function projectPosition(position: WalletData['positions'][number]): unknown {
-  return dropAbsent(positionSchema, position, noneIn(position.gaps));
+  const { manualModeCalls, ...shown } = position;
+  const body = { ...shown, manualModeCalls: manualModeCalls?.map(projectCall) ?? null };
+  return dropAbsent(positionSchema, body, noneIn(position.gaps));
 }
 
 /** Shape a vault in the same way, its loops by their own gaps. */
@@ -39,6 +54,14 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           userAddress: wallet.address,
           positions: wallet.positions.map(projectPosition),
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
+          ...(wallet.leftAuthorizations === null
+            ? {}
+            : {
+                leftAuthorizations: wallet.leftAuthorizations.map(({ authorized, call }) => ({
+                  authorized,
+                  call: projectCall(call),
+                })),
+              }),
         };
       },
       response: walletPositions,

@@ -87,7 +87,7 @@ const driftSchema = z
 const dbDrift = driftKind.nullable().describe('How register and chain disagree; null = they agree.');
 
 const loopSchema = positionSchema
-  .omit({ freshness: true })
+  .omit({ freshness: true, manualModeCalls: true })
   .extend({
     proxy: addressString('Contract that holds it.'),
     collateralUsd: decimalString('Collateral, USD.').optional(),
@@ -133,6 +133,10 @@ export const portfolioEntry = z
       .optional()
       .describe('Totals of what is open.'),
     pnl: pnlSchema.optional().describe('Sums over everything of the wallet.'),
+    leftAuthorizations: z
+      .array(addressString('Router.'))
+      .optional()
+      .describe('Routers that may still act on its own lending positions: a batch was broken off; absent = not known.'),
     positions: z.array(loopSchema).optional().describe('Open plain loops, newest first.'),
     equityPositions: z.array(vaultSchema).optional().describe('Open equity vaults.'),
     closed: z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressString, decimalString, freshnessValue, oraclePriceAsOf, pct, readAt, warnings } from './common.ts';
+import { unsignedCall } from './transactions.ts';
 
 const amount = (description: string) => decimalString(`${description} Whole tokens.`);
 const usdString = (description: string) => decimalString(`${description} USD, decimal string.`);
@@ -58,6 +59,19 @@ export const positionSchema = z
       .optional()
       .describe(
         "What closing it now comes to at the oracle price, by today's yield fee; null on positions that ended.",
+      ),
+    manualMode: z
+      .boolean()
+      .nullable()
+      .optional()
+      .describe(
+        'Whether it is in manual mode, for good: only its own wallet acts on it then, and no build does. null = it has ended, absent = not known.',
+      ),
+    manualModeCalls: z
+      .array(unsignedCall)
+      .optional()
+      .describe(
+        'Present in manual mode: the unsigned calls that end the position, in order. They repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out.',
       ),
     exitLiquidity: z
       .object({
@@ -130,5 +144,16 @@ export const walletPositions = z
     userAddress: addressString('The wallet, checksummed.'),
     positions: z.array(positionSchema).describe('Plain positions, newest first; the loops of a vault are left out.'),
     equityPositions: z.array(equityPositionSchema).describe('Open equity vaults.'),
+    leftAuthorizations: z
+      .array(
+        z.object({
+          authorized: addressString("The router that may act on the wallet's own lending positions."),
+          call: unsignedCall.describe('Takes it back.'),
+        }),
+      )
+      .optional()
+      .describe(
+        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; empty = none, absent = not known.',
+      ),
   })
   .describe('What a wallet holds on one chain.');

@@ -1,11 +1,12 @@
 import type { ShownClosing } from '../../domain/position/closing.ts';
 import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
-import { strategyOf } from '../../resolvers/position/positions.ts';
+import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
 import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../strategy/strategy.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
+import { UnsignedCallRef } from '../transaction/transaction.ts';
 
 const STATUS_DESCRIPTIONS: Record<(typeof POSITION_STATUSES)[number], string> = {
   open: 'It holds collateral.',
@@ -184,6 +185,19 @@ export const PositionRef = builder.objectRef<Position>('Position').implement({
       type: CloseNowRef,
       nullable: true,
       description: 'P&L before and after fee, and what closing it now pays out; `null` = it has ended, or see `gaps`.',
+    }),
+    manualMode: t.exposeBoolean('manualMode', {
+      nullable: true,
+      description:
+        'Whether the owner of the product has put it into manual mode, for good: only its own wallet acts on it then, and no build does. `null` = it has ended, or its contract did not tell: see `gaps`.',
+    }),
+    manualModeCalls: t.field({
+      type: [UnsignedCallRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 4 },
+      description:
+        'In manual mode the unsigned calls that end it, in order: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = it is not in manual mode, or that is not known.',
+      resolve: (position, _args, ctx) => manualModeCalls(position, ctx),
     }),
     exitLiquidity: t.expose('exitLiquidity', {
       type: PositionExitRef,

@@ -1,16 +1,21 @@
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import {
   askedWallets,
+  type LeftAuthorization,
+  leftAuthorizations,
   listPositions,
   MAX_WALLETS,
   proxyOwnerOf,
   readWallet,
   readWallets,
+  walletGaps,
   withStatus,
 } from '../../resolvers/position/positions.ts';
 import type { ProxyOwner } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
+import { GapRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
+import { UnsignedCallRef } from '../transaction/transaction.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
 
 const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({
@@ -18,6 +23,15 @@ const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({
   fields: (t) => ({
     owner: t.expose('owner', { type: 'Address', description: 'The wallet that owns the position.' }),
     positionId: t.exposeInt('positionId', { description: "Which of the owner's positions." }),
+  }),
+});
+
+const LeftAuthorizationRef = builder.objectRef<LeftAuthorization>('LeftAuthorization').implement({
+  description:
+    "A router that may act on the wallet's own lending positions, because the batch that let it was broken off before its last call.",
+  fields: (t) => ({
+    authorized: t.expose('authorized', { type: 'Address', description: 'The router.' }),
+    call: t.expose('call', { type: UnsignedCallRef, description: 'The unsigned call that takes it back.' }),
   }),
 });
 
@@ -46,6 +60,20 @@ export const WalletRef = builder.objectRef<ComposedWallet>('Wallet').implement({
       type: [EquityPositionRef],
       complexity: { field: 1, multiplier: 3 },
       description: 'Open equity vaults.',
+    }),
+    leftAuthorizations: t.field({
+      type: [LeftAuthorizationRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: 1 },
+      description:
+        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; empty = none, `null` = not known: see `gaps`.',
+      resolve: (wallet, _args, ctx) => leftAuthorizations(wallet, ctx),
+    }),
+    gaps: t.field({
+      type: [GapRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Every field that is not known, and why.',
+      resolve: (wallet) => walletGaps(wallet),
     }),
     proxyOf: t.field({
       type: ProxyOwnerRef,

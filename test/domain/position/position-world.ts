@@ -32,6 +32,7 @@ export function held(marketId: MarketId, over: Partial<HeldPosition> = {}): Held
     returnedAssets: 0n,
     collateral: 0n,
     borrowShares: 0n,
+    manualMode: false,
     ...over,
   };
 }

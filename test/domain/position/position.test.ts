@@ -93,6 +93,7 @@ describe('composePosition', () => {
         "loanSymbol": "PYUSD",
         "ltvHeadroomPct": "19.61",
         "ltvPct": "71.89",
+        "manualMode": false,
         "marketId": "0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5",
         "netCollateral": "281.068564485981308411",
         "netValueUsd": "300.68",

@@ -134,7 +134,13 @@ describe('GET /v1/partner/positions/{address}', () => {
     const nobody = '0x000000000000000000000000000000000000dEaD';
     const { status, body } = await service.get(pathOf(nobody.toLowerCase()), OPS);
     expect(status).toBe(200);
-    expect(body).toEqual({ chainId: 1, userAddress: nobody, positions: [], equityPositions: [] });
+    expect(body).toEqual({
+      chainId: 1,
+      userAddress: nobody,
+      positions: [],
+      equityPositions: [],
+      leftAuthorizations: [],
+    });
   });
 
   test.each([

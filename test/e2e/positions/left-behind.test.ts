@@ -1,0 +1,198 @@
+import { type Hex, toFunctionSelector } from 'viem';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { OWNER } from '../../../devnet/seed/accounts.ts';
+import { seededWallet } from '../../../devnet/seed/wallets.ts';
+import { flashLeverageAbi, userProxyAbi } from '../../../src/abi/flash-leverage.ts';
+import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
+import type { Address } from '../../../src/shared/ids.ts';
+import { DEPOSIT_QUERY, type EquityVerbs, equityVerbs } from '../../support/equity.ts';
+import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { type Partner, partnerOn } from '../leverage/support.ts';
+
+let service: TestService;
+let vaults: EquityVerbs;
+let partner: Partner;
+const looper = seededWallet('looper').account;
+const shareholder = seededWallet('shareholder').account;
+beforeAll(async () => {
+  service = await startService({ sleep: noSleep });
+  vaults = equityVerbs(service);
+  partner = partnerOn(service, 1, looper);
+}, 120_000);
+afterAll(() => service?.stop());
+const states: { chainId: number; id: Hex }[] = [];
+beforeEach(async () => {
+  for (const chainId of [1, 4663]) states.push({ chainId, id: await service.world.chains.on(chainId).snapshot() });
+});
+afterEach(async () => {
+  for (const { chainId, id } of states.splice(0)) await service.world.chains.on(chainId).revert(id);
+});
+
+const read = async (wallet: Address, chainId: number): Promise<Json> => {
+  const { status, body } = await service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER);
+  expect(status).toBe(200);
+  return body;
+};
+const graphql = async (wallet: Address, chainId: number): Promise<Json> => {
+  const query = `query($a: Address!, $c: ChainId!) { wallet(address: $a, chainId: $c) {
+    leftAuthorizations { authorized call { to data value intent { method arguments { name value } } } }
+    gaps { field reason }
+    positions { id status manualMode manualModeCalls { to value intent { method recipient } } gaps { field reason } }
+  } }`;
+  const { body } = await service.graphql(query, { a: wallet, c: chainId }, PARTNER);
+  expect(body.errors).toBeUndefined();
+  return body.data.wallet;
+};
+const positionOf = (body: Json, id: number): Json => body.positions.find((each: Json) => each.id === id);
+const gapsOf = ({ gaps }: Json, field: string) => gaps.filter((gap: Json) => gap.field === field);
+
+describe('an authorization that a broken-off batch left behind', () => {
+  test('is told with the call that ends it, and gone after that call', async () => {
+    const vault = vaults.vault('SPY');
+    expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
+    const input = { strategyId: vault.id, amount: '100', userAddress: shareholder.address };
+    await vaults.fund(shareholder.address, vault, 100n * 10n ** BigInt(vault.depositToken.decimals));
+    const { calls } = await vaults.ask(DEPOSIT_QUERY, input);
+    // The wallet sends the first two, and nothing after them.
+    expect(await vaults.sendInOrder(shareholder, calls.slice(0, 2))).toEqual([true, true]);
+    expect(await vaults.isAuthorized(shareholder.address)).toBe(true);
+
+    const { leftAuthorizations } = await read(shareholder.address, 4663);
+    expect(leftAuthorizations).toEqual([
+      { authorized: vaults.router, call: { to: expect.any(String), data: expect.any(String) } },
+    ]);
+    const typed = await graphql(shareholder.address, 4663);
+    expect(typed.gaps).toEqual([]);
+    expect(typed.leftAuthorizations[0].call).toMatchObject({
+      ...leftAuthorizations[0].call,
+      value: '0',
+      intent: {
+        method: 'setAuthorization',
+        arguments: [
+          { name: 'authorized', value: vaults.router },
+          { name: 'newIsAuthorized', value: 'false' },
+        ],
+      },
+    });
+    expect(await vaults.sendInOrder(shareholder, [leftAuthorizations[0].call])).toEqual([true]);
+    expect(await vaults.isAuthorized(shareholder.address)).toBe(false);
+    expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
+  });
+
+  test('behavior: a wallet that holds nothing is told of it as well, and no other wallet is', async () => {
+    const nobody: Address = '0x000000000000000000000000000000000000dEaD';
+    await service.world.chains.on(4663).client.setBalance({ address: nobody, value: 10n ** 18n });
+    await vaults.authorize(nobody, true);
+    expect((await read(nobody, 4663)).leftAuthorizations).toMatchObject([{ authorized: vaults.router }]);
+    expect((await read(shareholder.address, 4663)).leftAuthorizations).toEqual([]);
+    expect((await read(looper.address, 1)).leftAuthorizations).toEqual([]);
+  });
+
+  test('behavior: what the node does not tell is a gap, and takes nothing else down', async () => {
+    await without(4663, vaults.local.chain.contracts.morphoBlue, selectorOf(morphoBlueAbi, 'isAuthorized'));
+    const body = await read(shareholder.address, 4663);
+    expect(body).not.toHaveProperty('leftAuthorizations');
+    expect(body.equityPositions).toHaveLength(1);
+    const typed = await graphql(shareholder.address, 4663);
+    expect(typed.leftAuthorizations).toBeNull();
+    expect(typed.gaps).toEqual([{ field: 'leftAuthorizations', reason: 'NOT_MEASURED' }]);
+  });
+});
+
+describe('a position in manual mode', () => {
+  const flashLeverage = () => service.world.chains.on(1).chain.contracts.flashLeverage;
+  const proxyOf = async (id: number) =>
+    (
+      await partner.client.readContract({
+        address: flashLeverage(),
+        abi: flashLeverageAbi,
+        functionName: 'getUserLeveragePosition',
+        args: [looper.address, BigInt(id)],
+      })
+    ).userProxy;
+  const enable = async (id: number) =>
+    service.world.chains.on(1).call(OWNER, flashLeverage(), 'FlashLeverage', 'enableManualMode', [await proxyOf(id)]);
+
+  // Loan tokens: one as any other, one whose allowance has to go through zero.
+  test.each([
+    [0, ['approve', 'repay', 'execute']],
+    [3, ['approve', 'approve', 'repay', 'execute']],
+  ])('position %i is told with the calls that end it, and ends by them', async (id, methods) => {
+    const local = service.world.chains.on(1);
+    expect(positionOf(await read(looper.address, 1), id).manualMode).toBe(false);
+    await enable(id);
+    const told = positionOf(await read(looper.address, 1), id);
+    expect(told).toMatchObject({ status: 'open', manualMode: true });
+    const typed = positionOf(await graphql(looper.address, 1), id);
+    expect(typed.manualModeCalls.map(({ intent }: Json) => intent.method)).toEqual(methods);
+
+    const close = { chainId: 1, userAddress: looper.address, id, action: 'close' };
+    const refused = await service.post('/v1/partner/manage/build', close, PARTNER);
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'simulation_reverted']);
+    expect(refused.body.error.message).toContain('manual mode');
+
+    const market = local.market(told.strategyId);
+    const before = await partner.position(market, id);
+    await local.mint(market.loan, looper.address, (before.debt * 101n) / 100n);
+    const collateral = await partner.balance(market.collateral);
+    const [last, ...first] = [...told.manualModeCalls].reverse();
+    await partner.send({ approvals: first.reverse(), tx: last });
+    expect(await partner.position(market, id)).toMatchObject({ collateral: 0n, debt: 0n });
+    expect((await partner.balance(market.collateral)) - collateral).toBe(before.collateral);
+    const after = positionOf(await read(looper.address, 1), id);
+    expect(after).toMatchObject({ open: false, manualMode: null });
+    expect(after).not.toHaveProperty('manualModeCalls');
+  });
+
+  test('behavior: without debt one call ends it', async () => {
+    const body = { chainId: 1, userAddress: looper.address, id: 0, action: 'repay', full: true };
+    const local = service.world.chains.on(1);
+    const market = local.market(positionOf(await read(looper.address, 1), 0).strategyId);
+    await local.mint(market.loan, looper.address, (await partner.position(market, 0)).debt * 2n);
+    await partner.send(await partner.build('/v1/partner/manage/build', { ...body, payToken: market.loan.address }));
+    await enable(0);
+    const { manualModeCalls, ltvPct } = positionOf(await read(looper.address, 1), 0);
+    expect([manualModeCalls.length, ltvPct]).toEqual([1, '0.00']);
+    await partner.send({ approvals: [], tx: manualModeCalls[0] });
+    expect(await partner.position(market, 0)).toMatchObject({ collateral: 0n, debt: 0n });
+  });
+
+  test('behavior: ops see it; it is a gap where the contract does not tell, and nothing else is lost', async () => {
+    await enable(0);
+    const ops = await service.get(`/v1/ops/portfolio/${looper.address}?chainId=1`, {
+      authorization: 'Bearer local-ops',
+    });
+    expect(positionOf(ops.body, 0)).toMatchObject({ manualMode: true });
+    expect(ops.body.leftAuthorizations).toEqual([]);
+    const implementation = await partner.client.readContract({
+      address: flashLeverage(),
+      abi: flashLeverageAbi,
+      functionName: 'i_userProxyImplementation',
+    });
+    await without(1, implementation, selectorOf(userProxyAbi, 's_manualMode'));
+    const body = await read(looper.address, 1);
+    expect(positionOf(body, 0)).toHaveProperty('netValueUsd');
+    expect(positionOf(body, 0)).not.toHaveProperty('manualMode');
+    const typed = positionOf(await graphql(looper.address, 1), 0);
+    expect([typed.manualMode, typed.manualModeCalls]).toEqual([null, null]);
+    expect(gapsOf(typed, 'manualMode')).toEqual([{ field: 'manualMode', reason: 'NOT_MEASURED' }]);
+    const closed = positionOf(await graphql(looper.address, 1), 1);
+    expect(gapsOf(closed, 'manualMode')).toEqual([{ field: 'manualMode', reason: 'NOT_APPLICABLE' }]);
+  });
+});
+
+function selectorOf(abi: typeof userProxyAbi | typeof morphoBlueAbi, name: string): Hex {
+  const item = abi.find((entry) => entry.type === 'function' && entry.name === name);
+  if (item?.type !== 'function') throw new Error(`no function ${name}`);
+  return toFunctionSelector(item);
+}
+
+/** Take a view out of deployed code: what is asked for it is answered by nothing, and the call reverts. */
+async function without(chainId: number, address: Address, selector: Hex): Promise<void> {
+  const { client } = service.world.chains.on(chainId);
+  const code = (await client.getCode({ address })) ?? '0x';
+  // PUSH4 of the selector, where the dispatcher compares it.
+  const push = `63${selector.slice(2)}`;
+  expect(code.split(push).length).toBeGreaterThan(1);
+  await client.setCode({ address, bytecode: code.replaceAll(push, '63deadbeef') as Hex });
+}
