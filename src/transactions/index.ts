@@ -19,8 +19,8 @@ import { readProxyOwners } from './read/signer.ts';
 import { createTokenDirectory } from './read/tokens.ts';
 
 export { buildManualExit } from './build/manual-exit.ts';
-export type { BuilderDeps, VaultOf } from './deps.ts';
 export { buildSetAuthorization } from './build/set-authorization.ts';
+export type { BuilderDeps, VaultOf } from './deps.ts';
 export * from './errors.ts';
 export type { ExitCost } from './exit-cost.ts';
 export { type Intent, intentOf } from './intent.ts';

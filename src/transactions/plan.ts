@@ -49,6 +49,8 @@ export interface PlanDraft {
   readonly slippage: EffectiveSlippage;
   /** The position as it stands; absent on an open. */
   readonly before?: PositionState;
+  /** Its deposit basis as it stands, loan base units; absent on an open. */
+  readonly basisBefore?: bigint;
   /** Which position it is, and the contract that holds it; absent on an open. */
   readonly held?: { readonly id: number; readonly proxy: Address };
   /** As planned, then as the simulation ended. Absent where no position is left. */
@@ -205,7 +207,7 @@ function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft {
   const { collateral, debt } = outcome.position;
   const last = swaps.at(-1);
   if (!preview || (collateral === 0n && debt > 0n)) return { ...draft, ...draft.conclude?.(outcome) };
-  const seen = previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct);
+  const seen = { ...previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct), basis: outcome.basis };
   return {
     ...draft,
     preview: seen,

@@ -95,6 +95,8 @@ export interface PositionPreview {
   readonly after: PositionState;
   /** When every swap gives its minimum only. */
   readonly worst: PositionState;
+  /** Deposit basis after it, loan base units; absent = the contract's own rule decides, and nothing was executed. */
+  readonly basis?: bigint;
   /** Percent a year at the borrow rate that the market has once this is done; absent when the rates are not measured. */
   readonly expectedLeverageApyPct?: Decimal;
   /** The same position at the borrow rate of now, percent a year; absent likewise. */

@@ -166,7 +166,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 function projectPlan(plan: PlanFieldsFragment): unknown {
   const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
   const { costs, totalSwapCostPctOfEquity, worstCase, amountFlashLoan, minTokenOut, received, ...rest } = meta;
-  const { readAt, oraclePriceAsOf, oraclePriceAge, expiresAt, signingUrl, instructions } = rest;
+  const { depositBasisBefore, readAt, oraclePriceAsOf, oraclePriceAge, expiresAt, signingUrl, instructions } = rest;
   const call = ({ to, data, value }: PlanFieldsFragment['tx']) => ({ to, data, value: value === '0' ? null : value });
   const body = {
     chainId,
@@ -180,6 +180,7 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
       totalSwapCostPctOfEquity,
       worstCase,
       liquidation: position?.liquidation ?? null,
+      depositBasisBefore,
       amountFlashLoan,
       minTokenOut,
       received,

@@ -89,6 +89,9 @@ export const positionPreview = z
     requestedLtv: pct('The LTV asked for.').optional(),
     effectiveLtv: pct('The LTV after the expected fill.').optional(),
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
+    depositBasis: decimalString(
+      "Deposit basis after it, whole loan tokens: what the yield fee is counted from, and on a correlated market the most that can be borrowed. Absent where the contract's own rule decides and nothing was executed.",
+    ).optional(),
     expectedLeverageApy: pct(
       'Expected APY on the equity, at the borrow rate that the market has once this is done. A borrow incentive counts as it is paid now.',
     ).optional(),
@@ -165,6 +168,9 @@ export const transactionBundle = z
         totalSwapCostPctOfEquity: totalSwapCost,
         worstCase: worstCase.optional(),
         liquidation: liquidation.optional(),
+        depositBasisBefore: decimalString(
+          'Deposit basis as it stands now, whole loan tokens; absent on an open.',
+        ).optional(),
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
         minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
         received,

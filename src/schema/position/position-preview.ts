@@ -223,6 +223,14 @@ export const PositionPreviewRef = builder.objectRef<ShownPosition>('PositionPrev
       description: 'All debt, whole loan tokens.',
       resolve: (position) => loanAmount(position, position.preview.after.debt),
     }),
+    depositBasis: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        "Deposit basis after it, whole loan tokens: what the yield fee is counted from, and on a correlated market the most that can be borrowed. `null` = the contract's own rule decides (a part of a close), and nothing was executed.",
+      resolve: (position) =>
+        position.preview.basis === undefined ? null : loanAmount(position, position.preview.basis),
+    }),
     equity: t.field({
       type: 'Decimal',
       description: 'Collateral less debt at the oracle price, whole loan tokens.',

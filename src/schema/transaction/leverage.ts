@@ -161,6 +161,13 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
         'The LTV as it stands now, percent with 2 places; `null` = on an open, or its collateral is worth nothing.',
       resolve: (plan) => ltvBeforeOf(plan),
     }),
+    depositBasisBefore: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Deposit basis as it stands now, whole loan tokens; `null` = on an open. `position` tells the one after it.',
+      resolve: (plan) => (plan.basisBefore === undefined ? null : loanAmount(plan, plan.basisBefore)),
+    }),
     liquidationBefore: t.field({
       type: LiquidationRef,
       nullable: true,

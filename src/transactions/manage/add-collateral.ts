@@ -29,6 +29,8 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     collateral: position.collateral + added - depositFeeOf(added, depositFee),
     debt: position.debt,
   });
+  const basis = (added: bigint) =>
+    position.basis + collateralValueInLoan(added - depositFeeOf(added, depositFee), live.price);
   const fees = (added: bigint) => contractFees('DEPOSIT_FEE', depositFeeOf(added, depositFee), market, live.price);
   const feeNote = (added: bigint) =>
     depositFee === 0n
@@ -46,7 +48,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       swaps: [],
       pays: { token, amount },
       fees: fees(amount),
-      preview: previewPosition({ price: live.price, after: after(amount), rates }),
+      preview: previewPosition({ price: live.price, after: after(amount), basis: basis(amount), rates }),
       notes: feeNote(amount),
     };
   }
@@ -86,6 +88,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       price: live.price,
       after: after(swap.expectedOut),
       worst: after(worstOutput(swap)),
+      basis: basis(swap.expectedOut),
       rates,
       ...context.impactOf(swap),
     }),

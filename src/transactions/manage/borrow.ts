@@ -44,6 +44,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     maxAmount: formatUnitsPlain(largestCovered(amount, needs), token.decimals),
   }));
   const after = { collateral: position.collateral, debt: position.debt + amount };
+  const basis = position.basis > amount ? position.basis - amount : 0n;
   return {
     path: 'borrow',
     approvals: [],
@@ -51,7 +52,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     swaps: [],
     debtChange: amount,
     leastPaidOut: amount,
-    preview: previewPosition({ price: live.price, after, rates }),
+    preview: previewPosition({ price: live.price, after, basis, rates }),
     notes: [`${shownAmount(amount, token)} goes to the wallet.`],
   };
 }

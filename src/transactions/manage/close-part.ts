@@ -47,6 +47,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
               preview: previewPosition({
                 price: live.price,
                 after: { collateral, debt },
+                basis: outcome.basis,
                 rates,
                 swap: { source: swap.quote.source, priceImpactPct: impact },
               }),

@@ -103,6 +103,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       price: live.price,
       after: { collateral: position.collateral + expectedOut, debt },
       worst: { collateral: position.collateral + worstOutput(swap), debt },
+      basis: position.basis,
       requestedLtvPct: target,
       rates,
       swap: { source: swap.quote.source, priceImpactPct },

@@ -140,6 +140,7 @@ async function manageOnce(
           },
         }),
     before: { collateral: state.position.collateral, debt: state.position.debt },
+    basisBefore: state.position.basis,
     held: { id, proxy: binding.proxy },
     chain,
     market,

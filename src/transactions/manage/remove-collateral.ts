@@ -44,6 +44,8 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     },
     context.deployment.yieldFee,
   );
+  const taken = collateralValueInLoan(amount, live.price);
+  const basis = position.basis > taken ? position.basis - taken : 0n;
   const feesOf = (kept: bigint) => contractFees('YIELD_FEE', kept, market, live.price);
   const paidOut = (kept: bigint) => collateralValueInLoan(amount - kept, live.price);
   const notesOf = (kept: bigint) => [
@@ -59,7 +61,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     swaps: [],
     fees: feesOf(fee),
     leastPaidOut: paidOut(fee),
-    ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, rates }) } : {}),
+    ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, basis, rates }) } : {}),
     notes: notesOf(fee),
     conclude: ({ received }) => {
       // The yield that it is taken of is that of the moment of the withdrawal.

@@ -77,7 +77,12 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     pays: { token, amount },
     fees: contractFees('DEPOSIT_FEE', depositFeeOf(amount, depositFee), market),
     debtChange: debt - position.debt,
-    preview: previewPosition({ price: live.price, after: { collateral: position.collateral, debt }, rates }),
+    preview: previewPosition({
+      price: live.price,
+      after: { collateral: position.collateral, debt },
+      basis: position.basis + position.debt - debt,
+      rates,
+    }),
     notes: isFull
       ? [
           ...feeNote(context, amount),
@@ -146,6 +151,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
       price: live.price,
       after: after(swap.expectedOut),
       worst: after(worstOutput(swap)),
+      basis: position.basis + position.debt - left(swap.expectedOut),
       rates,
       ...context.impactOf(swap),
     }),

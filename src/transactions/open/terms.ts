@@ -194,6 +194,7 @@ export function openTerms(input: {
       price,
       after: { collateral: expectedCollateral + expectedOut, debt: amountFlashLoan },
       worst: { collateral: netCollateral + worstOutput(leverageSwap), debt: amountFlashLoan },
+      basis: collateralValueInLoan(expectedCollateral, price),
       requestedLtvPct: targetLtvPct,
       rates,
       swap: { source: leverageSwap.quote.source, priceImpactPct: buyImpactPct(amountFlashLoan, expectedOut, price) },

@@ -14,6 +14,8 @@ export interface PositionPreviewInput {
   readonly after: PositionState;
   /** After the worst fill that the contracts accept; the same where nothing is swapped. */
   readonly worst?: PositionState;
+  /** Deposit basis after it, loan base units, where it follows from what is known. */
+  readonly basis?: bigint;
   readonly requestedLtvPct?: Decimal;
   readonly rates?: MarketRates | undefined;
   readonly swap?: { readonly source: PlannedSwap['quote']['source']; readonly priceImpactPct?: Decimal };
@@ -21,7 +23,7 @@ export interface PositionPreviewInput {
 
 /** Say what a position will be. @throws RangeError when it would have debt and no collateral value */
 export function previewPosition(input: PositionPreviewInput): PositionPreview {
-  const { price, after, worst = after, requestedLtvPct, rates, swap } = input;
+  const { price, after, worst = after, basis, requestedLtvPct, rates, swap } = input;
   const effectiveLtvPct = ltvPctOf(after, price);
   const worstLtvPct = ltvPctOf(worst, price);
   if (!effectiveLtvPct || !worstLtvPct) throw new RangeError('a position with debt needs collateral');
@@ -32,6 +34,7 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
     worstLtvPct,
     after,
     worst,
+    ...(basis === undefined ? {} : { basis }),
     ...(rates ? { rates } : {}),
     ...(apys ? { expectedLeverageApyPct: apys.after, leverageApyBeforePct: apys.before } : {}),
     ...(swap ? { swapSource: swap.source } : {}),

@@ -91,7 +91,12 @@ export function foldMeasures(
     fills[second] = { swap: (places[second] as SwapPlace).swap, received: total - entry };
   }
   const [, borrowShares = 0n, collateral = 0n] = opens ? required(row) : [];
-  const opened = opens && { id: required(positions).length - 1, borrowShares, collateral };
+  const opened = opens && {
+    id: required(positions).length - 1,
+    borrowShares,
+    collateral,
+    basis: required(positions?.at(-1)).amountDepositedInLoanToken,
+  };
   return { fills, repaid, ...(opened ? { opened } : {}) };
 
   function marketOf(market: Market) {

@@ -34,6 +34,8 @@ export interface OpenedPosition {
   readonly id: number;
   readonly collateral: bigint;
   readonly borrowShares: bigint;
+  /** Deposit basis, loan base units. */
+  readonly basis: bigint;
 }
 
 /** A wallet's positions, as far as they say where each is held and what was put in. */
@@ -80,7 +82,7 @@ function openedPosition(
     else if (eventName === 'Borrow') borrowShares += args.shares;
     else borrowShares -= args.shares;
   }
-  return { id, collateral, borrowShares };
+  return { id, collateral, borrowShares, basis: required(positions?.at(-1)).amountDepositedInLoanToken };
 }
 
 /** What of a position's debt was repaid in these logs, loan base units. */

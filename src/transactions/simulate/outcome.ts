@@ -1,4 +1,5 @@
 import { erc20Abi } from '../../abi/erc20.ts';
+import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -15,6 +16,8 @@ export interface Outcome {
   readonly fills: readonly Fill[];
   /** Base units; nothing of both = the position is gone. */
   readonly position: PositionState & { readonly id: number };
+  /** Deposit basis as the contract tells it, loan base units. */
+  readonly basis: bigint;
   /** What the wallet has more than before, base units; negative = less. */
   readonly received: { readonly loan: bigint; readonly collateral: bigint };
   /** What of the debt of the position at hand was repaid, loan base units; 0 on an open. */
@@ -45,11 +48,16 @@ const ROUTED: readonly Path[] = [
 
 /** Plan what is read of the wallet before the calls, and of wallet, position and market after them. */
 export function planOutcome({ chain, market, user, calls, held }: OutcomePlan): readonly Observation[] {
-  const { morphoBlue } = chain.contracts;
+  const { morphoBlue, flashLeverage } = chain.contracts;
   const balances = [market.loan, market.collateral].map(({ address }) =>
     readOf(address, erc20Abi, 'balanceOf', [user]),
   );
-  const position = held ? [readOf(morphoBlue, morphoBlueAbi, 'position', [market.id, held.proxy])] : [];
+  const position = held
+    ? [
+        readOf(morphoBlue, morphoBlueAbi, 'position', [market.id, held.proxy]),
+        readOf(flashLeverage, flashLeverageAbi, 'getUserLeveragePosition', [user, BigInt(held.id)]),
+      ]
+    : [];
   // One object per observation: answers are told apart by it.
   const after = [...balances.map((read) => ({ ...read })), ...planMarket(chain, market), ...position];
   return [...balances.map((read) => ({ afterCalls: 0, read })), ...after.map((read) => ({ afterCalls: calls, read }))];
@@ -88,10 +96,18 @@ export function foldOutcome(plan: OutcomePlan, simulation: Extract<Simulation, {
   return {
     fills: movements.fills,
     position: { id: position.id, collateral: position.collateral, debt: debtOf(live, position.borrowShares) },
+    basis: held
+      ? required(answers[marketEnd + 1] as PositionTerms | undefined).amountDepositedInLoanToken
+      : required(movements.opened).basis,
     received: { loan: less(loan, loanBefore), collateral: less(collateral, collateralBefore) },
     repaid: movements.repaid[0] ?? 0n,
     live,
   };
+}
+
+/** A position as the contract keeps it, as far as it is read. */
+interface PositionTerms {
+  readonly amountDepositedInLoanToken: bigint;
 }
 
 /** A position as the lending protocol tells it: supply shares, borrow shares, collateral. */
