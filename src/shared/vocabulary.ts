@@ -50,6 +50,7 @@ export const INELIGIBILITIES = [
   'catalog_mismatch',
   'position_closed',
   'position_liquidated',
+  'manual_mode',
   'nothing_to_do',
 ] as const;
 /** Where liquidity can fall short: what one market lends, or what the lending protocol holds of a token. */

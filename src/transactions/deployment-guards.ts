@@ -22,10 +22,10 @@ export function requireAgreement(
   refuseOn(standing.find(({ effect }) => effect === 'no_builds' || (addsRisk && effect === 'no_new_risk')));
 }
 
-/** Refuse to count in a token of the catalog that the chain says otherwise of. @throws NotEligibleError */
-export function requireSoundToken(chain: Chain, facts: ChainFacts, token: Address): void {
+/** Refuse to count in a token, or to call a contract, of the catalog that the chain says otherwise of. @throws NotEligibleError */
+export function requireSound(chain: Chain, facts: ChainFacts, address: Address): void {
   const { disagreements } = agreementOf(chain, facts);
-  refuseOn(disagreements.find(({ key, effect }) => key === token && effect === 'no_builds'));
+  refuseOn(disagreements.find(({ key, effect }) => key === address && effect === 'no_builds'));
 }
 
 function refuseOn(found: Disagreement | undefined): void {
@@ -59,6 +59,23 @@ export function requireOperator(chain: Chain, facts: ChainFacts, operator: Addre
 /** Whether reallocations and swaps before an open can be done at all: they go through the router. */
 export function hasOperator(chain: Chain, facts: ChainFacts): boolean {
   return isOperatorApproved(chain, contractOf(facts)?.value, chain.contracts.flashLeverageRouter) !== false;
+}
+
+/**
+ * Refuse what has to act through the contract of a position that is in manual mode: it would revert.
+ * @throws NotEligibleError
+ */
+export function requireManaged(
+  { manualMode }: { readonly manualMode?: boolean | undefined },
+  { chainId }: Pick<Chain, 'chainId'>,
+  user: Address,
+  id: number,
+): void {
+  if (manualMode !== true) return;
+  throw new NotEligibleError(
+    `Position ${id} is in manual mode: only its wallet acts through the contract that holds it, FlashLeverage can not. Send its manualModeCalls, which repay its debt and take the collateral out.`,
+    { reason: 'manual_mode', pointer: `/v1/partner/positions/${user}?chainId=${chainId}` },
+  );
 }
 
 /** Rules about the deployment that the chain is not asked about again when something is built. */

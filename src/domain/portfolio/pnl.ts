@@ -100,7 +100,8 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   const rewards = loopIncentives(input, value);
   // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
   const netValueUsd = value ? usd(positive(value.collateralValue - value.debt)) : ZERO;
-  const { yieldFee } = composed.fees;
+  // In manual mode its wallet takes it apart itself, and no fee is due.
+  const yieldFee = held.manualMode ? 0n : composed.fees.yieldFee;
   return {
     depositedUsd: usd(held.depositedAssets),
     returnedUsd: usd(held.returnedAssets),

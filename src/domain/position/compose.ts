@@ -52,6 +52,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   if (!market) {
     const message = 'Its market is not in the catalog, so its tokens are not known.';
     shown.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
+    tellManualMode(shown, held);
     return shown;
   }
   shown.collateralSymbol = market.collateral.displaySymbol;
@@ -66,6 +67,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   }
   if (!composed) {
     shown.gaps = unknownFields(VALUE_FIELDS, 'Its market has not been measured yet.');
+    tellManualMode(shown, held);
     return shown;
   }
   const value = valueHolding(held, composed, owner.block.timestamp);
@@ -135,15 +137,17 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues
   shown.netValueUsd = toFixedHalfUp(usd.net, 2);
 }
 
-/** What closing comes to. A fee that the contract does not tell is the documented one, and a gap says so. */
+/** What closing comes to: in manual mode its wallet takes it apart, and no fee is due. A fee that the contract does not tell is the documented one, and a gap says so. */
 function addClosing(
   shown: Draft,
   value: Valuation,
-  { depositedAssets }: HeldPosition,
+  { depositedAssets, manualMode }: HeldPosition,
   { market, fees, loanPrice }: PositionMarketValues,
   gaps: Gap[],
 ): void {
-  shown.closeNow = shownClosing(closingOf(value, depositedAssets, fees.yieldFee), market, loanPrice?.value.usd);
+  const yieldFee = manualMode ? 0n : fees.yieldFee;
+  shown.closeNow = shownClosing(closingOf(value, depositedAssets, yieldFee), market, loanPrice?.value.usd);
+  if (manualMode) return;
   const assumed = fees.gaps.find(({ field }) => field === 'fees.yieldFeePct');
   if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });
 }
@@ -167,6 +171,13 @@ function addManualMode(
   if (!manualMode) return;
   const { debt: debtLater } = valueHolding(held, composed, timestamp + MANUAL_AHEAD_SEC);
   shown.manual = { collateral, borrowShares, debtLater };
+}
+
+/** Manual mode does not hang on what its market is worth; the calls that end it do. */
+function tellManualMode(shown: Draft, { manualMode }: HeldPosition): void {
+  if (manualMode === undefined) return;
+  shown.manualMode = manualMode;
+  shown.gaps = shown.gaps.filter(({ field }) => field !== 'manualMode');
 }
 
 function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[]): void {

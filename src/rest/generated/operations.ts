@@ -139,6 +139,8 @@ export type Ineligibility =
   | 'catalog_mismatch'
   /** The loop belongs to an equity vault and is unwound with it. */
   | 'equity_vault'
+  /** The position is in manual mode: only its own wallet acts through the contract that holds it. */
+  | 'manual_mode'
   /** The contract is paused, or takes no new position on this market. */
   | 'market_closed'
   /** The principal token has matured. */

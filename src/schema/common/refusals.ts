@@ -275,6 +275,7 @@ const INELIGIBILITY_DESCRIPTIONS: Record<(typeof INELIGIBILITIES)[number], strin
   equity_vault: 'The loop belongs to an equity vault and is unwound with it.',
   position_closed: 'The position is closed.',
   position_liquidated: 'The position was liquidated.',
+  manual_mode: 'The position is in manual mode: only its own wallet acts through the contract that holds it.',
   nothing_to_do: 'The position is there already, or owes nothing.',
 };
 

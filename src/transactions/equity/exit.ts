@@ -5,7 +5,7 @@ import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/posit
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import { requireAgreement } from '../deployment-guards.ts';
+import { requireAgreement, requireManaged } from '../deployment-guards.ts';
 import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
@@ -103,6 +103,7 @@ export async function planExit(
     own: loopsOutsideOtherVaults(wallet, position),
     asked: request.yieldPositionIds,
   });
+  for (const loop of loops) requireManaged(loop, chain, wallet.holdings.wallet, loop.id);
   if (loops.length > 0) fresh(vault.yieldMarket);
   const { block, answers } = await deps
     .node(chain.chainId)

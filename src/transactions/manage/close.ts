@@ -68,8 +68,8 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   const feeOf = (rest: bigint) => yieldFeeOnReturn(rest, position.basis, context.deployment.yieldFee);
   const [rest, least] = [restOf(expectedOut, position.debt), restOf(worstOutput(swap), debtLater)];
   const fee = feeOf(rest);
-  const feeNotes =
-    fee === 0n ? [] : [`The contract keeps about ${shownAmount(fee, market.loan)} of the yield as its fee.`];
+  const feeNotes = (kept: bigint) =>
+    kept === 0n ? [] : [`The contract keeps about ${shownAmount(kept, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
@@ -79,13 +79,13 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
       `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(rest - fee, market.loan)} is paid out.`,
-      ...feeNotes,
+      ...feeNotes(fee),
     ],
     conclude: (outcome) => ({
       fees: contractFees('YIELD_FEE', keptOf(outcome), market),
       notes: [
         `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: outcome.received.loan })}`,
-        ...feeNotes,
+        ...feeNotes(keptOf(outcome)),
       ],
     }),
   };

@@ -1,7 +1,7 @@
 import type { Chain, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
-import { requireAgreement, requireOperator, requireSoundToken } from '../deployment-guards.ts';
+import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, ratesOf } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../guards.ts';
@@ -38,7 +38,7 @@ const VERBS: Readonly<Record<ManageAction, Verb>> = {
   borrow: borrowMore,
 };
 
-/** Pays with a token of the user's choice. */
+/** Pays with a token of the user's choice, and asks nothing of the contract that holds the position. */
 const PAID: readonly ManageAction[] = ['add_collateral', 'repay'];
 /** Takes risk back: losing a part of the equity may be better than staying. */
 const LEAVING: readonly ManageAction[] = ['close', 'repay'];
@@ -73,6 +73,9 @@ async function manageOnce(
   const { user, id, action } = input;
   const largestPct = LEAVING.includes(action) ? LARGEST_LOSS_PCT.leaving : LARGEST_LOSS_PCT.adding;
   const maxSwapLossPct = allowedLoss(input.maxSwapLossPct, largestPct);
+  const facts = deps.facts(chain.chainId);
+  // Where the contract has no code every position would seem not to exist.
+  requireSound(chain, facts, chain.contracts.flashLeverage);
   const { reader, simulator } = deps.node(chain.chainId);
   const [binding, given, vault] = await Promise.all([
     positions.bind(reader, chain, user, id),
@@ -87,7 +90,6 @@ async function manageOnce(
   }
   const { market } = binding;
   const nowMs = deps.clock.now();
-  const facts = deps.facts(chain.chainId);
   requireAgreement(chain, facts, [market], { addsRisk: ADDING_RISK.includes(action) });
   requireFresh(market, facts, deps.budgets, nowMs);
   const payToken = PAID.includes(action) ? (given ?? payTokenOf(market.loan)) : undefined;
@@ -103,6 +105,7 @@ async function manageOnce(
     if (isFirst) return manageOnce(deps, positions, input, false);
     throw new ChainReadError('implausible');
   }
+  if (!PAID.includes(action)) requireManaged(state, chain, user, id);
   const context: ManageContext = {
     ...state,
     deps,
@@ -155,7 +158,7 @@ async function manageOnce(
 
 /** @throws NotEligibleError for a token that is not what the catalog says, or one that only a router could swap which may not act */
 function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, direct: Token): void {
-  requireSoundToken(chain, facts, payToken.address);
+  requireSound(chain, facts, payToken.address);
   if (payToken.address === direct.address) return;
   const { flashLeverageRouter } = chain.contracts;
   requireOperator(chain, facts, flashLeverageRouter, `Pay with ${direct.symbol}, or try again later.`);

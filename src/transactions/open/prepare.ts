@@ -3,7 +3,7 @@ import { bufferOf, limitsOf } from '../../domain/market/statics.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { hasOperator, requireAgreement, requireOperator, requireSoundToken } from '../deployment-guards.ts';
+import { hasOperator, requireAgreement, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
 import {
@@ -92,7 +92,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   requireFresh(market, facts, deps.budgets, nowMs);
   const { reader, simulator } = deps.node(chain.chainId);
   const payToken = await deps.tokens.find(reader, chain, input.payToken);
-  requireSoundToken(chain, facts, payToken.address);
+  requireSound(chain, facts, payToken.address);
   if (payToken.address !== market.collateral.address) {
     const { flashLeverageRouter } = chain.contracts;
     requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);

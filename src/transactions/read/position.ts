@@ -1,4 +1,4 @@
-import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
+import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
@@ -36,6 +36,8 @@ export interface ManagedState {
   readonly live: LiveMarket;
   readonly deployment: Deployment;
   readonly wallet: WalletState;
+  /** Whether FlashLeverage can only add to it and repay it any more; absent = its contract does not tell. */
+  readonly manualMode?: boolean;
 }
 
 export interface PositionDirectory {
@@ -114,11 +116,12 @@ export async function readManaged(
   const { answers, block } = await reader.read([
     planPosition(chain, user, id),
     readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
+    readOf(proxy, userProxyAbi, 's_manualMode', []),
     ...marketPlan,
     ...deploymentPlan,
     ...planWallet(chain, user, payToken, spenders),
   ]);
-  const [found, held, ...rest] = answers;
+  const [found, held, manualMode, ...rest] = answers;
   const all: readonly unknown[] = rest;
   if (!found || !isAt(found, binding)) return undefined;
   const marketEnd = marketPlan.length + deploymentPlan.length;
@@ -139,6 +142,7 @@ export async function readManaged(
     live,
     deployment,
     wallet: foldWallet(payToken, spenders, all.slice(marketEnd) as (bigint | undefined)[]),
+    ...(manualMode === undefined ? {} : { manualMode }),
   };
 }
 

@@ -135,7 +135,7 @@ export const PRODUCT_REVERTS: readonly RevertReason[] = [
   proxy(
     'UserProxy: Manual Mode Enabled',
     'The position is in manual mode: FlashLeverage can do nothing with it any more.',
-    'Act on the proxy directly, from the owning wallet.',
+    'Send the manualModeCalls of the position, from the owning wallet.',
   ),
   proxy(
     'UserProxy: Not in manual Mode',

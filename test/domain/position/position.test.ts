@@ -222,6 +222,11 @@ describe('composePosition', () => {
       expect(shown).not.toHaveProperty('amountLoan');
       expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'amountLoan', reason: 'NOT_MEASURED' }));
     }
+    for (const given of [{}, { market }]) {
+      const { manualMode, gaps } = composePosition({ ...open, manualMode: true }, owner, given);
+      expect(manualMode).toBe(true);
+      expect(gaps.some(({ field }) => field === 'manualMode')).toBe(false);
+    }
   });
 
   test('behavior: what is shown adds up, and no number is in exponent form', () => {

@@ -121,6 +121,17 @@ describe('a deployment that lacks views', () => {
     await call(1, 'pause', []);
     expect(await refusal('leverage/simulate', open)).toEqual([400, 'bad_request', 'market_closed']);
   });
+
+  it('behavior: the yield fee of a close is the simulated one in costs and in words', async () => {
+    await call(1, 'updateYieldFee', [10n ** 17n]);
+    await without(1, ['s_yieldFee']);
+    await service.world.chains.on(1).moveOracle(market, '5');
+    const answer = await service.post('/v1/partner/manage/build', LEAVING[0]?.[1], PARTNER);
+    expect(answer.status, answer.text).toBe(200);
+    const { costs, instructions } = answer.body.meta;
+    const { amount, symbol } = costs.find(({ kind }: Json) => kind === 'YIELD_FEE');
+    expect(instructions).toContain(`The contract keeps about ${amount} ${symbol} of the yield as its fee.`);
+  });
 });
 
 describe('the borrow incentive of a market', () => {

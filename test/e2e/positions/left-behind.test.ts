@@ -6,7 +6,7 @@ import { flashLeverageAbi, userProxyAbi } from '../../../src/abi/flash-leverage.
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Address } from '../../../src/shared/ids.ts';
 import { DEPOSIT_QUERY, type EquityVerbs, equityVerbs } from '../../support/equity.ts';
-import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { type Partner, partnerOn } from '../leverage/support.ts';
 
 let service: TestService;
@@ -128,8 +128,11 @@ describe('a position in manual mode', () => {
 
     const close = { chainId: 1, userAddress: looper.address, id, action: 'close' };
     const refused = await service.post('/v1/partner/manage/build', close, PARTNER);
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'simulation_reverted']);
-    expect(refused.body.error.message).toContain('manual mode');
+    expect([refused.status, refused.body.error.details]).toEqual([
+      400,
+      { reason: 'manual_mode', pointer: `/v1/partner/positions/${looper.address}?chainId=1` },
+    ]);
+    expect(refused.body.error.message).toContain('manualModeCalls');
 
     const market = local.market(told.strategyId);
     const before = await partner.position(market, id);
@@ -142,6 +145,65 @@ describe('a position in manual mode', () => {
     const after = positionOf(await read(looper.address, 1), id);
     expect(after).toMatchObject({ open: false, manualMode: null });
     expect(after).not.toHaveProperty('manualModeCalls');
+  });
+
+  test('behavior: builds that act through it are refused before a venue is asked; it can still be paid into', async () => {
+    await enable(0);
+    const local = service.world.chains.on(1);
+    const { strategyId } = positionOf(await read(looper.address, 1), 0);
+    const { collateral, loan } = local.market(strategyId);
+    const reasonOf = async (action: string, more: Json = {}) => {
+      const body = { chainId: 1, userAddress: looper.address, id: 0, action, ...more };
+      const answer = await service.post('/v1/partner/manage/build', body, PARTNER);
+      return answer.body.error?.details.reason ?? answer.status;
+    };
+    expect(await reasonOf('close', { amount: '1' })).toBe('manual_mode');
+    expect(await reasonOf('remove_collateral', { amount: '1' })).toBe('manual_mode');
+    expect(await reasonOf('borrow', { amount: '1' })).toBe('manual_mode');
+    expect(await reasonOf('increase_leverage', { desiredLtv: '88' })).toBe('manual_mode');
+    expect(await reasonOf('repay', { amount: '100', payToken: loan.address })).toBe(200);
+    expect(await reasonOf('add_collateral', { amount: '1', payToken: collateral.address })).toBe(200);
+  });
+
+  test('behavior: no yield fee is told where its wallet takes it apart', async () => {
+    const local = service.world.chains.on(1);
+    await local.moveOracle(local.market(positionOf(await read(looper.address, 1), 0).strategyId), '4');
+    const before = positionOf(await read(looper.address, 1), 0).closeNow;
+    expect(Number(before.yieldFee)).toBeGreaterThan(0);
+    await enable(0);
+    const { closeNow } = positionOf(await read(looper.address, 1), 0);
+    expect(closeNow).toMatchObject({ yieldFee: '0', pnlAfterFee: closeNow.pnlBeforeFee });
+    expect(closeNow.pnlBeforeFee).toBe(before.pnlBeforeFee);
+    const ops = await service.get(`/v1/ops/portfolio/${looper.address}?chainId=1`, OPS);
+    expect(positionOf(ops.body, 0).pnl.yieldFeeUsd).toBe('0');
+  });
+
+  test('behavior: a vault with such a loop is left once its calls have ended it', async () => {
+    const { local, post } = vaults;
+    const [vault] = (await read(shareholder.address, 4663)).equityPositions;
+    const [loop] = vault.yieldLoops;
+    const contract = local.chain.contracts.flashLeverage;
+    const { userProxy } = await local.client.readContract({
+      address: contract,
+      abi: flashLeverageAbi,
+      functionName: 'getUserLeveragePosition',
+      args: [shareholder.address, BigInt(loop.id)],
+    });
+    await local.call(OWNER, contract, 'FlashLeverage', 'enableManualMode', [userProxy]);
+    const exit = { chainId: 4663, strategyId: vault.strategyId, userAddress: shareholder.address };
+    const refused = await post('/v1/partner/equity/exit/build', exit);
+    expect([refused.status, refused.body.error.details.reason]).toEqual([400, 'manual_mode']);
+    const [told] = (await read(shareholder.address, 4663)).equityPositions;
+    const { loan } = local.market(loop.strategyId);
+    await local.mint(
+      loan,
+      shareholder.address,
+      2n * BigInt(Math.ceil(Number(loop.amountLoan))) * 10n ** BigInt(loan.decimals),
+    );
+    const calls = told.yieldLoops[0].manualModeCalls;
+    expect(await vaults.sendInOrder(shareholder, calls)).toEqual(calls.map(() => true));
+    const built = await post('/v1/partner/equity/exit/build', exit);
+    expect(built.status, built.text).toBe(200);
   });
 
   test('behavior: without debt one call ends it', async () => {
@@ -159,9 +221,7 @@ describe('a position in manual mode', () => {
 
   test('behavior: ops see it; it is a gap where the contract does not tell, and nothing else is lost', async () => {
     await enable(0);
-    const ops = await service.get(`/v1/ops/portfolio/${looper.address}?chainId=1`, {
-      authorization: 'Bearer local-ops',
-    });
+    const ops = await service.get(`/v1/ops/portfolio/${looper.address}?chainId=1`, OPS);
     expect(positionOf(ops.body, 0)).toMatchObject({ manualMode: true });
     expect(ops.body.leftAuthorizations).toEqual([]);
     const implementation = await partner.client.readContract({

@@ -274,6 +274,12 @@ describe('positions on what the chain says otherwise', () => {
     expect(await refused('manage/build', close)).toEqual([400, 'catalog_mismatch', 'catalog_mismatch']);
   });
 
+  it('error: a contract without code is told as such, and not as a position that does not exist', async () => {
+    await on(1).client.setCode({ address: flashLeverage(), bytecode: '0x' });
+    await service.refresh('deployment:1');
+    expect(await refused('manage/build', close)).toEqual([400, 'catalog_mismatch', 'catalog_mismatch']);
+  });
+
   it('behavior: what takes risk back goes on where the kind of market differs, what adds it does not', async () => {
     await answering(on(1), flashLeverage(), { 's_isCorrelated(bytes32)': numberToHex(0n, { size: 32 }) });
     await service.refresh('deployment:1');

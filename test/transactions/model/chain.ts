@@ -82,6 +82,7 @@ export function modelChain(input: ModelChainInput) {
       case 'isSupportedMarket':
         return true;
       case 'paused':
+      case 's_manualMode':
       case 'isAuthorized':
         return false;
       case 's_user':
