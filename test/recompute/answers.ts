@@ -75,11 +75,17 @@ function feeNumbers({ fees }: ExpectedMarket): Json {
   return { yieldFeePct: yieldPct.toFixed(), depositFeePct: depositPct.toFixed(), freshness: stale(BUDGETS.deployment) };
 }
 
+/** What the contract says of itself, where the position stands. */
+function deploymentNumbers({ buffer }: ExpectedMarket): Json {
+  return { liquidationBufferPct: buffer.toFixed(), freshness: stale(BUDGETS.deployment) };
+}
+
 export function loopNumbers(market: ExpectedMarket, exit: ExpectedExit, nowMs: number): Json {
   const shared = marketNumbers(market, exit, nowMs);
   return {
     ...shared,
     fees: feeNumbers(market),
+    deployment: deploymentNumbers(market),
     noSwapRoute: !exit.hasRoute,
     collateralApyPct: shown(market.ownApy),
     collateralApySource: market.yieldSource,
@@ -118,6 +124,7 @@ export function vaultNumbers(
   return {
     ...shared,
     fees: feeNumbers(leg),
+    deployment: deploymentNumbers(leg),
     collateralApyPct: shown(legApy),
     yieldSustainabilityPct: shownMeans(leg.leverageMeans),
     historicalLeverageApyPct: shownMeans(netMeans),
@@ -187,6 +194,7 @@ export function appNumbers(market: ExpectedMarket, exit: ExpectedExit | undefine
       depositFeePct: bn(market.fees.depositPct),
       freshness: stale(BUDGETS.deployment),
     },
+    deployment: market.market.kind === 'loop' ? deploymentNumbers(market) : undefined,
     supplyUsd: bn(market.supplyUsd),
     liquidityUsd: bn(market.liquidityUsd),
     publicAllocatorLiquidityUsd: market.withShared && bn(market.withShared),

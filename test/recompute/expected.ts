@@ -149,6 +149,7 @@ export async function expectedMarket(sources: Sources, market: CatalogMarket, en
     borrowIncentive,
     collateralIncentive,
     liquidation,
+    buffer,
     fees,
     max,
     safe,
