@@ -30,6 +30,11 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     notes: [
       `It sells ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: it is not known before it is done.`,
+      ...(context.deployment.yieldFee === 0n
+        ? []
+        : [
+            `Nor is the yield fee of a part: it is at most ${formatUnitsPlain(context.deployment.yieldFee, 16)} % of what is left of the proceeds.`,
+          ]),
     ],
     explain: (error) => explained(context, amount, error),
     conclude: (outcome: Outcome) => {

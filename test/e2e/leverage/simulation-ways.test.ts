@@ -262,6 +262,13 @@ describe('on nodes that can try nothing out', () => {
     },
   );
 
+  it('behavior: the yield fee of a part is told as unknown, not as nothing', async () => {
+    const body = { chainId: 1, userAddress: user, id: ids.get(1), action: 'close', amount: '100', slippage: 0.01 };
+    const { meta } = await partner(1).build(MANAGE, { ...body, allowUnsimulated: true });
+    expect(meta.costs.map(({ kind }: Json) => kind)).not.toContain('YIELD_FEE');
+    expect(meta.instructions).toContain('Nor is the yield fee of a part: it is at most 5 % of what is left');
+  });
+
   it('behavior: GraphQL has the flag and the typed issue, and the gas is not known', async () => {
     const query = `query($input: ManagePositionInput!) { managePosition(input: $input) { ... on TransactionPlan {
       simulatedGas issues { kind message } received { amount } } } }`;
