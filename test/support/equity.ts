@@ -48,7 +48,7 @@ export const REFUSED = /* GraphQL */ `
 const PREVIEW = /* GraphQL */ `
   depositAmount netApyPct netApyBeforePct slippage
   stock { symbol priceUsd expectedReceived minReceived requestedLtvPct ltvPct maxLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowUsdg borrowApyPct borrowApyBeforePct swapSource priceImpactPct }
-  yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan leverageApyPct leverageApyBeforePct swapSource priceImpactPct }
+  yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct }
   fees { stockLegBps yieldLegBps estimatedFeeUsd }
 `;
 export const PREVIEW_QUERY = `query($input: EquityPreviewInput!) { equityPreview(input: $input) { __typename ... on EquityPreview { note slippage preview { ${PREVIEW} } } ${REFUSED} } }`;

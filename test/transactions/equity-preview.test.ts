@@ -71,6 +71,7 @@ describe('previewDeposit', () => {
           "amountFlashLoan": "93180.779549",
           "collateralIn": "9409.723713",
           "collateralSymbol": "syrupUSDG",
+          "depositBasis": "9880.209898",
           "leverage": "10.5",
           "leverageApyAfterPct": "26.77",
           "leverageApyBeforePct": "27.72",

@@ -47,6 +47,7 @@ export const depositPreview = z
         ltvPct: pct('LTV after the expected fill.'),
         liquidationLtvPct: pct('LTV at which the loop can be liquidated.'),
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
+        depositBasis: tokens('Deposit basis of the loop: what the yield fee is counted from when it is closed.'),
         leverageApyPct: pct(
           'APY at that leverage once this deposit has borrowed, signed: its flash loan raises the rate it pays. A borrow incentive counts as it is paid now.',
         ),

@@ -141,6 +141,11 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg']>('EquityYieldLe
       type: 'Decimal',
       description: 'Its flash loan, which becomes its debt, whole deposit tokens.',
     }),
+    depositBasis: t.expose('depositBasis', {
+      type: 'Decimal',
+      description:
+        'Deposit basis of the loop: what the yield fee is counted from when it is closed, whole deposit tokens.',
+    }),
     leverageApyPct: t.expose('leverageApyPct', {
       type: 'Decimal',
       description:

@@ -89,6 +89,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       ltvPct: formatPct(legLtvPct),
       liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
       amountFlashLoan: usdg(input.amountFlashLoan),
+      depositBasis: usdg(collateralValueInLoan(zapped(input), prices.yield)),
       leverageApyPct: formatPct(leg.after),
       leverageApyBeforePct: formatPct(leg.before),
       leverageApyAfterPct: formatPct(leg.after),
@@ -142,9 +143,14 @@ export function priceDropPct(ltvPct: Decimal, liquidationLtvPct: Decimal): Decim
   return HUNDRED.minus(ltvPct.div(liquidationLtvPct).times(HUNDRED));
 }
 
-function yieldLtvPct({ swaps, amountFlashLoan, prices, depositFee }: PreviewInput): Decimal {
-  const { zap, leverage } = swaps;
-  const collateral = zap.expectedOut - depositFeeOf(zap.expectedOut, depositFee) + leverage.expectedOut;
+/** What the loop is opened with: the collateral that was bought, without the deposit fee. */
+function zapped({ swaps: { zap }, depositFee }: PreviewInput): bigint {
+  return zap.expectedOut - depositFeeOf(zap.expectedOut, depositFee);
+}
+
+function yieldLtvPct(input: PreviewInput): Decimal {
+  const { swaps, amountFlashLoan, prices } = input;
+  const collateral = zapped(input) + swaps.leverage.expectedOut;
   return ltvOf(amountFlashLoan, collateralValueInLoan(collateral, prices.yield));
 }
 

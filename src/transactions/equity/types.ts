@@ -118,6 +118,8 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     readonly ltvPct: string;
     readonly liquidationLtvPct: string;
     readonly amountFlashLoan: string;
+    /** Of the loop, whole deposit tokens. */
+    readonly depositBasis: string;
     /** Once this deposit has borrowed: its own flash loan raises the rate it pays. `…BeforePct` is at the rates of now. */
     readonly leverageApyPct: string;
     readonly leverageApyBeforePct: string;

@@ -1,4 +1,4 @@
-import { encodeAbiParameters, keccak256, numberToHex, pad } from 'viem';
+import { encodeAbiParameters, formatUnits, keccak256, numberToHex, pad } from 'viem';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TREASURY, untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { erc20Abi } from '../../../src/abi/erc20.ts';
@@ -315,7 +315,8 @@ it('behavior: the deposit fee of a yield market counts in a vault deposit, and i
   const chain = partnerOn(service, 4663, account as NonNullable<typeof account>);
   const id = await chain.nextId();
   await vaults.sendAtomically(user, calls);
-  const { ltvPct } = await chain.position(spy.yieldMarket, id);
+  const { ltvPct, basis } = await chain.position(spy.yieldMarket, id);
+  expect(formatUnits(basis, spy.depositToken.decimals)).toBe(preview.yieldLeg.depositBasis);
   expect(ltvPct.minus(preview.yieldLeg.ltvPct).abs().toNumber()).toBeLessThan(0.02);
   expect((await held()) - before).toBe(told(costs, 'DEPOSIT_FEE', spy.yieldMarket.collateral));
 });

@@ -43,6 +43,8 @@ export interface OnChain {
   readonly collateral: bigint;
   readonly debt: bigint;
   readonly ltvPct: Decimal;
+  /** Deposit basis as the contract keeps it, loan base units. */
+  readonly basis: bigint;
 }
 
 /** A partner with a wallet: asks the service, signs with its own key, looks at the chain itself. */
@@ -94,7 +96,11 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
         irm: market.irm,
         lltv: market.lltv,
       };
-      const { open, userProxy } = await client.readContract({
+      const {
+        open,
+        userProxy,
+        amountDepositedInLoanToken: basis,
+      } = await client.readContract({
         ...read,
         functionName: 'getUserLeveragePosition',
         args: [account.address, BigInt(id)],
@@ -113,7 +119,7 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
       const price = await client.readContract({ address: market.oracle, abi: oracleAbi, functionName: 'price' });
       const value = (collateral * price) / 10n ** 36n;
       const ltvPct = value === 0n ? new Decimal(0) : new Decimal(debt.toString()).times(100).div(value.toString());
-      return { open, collateral, debt, ltvPct };
+      return { open, collateral, debt, ltvPct, basis };
     },
     async nextId() {
       const positions = await client.readContract({
