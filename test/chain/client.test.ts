@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChainClient, type ChainClientHooks, createChainClient } from '../../src/chain/rpc/client.ts';
-import { ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
+import { BlockMissingError, ChainReadError, toChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Timers } from '../../src/shared/timers.ts';
 
 interface Asked {
@@ -23,8 +23,7 @@ let headers: IncomingMessage['headers'];
 let respond: (body: Asked | Asked[], response: ServerResponse) => void;
 
 const echo = ({ id, params }: Asked) => ({ jsonrpc: '2.0', id, result: params[0].data });
-const send = (response: ServerResponse, value: unknown) =>
-  response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+const send = (response: ServerResponse, value: unknown) => response.end(JSON.stringify(value));
 
 beforeEach(async () => {
   bodies = [];
@@ -47,10 +46,12 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-function client(options: { batchSize?: number; login?: string; hooks?: ChainClientHooks } = {}): ChainClient {
-  const { batchSize = 500, login = '', hooks = {} } = options;
+function client(
+  options: { batchSize?: number; retryCount?: number; login?: string; hooks?: ChainClientHooks } = {},
+): ChainClient {
+  const { batchSize = 500, retryCount = 0, login = '', hooks = {} } = options;
   const rpcUrl = `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return createChainClient({ chainId: 1, rpcUrl, retryCount: 0, batchSize }, hooks);
+  return createChainClient({ chainId: 1, rpcUrl, retryCount, batchSize }, hooks);
 }
 
 function call(of: ChainClient, data: `0x${string}`, signal?: AbortSignal): Promise<string> {
@@ -189,6 +190,40 @@ describe('createChainClient', () => {
     const chain = client();
     const data = ['0x0a', '0x0b', '0x0c'] as const;
     expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
+  });
+
+  test('behavior: a node that asks for an hour of patience holds up nothing', async () => {
+    respond = (_body, response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
+    const error = await call(client({ retryCount: 1 }), '0x0a').catch((thrown: unknown) => toChainReadError(thrown));
+    expect(error).toMatchObject({ reason: 'rate_limited', retryAfterSec: 300 });
+    expect(bodies).toHaveLength(2);
+  });
+
+  test.each([
+    [429, { code: 429, message: 'compute units' }],
+    [429, { code: -32007, message: '50/second request limit reached' }],
+    [429, { code: -32000, message: 'no' }],
+    [200, { code: 429, message: 'compute units' }],
+    [200, { code: -32007, message: '50/second request limit reached' }],
+    [200, { code: -32005, message: 'limit' }],
+  ])('error: ChainReadError rate_limited for status %i with %j', async (status, error) => {
+    respond = (_body, response) => send(response.writeHead(status), { jsonrpc: '2.0', id: 1, error });
+    expect(await reasonOf(call(client(), '0x0a'))).toBe('rate_limited');
+  });
+
+  test.each([
+    [-32000, 'header not found'],
+    [-32000, 'header for hash not found'],
+    [-32000, 'hash is not currently canonical'],
+    [-32000, '4294967295 could not be found'],
+    [-32603, 'upstream does not have the requested block yet'],
+    [-32002, 'No state available for block 0x5b1a'],
+    [-32001, 'nothing to be said'],
+    [-32001, 'block not found: hash 0x5b1a'],
+  ])('error: BlockMissingError for %i %s', async (code, message) => {
+    respond = (body, response) => send(response, { jsonrpc: '2.0', id: (body as Asked).id, error: { code, message } });
+    const error = await call(client(), '0x0a').catch((thrown: unknown) => toChainReadError(thrown));
+    expect(error).toBeInstanceOf(BlockMissingError);
   });
 
   test('error: ChainReadError malformed for an answer that is cut, unreachable for one that breaks off', async () => {

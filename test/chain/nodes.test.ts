@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Anvil, startAnvil } from '../../devnet/chain/anvil.ts';
 import type { Reading } from '../../src/chain/reading.ts';
 import { callAt } from '../../src/chain/rpc/call.ts';
+import type { NodeCapabilities } from '../../src/chain/rpc/capabilities.ts';
 import { type ChainNodes, createChainNodes } from '../../src/chain/rpc/nodes.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { type RpcProxy, startRpcProxy } from '../support/process/rpc-proxy.ts';
@@ -11,6 +12,7 @@ import { CAPABLE } from './fixed-node.ts';
 const START_SEC = 1_700_000_000;
 const BLOCK_SEC = 12;
 const BLOCKS = 20;
+const PROBED: NodeCapabilities = { ...CAPABLE, blockHash: 'works' };
 /** NUMBER PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
 const NUMBER: Hex = '0x435f5260205ff3';
 
@@ -53,7 +55,7 @@ async function rpc(method: string, params: readonly unknown[]): Promise<unknown>
   return result;
 }
 
-function nodesAt(urls: readonly string[]): ChainNodes {
+function nodesAt(urls: readonly string[], found = () => PROBED): ChainNodes {
   return createChainNodes({
     chainId: 1,
     urls,
@@ -66,7 +68,7 @@ function nodesAt(urls: readonly string[]): ChainNodes {
       for (const { method, params } of sent) asked.push({ node, method, at: params.at(-1) });
       return fetch(input, init);
     },
-    probe: async () => ({ ...CAPABLE, blockHash: 'works' }),
+    probe: async () => found(),
   });
 }
 
@@ -210,6 +212,101 @@ describe('createChainNodes', () => {
     a.set({ kind: 'down' });
     b.set({ kind: 'status', status: 500 });
     await expect(nodes.read(numberAt)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+describe('probes', () => {
+  /** How often each node was probed, and what it can do. */
+  let probes: number;
+  let can: NodeCapabilities;
+  const found = () => {
+    probes += 1;
+    return can;
+  };
+  beforeEach(() => {
+    probes = 0;
+    can = PROBED;
+  });
+  const readTwice = async (of: ChainNodes) => {
+    for (let i = 0; i < 2; i += 1) await of.read(async () => {}).catch(() => {});
+  };
+
+  it('behavior: a node that failed is probed again after a minute, once', async () => {
+    const one = nodesAt([a.url], found);
+    await one.read(numberAt);
+    a.set({ kind: 'down' });
+    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable' });
+    a.set({ kind: 'pass' });
+    can = { ...PROBED, simulateV1: 'missing' };
+    nowMs += 59_999;
+    await readTwice(one);
+    expect(probes).toBe(1);
+    nowMs += 1;
+    await readTwice(one);
+    await settled(() => one.status()[0]?.capabilities?.simulateV1 === 'missing');
+    nowMs += 3_600_000;
+    await readTwice(one);
+    expect(probes).toBe(2);
+  });
+
+  it.each<[string, number, Partial<NodeCapabilities>]>([
+    ['did not say which chain it is of', 10_000, { chainId: null }],
+    ['did not say whether it takes hashes', 10_000, { blockHash: 'unknown' }],
+    ['did not answer a simulation', 10_000, { simulateV1: 'unknown' }],
+    ['was of another chain', 60_000, { chainId: 5 }],
+    ['failed at a simulation', 300_000, { simulateV1: 'broken' }],
+  ])('behavior: a node that %s is probed again after %i ms', async (_what, waitMs, lacking) => {
+    can = { ...PROBED, ...lacking };
+    const one = nodesAt([a.url], found);
+    await readTwice(one);
+    nowMs += waitMs - 1;
+    await readTwice(one);
+    expect(probes).toBe(1);
+    can = PROBED;
+    nowMs += 1;
+    await readTwice(one);
+    await settled(() => one.status()[0]?.capabilities === PROBED);
+    expect(await one.read(numberAt)).toBe(BigInt(BLOCKS));
+    expect([probes, one.status()[0]?.status]).toEqual([2, 'ok']);
+  });
+
+  it('behavior: what failed although its probe passed is not believed for five minutes, also where the node fails meanwhile', async () => {
+    const one = nodesAt([a.url], found);
+    await one.read(async (reading) => reading.distrust('simulateV1'));
+    a.set({ kind: 'down' });
+    await expect(one.read(numberAt)).rejects.toMatchObject({ reason: 'unreachable' });
+    a.set({ kind: 'pass' });
+    nowMs += 299_999;
+    await readTwice(one);
+    expect([probes, one.status()[0]?.capabilities?.simulateV1]).toEqual([1, 'broken']);
+    nowMs += 1;
+    await readTwice(one);
+    await settled(() => one.status()[0]?.capabilities?.simulateV1 === 'works');
+    expect(probes).toBe(2);
+  });
+
+  it('behavior: a node that answers again is not told as failing, although no reading is given to it', async () => {
+    b.set({ kind: 'hang' });
+    const both = nodesAt([a.url, b.url], found);
+    await both.probe();
+    await both.read(numberAt);
+    await settled(() => both.status()[1]?.status === 'failing');
+    b.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 10) });
+    nowMs += 60_000;
+    await both.read(numberAt);
+    await settled(() => both.status()[1]?.status === 'behind');
+  });
+
+  it('behavior: work that was begun together stays together when its node goes away', async () => {
+    const session = nodes.session();
+    const { toldBy } = await session.run(async ({ block }) => block);
+    (toldBy === 1 ? a : b).set({ kind: 'down' });
+    const work = async (reading: Reading) => {
+      await numberAt(reading);
+      return reading;
+    };
+    const readings = await Promise.all([1, 2, 3].map(() => session.run(work)));
+    expect(new Set(readings).size).toBe(1);
   });
 });
 

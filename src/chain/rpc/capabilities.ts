@@ -1,6 +1,7 @@
 import { type Hex, isHex, numberToHex } from 'viem';
 import { NODE_PROBE_CODE } from '../../abi/generated/node-probe.ts';
 import type { Address } from '../../shared/ids.ts';
+import { LIMIT_CODES } from './errors.ts';
 
 export interface RpcCall {
   readonly method: string;
@@ -176,14 +177,11 @@ function call(send: SendRpc, params: object, block: unknown, overrides?: object)
 async function ask(send: SendRpc, request: RpcCall): Promise<RpcAnswer | undefined> {
   try {
     const [answer] = await send([request]);
-    return answer?.error && LIMITED.includes(answer.error.code) ? undefined : answer;
+    return answer?.error && LIMIT_CODES.includes(answer.error.code) ? undefined : answer;
   } catch {
     return undefined;
   }
 }
-
-/** Too many requests, as providers say it. */
-const LIMITED: readonly number[] = [-32005, 429];
 
 function chainIdOf(answer: RpcAnswer | undefined): number | null {
   const id = answer?.result;

@@ -1,6 +1,7 @@
-import { BaseError, HttpRequestError, LimitExceededRpcError, RpcRequestError, TimeoutError } from 'viem';
+import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
 import type { FailureReason } from '../../domain/facts.ts';
 import { UpstreamUnavailableError } from '../../shared/errors.ts';
+import { RefusedError } from './rpc-fetch.ts';
 
 /** Public name of the chain among the sources of facts. */
 export const CHAIN_SOURCE = 'chain';
@@ -22,10 +23,15 @@ export class BlockMissingError extends ChainReadError {
   }
 }
 
-/** What nodes say of a block that they do not have, or whose state they have dropped: EIP-1474's code, and the words of geth, Nethermind, Erigon and Nitro. */
+/**
+ * What nodes say of a block that they do not have, or whose state they have dropped: EIP-1474's code, and the words of geth (other
+ * ones for a block named by its hash), Nethermind, Erigon, Reth, Nitro and a balancer before several.
+ */
 const RESOURCE_NOT_FOUND = -32001;
 const NO_BLOCK =
-  /header not found|block .{0,80}not found|unknown block|could not find block|not canonical|missing trie node|state .{0,80}(not available|pruned)/i;
+  /header (for hash )?not found|missing header|block .{0,80}not found|unknown block|could not find block|(block|header|0x[0-9a-f]{64}|\d+) could not be found|not (currently )?canonical|does not have the requested block|missing trie node|no state available|state .{0,80}(not available|pruned)/i;
+/** Too many requests, as providers say it in an answer of JSON-RPC: EIP-1474, Alchemy, QuickNode. */
+export const LIMIT_CODES: readonly number[] = [-32005, 429, -32007];
 
 /** Turn whatever a request threw into a `ChainReadError`. An abort is rethrown as it is. */
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
@@ -35,14 +41,14 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
   const status = error.walk((cause) => cause instanceof HttpRequestError);
   if (status instanceof HttpRequestError) {
     if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
-    return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.headers));
+    return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
   }
   const said = error.walk((cause) => cause instanceof RpcRequestError);
   if (said instanceof RpcRequestError && (said.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(said.details))) {
     return new BlockMissingError();
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
-  if (error.walk((cause) => cause instanceof LimitExceededRpcError)) return new ChainReadError('rate_limited');
+  if (said instanceof RpcRequestError && LIMIT_CODES.includes(said.code)) return new ChainReadError('rate_limited');
   if (said) return new ChainReadError('server_error');
   return new ChainReadError('malformed');
 }
@@ -54,7 +60,7 @@ function reasonOfStatus(status: number | undefined): FailureReason {
   return status >= 400 ? 'rejected' : 'malformed';
 }
 
-function retryAfterOf(headers: Headers | undefined): number | undefined {
-  const value = headers?.get('retry-after');
+function retryAfterOf(cause: unknown): number | undefined {
+  const value = cause instanceof RefusedError ? cause.retryAfter : null;
   return value && /^\d{1,5}$/.test(value) ? Number(value) : undefined;
 }

@@ -43,6 +43,8 @@ export interface Node {
   isResting(): boolean;
   /** Ask it for its newest block. @throws ChainReadError */
   ask(timeoutMs: number, options?: ReadOptions): Promise<NamedBlock>;
+  /** Find out again what it can do, in the background, when that is due. */
+  refresh(): void;
   /** Begin a reading of a block on it; waits for its first probe. @throws ChainReadError when it is of another chain */
   readingOf(block: NamedBlock, timeoutMs: number): Promise<Reading>;
   /** Note what became of a reading on it. */
@@ -79,6 +81,7 @@ export function createNode(deps: NodeDeps): Node {
   let known: NodeCapabilities | undefined;
   let probing: Promise<NodeCapabilities> | undefined;
   let probeDueMs = 0;
+  let trustAgainMs = 0;
 
   const isOther = () => typeof known?.chainId === 'number' && known.chainId !== chainId;
   const batchSize = () => known?.batchSize ?? UNKNOWN_BATCH;
@@ -101,8 +104,12 @@ export function createNode(deps: NodeDeps): Node {
       if (!isEqual(known, found)) logger.info({ ...about, ...printable(found) }, 'node probed');
       known = found;
     }
-    // What was not answered is asked again soon: the next reading does it.
-    probeDueMs = isAnswered(found) ? Number.POSITIVE_INFINITY : clock.now() + REST_MS;
+    if (isAnswered(found) && isFailing && !isOther()) {
+      logger.info(about, 'node answers again');
+      isFailing = false;
+    }
+    const againMs = probeAgainMs(found, isOther());
+    probeDueMs = againMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + againMs;
     return known;
   };
 
@@ -127,9 +134,11 @@ export function createNode(deps: NodeDeps): Node {
       if (!options?.signal) begun.set(timeoutMs, answer);
       return answer;
     },
+    refresh() {
+      if (known && !probing && clock.now() >= probeDueMs) void probe();
+    },
     async readingOf(block, timeoutMs) {
       if (!known) await probe();
-      else if (clock.now() >= probeDueMs) void probe();
       const capabilities = known as NodeCapabilities;
       if (isOther()) throw new ChainReadError('implausible');
       return {
@@ -141,7 +150,8 @@ export function createNode(deps: NodeDeps): Node {
         distrust(method) {
           if (known?.[method] !== 'works') return;
           known = { ...known, [method]: 'broken' };
-          probeDueMs = clock.now() + DISTRUST_MS;
+          trustAgainMs = clock.now() + DISTRUST_MS;
+          probeDueMs = trustAgainMs;
           logger.warn({ ...about, method }, 'node fails at what its probe passed');
         },
       };
@@ -154,7 +164,7 @@ export function createNode(deps: NodeDeps): Node {
       if (!isFailing) logger.warn({ ...about, reason }, 'node fails');
       isFailing = true;
       lastFailure = { reason, atMs: clock.now() };
-      probeDueMs = Math.min(probeDueMs, clock.now() + PROBE_AGAIN_MS);
+      probeDueMs = Math.min(probeDueMs, Math.max(trustAgainMs, clock.now() + PROBE_AGAIN_MS));
     },
     compared(behind) {
       if (behind !== isBehind) logger.warn(about, behind ? 'node is behind the others' : 'node is no longer behind');
@@ -172,8 +182,16 @@ export function createNode(deps: NodeDeps): Node {
 }
 
 /** Whether a probe has said what readings and simulations go by. */
-function isAnswered({ batchSize, simulateV1, stateOverrides }: NodeCapabilities): boolean {
-  return batchSize !== null && simulateV1 !== 'unknown' && stateOverrides !== 'unknown';
+function isAnswered({ chainId, batchSize, simulateV1, stateOverrides, blockHash }: NodeCapabilities): boolean {
+  return chainId !== null && batchSize !== null && ![simulateV1, stateOverrides, blockHash].includes('unknown');
+}
+
+/** When to probe again without a failure: soon what was not answered, later what may have failed for a moment; `undefined` = never. */
+function probeAgainMs(found: NodeCapabilities, isOther: boolean): number | undefined {
+  if (!isAnswered(found)) return REST_MS;
+  if (isOther) return PROBE_AGAIN_MS;
+  const isBroken = [found.simulateV1, found.stateOverrides, found.blockHash].includes('broken');
+  return isBroken ? DISTRUST_MS : undefined;
 }
 
 /** Capabilities as JSON has them. */

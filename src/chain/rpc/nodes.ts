@@ -112,14 +112,17 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
     return {
       async run(work, options) {
-        const first = await (opened ?? open([], options));
+        const opening = opened ?? open([], options);
+        const first = await opening;
         try {
           return await attempt(first, work);
         } catch (error) {
           const isAlone = nodes.length === 1;
           // Behind the address of one node there may be several: the same one is asked for a block that it has.
           if (!isNodes(error) || (isAlone && !(error instanceof BlockMissingError && !block))) throw error;
-          const second = await open(isAlone ? [] : [first.node], options);
+          // Other work of this session may have left the node already: all of it stays together.
+          const moved = opened === opening ? undefined : opened;
+          const second = await (moved ?? open(isAlone ? [] : [first.node], options));
           return attempt(second, work);
         }
       },
@@ -144,6 +147,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     patienceMs: number,
     options?: ReadOptions,
   ): Promise<Opened> {
+    for (const node of nodes) node.refresh();
     const candidates = candidatesOf(left, wish.prefers);
     const others = (asked: readonly Node[], error: unknown): Promise<Opened> => {
       const rest = left.filter((node) => !asked.includes(node));

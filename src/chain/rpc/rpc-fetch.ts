@@ -9,6 +9,17 @@ export interface RpcFetchDeps {
   readonly maxResponseBytes: number;
 }
 
+/** Why an HTTP answer was no answer: what the node said of when to ask again. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly retryAfter: string | null;
+
+  constructor(details: string, retryAfter: string | null) {
+    super(details);
+    this.retryAfter = retryAfter;
+  }
+}
+
 export type RpcFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 interface RpcRequest {
@@ -34,12 +45,19 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
     try {
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
       const response = await send(input, { ...init, body, signal });
+      // Without the headers: viem would wait as long as a Retry-After says before its next try, an hour where it says an hour.
       const refuse = (details: string) =>
-        new HttpRequestError({ url: String(input), status: response.status, headers: response.headers, details });
+        new HttpRequestError({
+          url: String(input),
+          status: response.status,
+          details,
+          cause: new RefusedError(details, response.headers.get('retry-after')),
+        });
       const answered = parsed(await textOf(response, maxResponseBytes, refuse));
       const error = Array.isArray(answered) && answered.length === 1 ? answered[0] : answered;
-      // An error page is no JSON; the status says what there is to say.
-      if (!response.ok && !isRpcError(error)) throw refuse(response.statusText);
+      // An error page is no JSON, and providers give limits codes of their own; the status says what there is to say.
+      if (response.status === TOO_MANY_REQUESTS || (!response.ok && !isRpcError(error)))
+        throw refuse(response.statusText);
       const answers = isRpcError(error)
         ? requests.map(({ id }) => ({ ...error, id }))
         : inOrder([answered].flat(), requests, refuse);
@@ -49,6 +67,8 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
     }
   };
 }
+
+const TOO_MANY_REQUESTS = 429;
 
 type Refuse = (details: string) => HttpRequestError;
 
