@@ -7,7 +7,6 @@ import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plan
 import { foldFeedDates, foldOracles, type OracleReading, planFeedDates, planOracles } from './plans/oracles.ts';
 import type { ReadAt } from './read-at.ts';
 import type { Reading } from './reading.ts';
-import { ChainReadError } from './rpc/errors.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
 export interface LendingReading {
@@ -53,8 +52,7 @@ export function createMarketReading(
     const feeds = [...new Set([...told.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
     const rates = planBorrowRates(markets, stored);
     const plan = [...rates, ...planFeedDates(feeds)];
-    const second = plan.length === 0 ? { block, results: [] } : await readAt(reading, plan, isolated);
-    requireSameBlock(block, second.block);
+    const second = plan.length === 0 ? { results: [] } : await readAt(reading, plan, isolated);
     await letOthersRun();
     const dates = foldFeedDates(feeds, second.results.slice(rates.length), block);
     const states = foldBorrowRates(stored, second.results);
@@ -76,7 +74,6 @@ export function createMarketReading(
     const oracle = new Map(first.oracle);
     for (let from = MARKETS_PER_PAGE; from < markets.length; from += MARKETS_PER_PAGE) {
       const page = await readPage(reading, markets.slice(from, from + MARKETS_PER_PAGE), options);
-      requireSameBlock(first.block, page.block);
       lending.push(...page.lending);
       // Asked on two pages, it may have answered on one of them only.
       for (const [address, price] of page.oracle) if (!oracle.get(address)?.ok) oracle.set(address, price);
@@ -86,8 +83,3 @@ export function createMarketReading(
 }
 
 const MALFORMED = { ok: false, reason: 'malformed' } as const;
-
-/** The same number with another time is another block: the chain was reorganized between the requests. */
-function requireSameBlock(one: BlockRef, other: BlockRef): void {
-  if (one.timestamp !== other.timestamp) throw new ChainReadError('implausible');
-}

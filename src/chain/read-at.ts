@@ -7,7 +7,7 @@ import { requireBlockTime } from './block-time.ts';
 import { MAX_GAS, multicallsOf, sendingsOf } from './chunks.ts';
 import type { Reading } from './reading.ts';
 import { callAt } from './rpc/call.ts';
-import { ChainReadError } from './rpc/errors.ts';
+import { BlockMissingError, ChainReadError } from './rpc/errors.ts';
 import type { BlockRef, Call, CallResult, ReadOptions } from './types.ts';
 
 export interface ReadAtDeps {
@@ -85,8 +85,9 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
     for (const answer of answers) {
       if (answer.error) continue;
       timestamp ??= answer.timestamp;
+      if (answer.chainId !== BigInt(chainId)) throw new ChainReadError('implausible');
       // The same number with another time is another block: the chain was reorganized between the calls.
-      if (answer.chainId !== BigInt(chainId) || answer.timestamp !== timestamp) throw new ChainReadError('implausible');
+      if (answer.timestamp !== timestamp) throw new BlockMissingError('implausible');
     }
     return {
       rows: answers.flatMap(({ rows }) => rows),
@@ -112,7 +113,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
       // Nothing at all is the node, and no call's fault.
       if (retried.timestamp === undefined) break;
       if (round.timestamp !== undefined && retried.timestamp !== round.timestamp)
-        throw new ChainReadError('implausible');
+        throw new BlockMissingError('implausible');
       const rows = [...round.rows];
       for (const [i, row] of (together === 1 ? blameAlone(retried.rows) : retried.rows).entries()) {
         rows[again[i] ?? 0] = row;
@@ -126,6 +127,8 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
     const first = await ask(reading, multicallsOf(plan, gasOf(reading)), options);
     const round = options.isolate && plan.length > 1 ? await isolate(reading, plan, first, options) : first;
     if (round.timestamp === undefined) throw round.error ?? new ChainReadError('malformed');
+    // What was named by its number is another block by now, or the node takes no notice of what was named.
+    if (!options.finalized && round.timestamp !== reading.block.timestamp) throw new BlockMissingError('implausible');
     return {
       block: { number: reading.block.number, timestamp: requireBlockTime(round.timestamp, clock) },
       results: round.rows.map(({ result }) => result),

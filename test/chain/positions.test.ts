@@ -66,7 +66,7 @@ describe('readHoldings', () => {
   });
 
   test('behavior: at a block that is known already, one request less', async () => {
-    await world.reader.readHoldings(populate(3, 2), { block: blockOf({ blockNumber: 90n, timestamp: 1n }) });
+    await world.reader.readHoldings(populate(3, 2), { block: blockOf({ ...world.node, blockNumber: 90n }) });
     expect(world.requests).toBe(2);
     expect([...world.node.blocks]).toEqual([numberToHex(90n)]);
   });

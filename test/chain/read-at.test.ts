@@ -92,6 +92,28 @@ describe('readAt', () => {
     }
   });
 
+  test('behavior: a block that became another one between two requests of a reading is read again, whole', async () => {
+    const times: bigint[][] = [];
+    const [one, other] = [1_700_000_000n, 1_700_000_001n];
+    const last = await nodes.read(async (reading) => {
+      const read: bigint[] = [];
+      times.push(read);
+      read.push((await readAt(reading, planOf(3))).block.timestamp);
+      node.timestamp = other;
+      read.push((await readAt(reading, planOf(3))).block.timestamp);
+      return read;
+    });
+    expect([times, last]).toEqual([
+      [[one], [other, other]],
+      [other, other],
+    ]);
+  });
+
+  test('error: ChainReadError implausible for a node that answers from another block than the one that is named', async () => {
+    node.alters = () => aggregated([pad(numberToHex(1_699_999_000n)), pad('0x1'), ...Array(3).fill('0x')]);
+    await expect(read(planOf(3))).rejects.toMatchObject({ reason: 'implausible' });
+  });
+
   test('error: ChainReadError when none is answered', async () => {
     node.refuses = () => true;
     await expect(read(planOf(30))).rejects.toMatchObject({ reason: 'server_error' });

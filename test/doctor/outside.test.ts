@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createPublicClient, encodeFunctionData, http } from 'viem';
+import { concat, createPublicClient, encodeFunctionData, type Hex, http, keccak256, numberToHex, pad } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { OWNER } from '../../devnet/seed/accounts.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
@@ -53,6 +53,25 @@ async function onDatabase(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
+/** Everything that is in a database, but for what the system keeps: relations, types and functions by name, and every row. */
+async function contentOf(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const own = "n.nspname not like 'pg_%' and n.nspname <> 'information_schema'";
+    const { rows } = await client.query(`
+      select 'relation' as kind, n.nspname || '.' || c.relname as name,
+        case when c.relkind in ('r', 'p') then query_to_xml(format('select * from %s t order by t::text', c.oid::regclass), true, false, '')::text end as rows
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${own}
+      union all select 'function', p.oid::regprocedure::text, null from pg_proc p join pg_namespace n on n.oid = p.pronamespace where ${own}
+      union all select 'schema', n.nspname, null from pg_namespace n where ${own}
+      order by 1, 2`);
+    return JSON.stringify(rows);
+  } finally {
+    await client.end();
+  }
+}
+
 describe('Postgres', () => {
   const failure = (check: string) => `failure postgres DATABASE_URL [${check}]`;
   const warning = (check: string) => `warning postgres DATABASE_URL [${check}]`;
@@ -97,6 +116,18 @@ describe('Postgres', () => {
       const name = new URL(empty.url).pathname.slice(1);
       await onDatabase(inject('postgresUrl'), `alter database ${name} set default_transaction_read_only = on`);
       expect(await examine('postgres', { DATABASE_URL: empty.url })).toContain(failure('writable'));
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('behavior: nothing is written, and nothing is created', async () => {
+    const empty = await createTestDatabase();
+    try {
+      const before = await Promise.all([contentOf(doctor.database.url), contentOf(empty.url)]);
+      expect(before[0]).toContain('gateway_migrations');
+      for (const url of [doctor.database.url, empty.url]) await look({ DATABASE_URL: url }, 'postgres');
+      expect(await Promise.all([contentOf(doctor.database.url), contentOf(empty.url)])).toEqual(before);
     } finally {
       await empty.drop();
     }
@@ -230,19 +261,40 @@ describe('nodes', () => {
       await server.stop();
     }
   });
+
+  it('behavior: a body without end', async () => {
+    const server = await serve((response) => {
+      const more = () => {
+        while (response.write('0'.repeat(1024 * 1024)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    try {
+      const report = await look({ ...with1(server.url), COINGECKO_URL: server.url }, 'nodes', 'providers');
+      expect(of(report, 'nodes')).toEqual([`failure nodes ${first} [answers]`]);
+      expect(of(report, 'providers')).toContain('failure providers COINGECKO_URL prices [answer]');
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 /** Answers everything with escape sequences, and the address that it was asked at. */
-async function serve() {
+async function serve(answer?: (response: ServerResponse) => void) {
   const server: Server = createServer((request, response) => {
-    response
-      .writeHead(200, { 'content-type': 'text/plain' })
-      .end(`\u001b[2J\u001b[31m${request.url}\u202e${'z'.repeat(100_000)}`);
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    if (answer) answer(response);
+    else response.end(`\u001b[2J\u001b[31m${request.url}\u202e${'z'.repeat(100_000)}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    stop: () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      return closed;
+    },
   };
 }
 
@@ -257,6 +309,59 @@ describe('catalog', () => {
     const data = encodeFunctionData({ abi: flashLeverageAbi, functionName, args } as never);
     await doctor.world.chains.on(chainId).send({ from: OWNER, to, data });
   };
+
+  const onNode = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+    const response = await fetch(doctor.world.chains.on(4663).rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    return ((await response.json()) as { result?: unknown }).result;
+  };
+  const storageAt = (address: string, slot: Hex) => onNode('eth_getStorageAt', [address, slot, 'latest']);
+  const store = (address: string, slot: Hex, value: bigint) =>
+    onNode('anvil_setStorageAt', [address, pad(slot, { size: 32 }), numberToHex(value, { size: 32 })]);
+  const entryOf = (key: string, slot: number) => keccak256(concat([key as Hex, numberToHex(slot, { size: 32 })]));
+  /** The storage slot below 64 of which something is true. */
+  const slotWhere = async (isIt: (slot: number) => Promise<boolean>): Promise<number> => {
+    for (let slot = 0; slot < 64; slot += 1) if (await isIt(slot)) return slot;
+    throw new Error('no such slot');
+  };
+
+  it('behavior: fees above what the published source allows', async () => {
+    const address = chainOf(4663).contracts.flashLeverage;
+    const fees = [
+      ['updateYieldFee', 12_345n],
+      ['updateDepositFee', 54_321n],
+    ] as const;
+    for (const [update, fee] of fees) {
+      await asOwner(4663, update, [fee]);
+      const slot = await slotWhere(async (n) => BigInt(String(await storageAt(address, numberToHex(n)))) === fee);
+      await store(address, numberToHex(slot), 10n ** 17n + 1n);
+    }
+    expect(await examine('catalog')).toEqual(
+      ['yield_fee', 'deposit_fee'].map((check) => `failure catalog chain 4663 contract flashLeverage [${check}]`),
+    );
+  });
+
+  it('behavior: parameters that do not hash to the id, another highest LTV, and a market that is correlated there', async () => {
+    const { contracts, markets } = chainOf(4663);
+    const loops = markets.filter(({ kind }) => kind === 'loop');
+    const [one, other] = [loops.find(({ correlated }) => correlated), loops.find(({ correlated }) => !correlated)];
+    if (!one || !other) throw new Error('no such market');
+    const isSet = async (id: string, n: number) =>
+      BigInt(String(await storageAt(contracts.flashLeverage, entryOf(id, n)))) === 1n;
+    const slot = await slotWhere(async (n) => (await isSet(one.id, n)) && !(await isSet(other.id, n)));
+    await store(contracts.flashLeverage, entryOf(other.id, slot), 1n);
+    // Morpho Blue keeps the parameters by id in its ninth slot; the fifth of them is the liquidation LTV.
+    await store(contracts.morphoBlue, numberToHex(BigInt(entryOf(one.id, 8)) + 4n), one.lltv - 10n ** 16n);
+    const named = await examine('catalog');
+    const about = ({ collateral, loan }: typeof one) => `market ${collateral.symbol}/${loan.symbol} `;
+    expect(named).toContainEqual(expect.stringMatching(new RegExp(`^failure catalog .*${about(one)}.*\\[id\\]$`)));
+    expect(named).toContainEqual(
+      expect.stringMatching(new RegExp(`catalog chain 4663 ${about(other)}.*\\[correlated\\]$`)),
+    );
+  });
 
   it('behavior: a paused contract, a market that is not supported, and a router that is not allowed', async () => {
     const [market] = chainOf(4663).markets;
@@ -293,12 +398,7 @@ describe('catalog', () => {
 
   it('behavior: an address without code, and a token with other decimals than the catalog says', async () => {
     const [usdg] = chainOf(4663).tokens.filter(({ symbol }) => symbol === 'USDG');
-    const setCode = (address: string, code: string) =>
-      fetch(doctor.world.chains.on(4663).rpcUrl, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_setCode', params: [address, code] }),
-      });
+    const setCode = (address: string, code: string) => onNode('anvil_setCode', [address, code]);
     // Answers 7 to every question.
     await setCode(usdg?.address ?? '', '0x60075f5260205ff3');
     await setCode(chainOf(4663).contracts.flashLeverageRouter, '0x');

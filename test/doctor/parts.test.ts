@@ -3,6 +3,7 @@ import { judgeClocks } from '../../src/doctor/checks/clocks.ts';
 import { nearestName } from '../../src/doctor/checks/nearest-name.ts';
 import { checkSettings } from '../../src/doctor/checks/settings.ts';
 import { sampleOf } from '../../src/doctor/core/clock-samples.ts';
+import { describeQuota, quotaOf } from '../../src/doctor/core/quota.ts';
 import { createReport } from '../../src/doctor/core/report.ts';
 import { runChecks } from '../../src/doctor/core/run.ts';
 import { createRedact, safeText } from '../../src/doctor/core/safe-text.ts';
@@ -115,6 +116,43 @@ describe('judgeClocks', () => {
 
   it('behavior: nobody to compare with is told', () => {
     expect(words()).toEqual([expect.stringMatching(/^warning this machine/)]);
+  });
+});
+
+describe('quotaOf', () => {
+  const exchange = (status: number, headers: Record<string, string>) => ({
+    method: 'GET',
+    url: 'http://127.0.0.1',
+    requestBody: undefined,
+    sentMs: 0,
+    tookMs: 1,
+    answer: { status, headers: new Headers(headers), headMs: 0 },
+  });
+  const left = (remaining: string, limit?: string) =>
+    exchange(200, {
+      'x-ratelimit-remaining': remaining,
+      ...(limit === undefined ? {} : { 'x-ratelimit-limit': limit }),
+    });
+
+  it.each([
+    ['ok', 'no word of a quota', [exchange(200, {})]],
+    ['ok', 'no word of a quota', [left('many', 'more')]],
+    ['ok', '10 of 100 requests left', [left('90', '100'), left('10', '100')]],
+    ['warning', '9 of 100 requests left', [left('90', '100'), left('9', '100')]],
+    ['warning', '0 requests left', [left('0')]],
+    [
+      'ok',
+      '40 of 60 requests left',
+      [exchange(200, { 'ratelimit-remaining': '40', 'ratelimit-limit': '60, 60;w=60' })],
+    ],
+    [
+      'warning',
+      'it refuses as asked too often (429), to be asked again after 30',
+      [left('90', '100'), exchange(429, { 'retry-after': '30' })],
+    ],
+  ] as const)('behavior: %s: %s', (status, found, exchanges) => {
+    const line = describeQuota(linesOf('providers', 'X_URL'), quotaOf(exchanges), 'ask less');
+    expect([line.status, line.found]).toEqual([status, found]);
   });
 });
 

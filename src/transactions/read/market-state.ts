@@ -5,12 +5,13 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
+import type { BlockRef } from '../../chain/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import type { MarketParams } from '../types.ts';
 import { datedFeeds, type FeedDates, planFeedDates } from './price-feeds.ts';
-import { type Read, readOf, required, type SeenBlock } from './reads.ts';
+import { type Read, readOf, required } from './reads.ts';
 
 /** The five parameters of a market as contracts take them. */
 export function paramsOf(market: Market): MarketParams {
@@ -75,7 +76,7 @@ export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMa
 }
 
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
+export function foldMarket(market: Market, answers: MarketAnswers, block: BlockRef, nowMs = 0): LiveMarket {
   const { timestamp, number } = block;
   const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);

@@ -37,14 +37,11 @@ type Answers<P extends readonly Read<unknown>[]> = {
   readonly [K in keyof P]: P[K] extends Read<infer T> ? T | undefined : never;
 };
 
-/** The block of a reading; without a number where that may be another block by now. */
-export type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
-
 export interface LatestReader {
   /** Read everything at the block of the session, in one request. @throws ChainReadError when nothing can be read, `implausible` when that block is of the future */
   read<const P extends readonly Read<unknown>[]>(
     plan: P,
-  ): Promise<{ readonly block: SeenBlock; readonly answers: Answers<P> }>;
+  ): Promise<{ readonly block: BlockRef; readonly answers: Answers<P> }>;
   /**
    * Read the same at the block of the session and at the newest final one, in one request. What both say can be remembered: no
    * reorganization takes it back. `final` is absent where the node does not tell which block is final, or has no state of it.
@@ -63,16 +60,10 @@ export function createLatestReader(session: Session, readAt: ReadAt): LatestRead
       const result = results[i];
       return result?.ok ? attempt(() => read.decode(result.data)) : undefined;
     });
-    return { timestamp: block.timestamp, answers: answers as Answers<P> };
+    return { block, answers: answers as Answers<P> };
   };
   return {
-    read: (plan) =>
-      session.run(async (reading) => {
-        const { timestamp, answers } = await answersAt(reading, plan);
-        const { number, timestamp: named } = reading.block;
-        // A number may have become another block since it was told; what is named by its hash cannot.
-        return { block: timestamp === named ? { number, timestamp } : { timestamp }, answers };
-      }),
+    read: (plan) => session.run((reading) => answersAt(reading, plan)),
     readSettled: (plan) =>
       session.run(async (reading) => {
         const [{ answers }, final] = await Promise.all([
