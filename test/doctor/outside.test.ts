@@ -344,7 +344,26 @@ describe('catalog', () => {
     );
   });
 
-  it('behavior: parameters that do not hash to the id, another highest LTV, and a market that is correlated there', async () => {
+  it('behavior: a highest LTV that is not the liquidation LTV less the buffer', async () => {
+    const { contracts, markets } = chainOf(4663);
+    const [market] = markets.filter(({ kind }) => kind === 'loop');
+    if (!market) throw new Error('no such market');
+    const buffer = await createPublicClient({
+      transport: http(doctor.world.chains.on(4663).rpcUrl),
+    }).readContract({ address: contracts.flashLeverage, abi: flashLeverageAbi, functionName: 'LIQUIDATION_BUFFER' });
+    const word = (value: bigint) => numberToHex(value, { size: 32 }).slice(2);
+    const [right, wrong] = [market.lltv - buffer, market.lltv + buffer].map(word) as [string, string];
+    const altered: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return new Response((await response.text()).replaceAll(right, wrong), { status: response.status });
+    };
+    const report = await doctor.examine({}, { only: ['catalog'], fetch: altered });
+    expect(of(report, 'catalog')).toContainEqual(
+      expect.stringMatching(/^failure catalog chain 4663 market .* \[max_ltv\]$/),
+    );
+  });
+
+  it('behavior: parameters that do not hash to the id, and a market that is correlated on the chain alone', async () => {
     const { contracts, markets } = chainOf(4663);
     const loops = markets.filter(({ kind }) => kind === 'loop');
     const [one, other] = [loops.find(({ correlated }) => correlated), loops.find(({ correlated }) => !correlated)];
