@@ -75,8 +75,11 @@ export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMa
   };
 }
 
+/** The block of a reading, or of a simulation, which has no number yet. */
+type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
+
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
-export function foldMarket(market: Market, answers: MarketAnswers, block: BlockRef, nowMs = 0): LiveMarket {
+export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
   const { timestamp, number } = block;
   const [row, rateAtTarget, price, idle, dates] = answers;
   const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] = required(row);
