@@ -108,7 +108,10 @@ describe('history', () => {
     });
     provider.fault({ status: 500 }, ({ path }) => path === '/campaigns/c/metrics');
     const { values, failures } = await createMerkl(deps).history(['a', 'b', 'c']);
-    expect(plain(values)).toEqual({ a: `${NOW_MS - 50_000}:1`, b: `${NOW_MS - 50_000}:0.5` });
+    expect(plain(values)).toEqual({
+      a: [{ atMs: NOW_MS - 50_000, ratePct: '1' }],
+      b: [{ atMs: NOW_MS - 50_000, ratePct: '0.5' }],
+    });
     expect(plain(failures)).toEqual({ c: 'server_error' });
   });
 });

@@ -44,7 +44,7 @@ describe('createStablewatch', () => {
   it('behavior: only the wanted histories are asked, each request with the key', async () => {
     provider.respond({ 'GET /pools': fixture('stablewatch-pools') });
     const { values } = await createStablewatch(testDeps(provider.url)).pools(() => false);
-    expect([...values.values()].map(({ history }) => history)).toEqual(['', '', '']);
+    expect([...values.values()].map(({ history }) => history)).toEqual([[], [], []]);
     expect(provider.requests.map(({ path, query }) => [path, query])).toEqual([['/pools', { api_key: API_KEY }]]);
   });
 
@@ -55,6 +55,6 @@ describe('createStablewatch', () => {
     });
     provider.fault({ status: 404 }, ({ path }) => path !== '/pools');
     const { values } = await createStablewatch(testDeps(provider.url)).pools(({ asset }) => asset === 'sUSDe');
-    expect(values.get('66985a81-9c51-46ca-9977-42b4fe7bc6df')?.history).toBe('');
+    expect(values.get('66985a81-9c51-46ca-9977-42b4fe7bc6df')?.history).toEqual([]);
   });
 });
