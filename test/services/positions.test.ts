@@ -27,7 +27,7 @@ beforeEach(async () => {
     directory: {
       find: async () => ({
         wallets: [1, 2, 3, 4, 5].map(walletOf),
-        block: blockOf({ blockNumber: 100n, timestamp: 1n }),
+        block: blockOf({ blockNumber: 100n, timestamp: 1_700_000_000n }),
         unreadable: 0,
       }),
     },

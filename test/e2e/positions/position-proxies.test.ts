@@ -175,6 +175,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
         userAddress: proxy,
         positions: [],
         equityPositions: [],
+        leftAuthorizations: [],
       });
     }
   });
