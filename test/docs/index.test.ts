@@ -37,6 +37,14 @@ describe('guides', () => {
     expect(folders.filter((folder) => !places.includes(folder))).toEqual([]);
   });
 
+  it('default: every file of the table of questions exists', () => {
+    const guide = readFileSync('docs/contributing.md', 'utf8');
+    const section = guide.slice(guide.indexOf('## Where to look'), guide.indexOf('## Daily commands'));
+    const files = [...section.matchAll(/\? \| `([^`]+)` \|$/gm)].map(([, file = '']) => file);
+    expect(files.length).toBeGreaterThanOrEqual(20);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  });
+
   it('default: every decision is listed', () => {
     const index = readFileSync('docs/decisions/README.md', 'utf8');
     const files = readdirSync('docs/decisions').filter((name) => name !== 'README.md');
