@@ -17,10 +17,10 @@ import { Decimal } from '../shared/decimal.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams } from '../upstreams/index.ts';
 import type { AppDeps } from './deps.ts';
-import { createNodes, type NodesOf } from './nodes.ts';
+import { createNodesByChain, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
-import { createWarmth, type Warmth } from './snapshot.ts';
+import { createSnapshotWiring, type SnapshotWiring } from './snapshot.ts';
 import { StartError } from './start.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
@@ -35,7 +35,7 @@ export interface Core {
   readonly db: Database;
   readonly keys: KeyService;
   readonly telemetry: Telemetry;
-  readonly warmth: Warmth;
+  readonly warmth: SnapshotWiring;
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
@@ -58,7 +58,7 @@ export function createCore(deps: AppDeps): Core {
     persisted: () => snapshot.place().ok,
     nodes: (chainId) => nodes.get(chainId)?.status() ?? [],
     clockSkewMs: () => snapshot.place().clockSkewMs,
-    jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : warmth.runner.jobs()),
+    jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : snapshotWiring.runner.jobs()),
   });
   const { metrics } = telemetry;
 
@@ -79,9 +79,9 @@ export function createCore(deps: AppDeps): Core {
     ...(metrics === undefined ? {} : { onCheck: metrics.keyCheck }),
     ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
   });
-  const nodes = createNodes(deps, telemetry);
-  const buildPatienceMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
-  const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildPatienceMs)]));
+  const nodes = createNodesByChain(deps, telemetry);
+  const buildWaitMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
+  const buildNodes = new Map([...nodes].map(([chainId, all]) => [chainId, all.within(buildWaitMs)]));
   const upstreams = createUpstreams({
     config: providersOf(config),
     fetch: telemetry.fetch,
@@ -107,7 +107,7 @@ export function createCore(deps: AppDeps): Core {
     logger,
     portfoliosStaleAfterSec: budgets.opsPortfolios,
   });
-  const warmth = createWarmth({
+  const snapshotWiring = createSnapshotWiring({
     ...deps,
     catalog,
     nodes,
@@ -119,7 +119,7 @@ export function createCore(deps: AppDeps): Core {
     readPositions: positions.readPositions,
     ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),
   });
-  const { snapshot } = warmth;
+  const { snapshot } = snapshotWiring;
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
 
   const changes = createChanges({
@@ -190,7 +190,7 @@ export function createCore(deps: AppDeps): Core {
       }),
     ),
   };
-  return { catalog, db, keys, telemetry, warmth, changes, services, nodes };
+  return { catalog, db, keys, telemetry, warmth: snapshotWiring, changes, services, nodes };
 }
 
 /** @throws StartError naming the overlay's setting, CatalogError */

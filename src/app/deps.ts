@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Exchange } from '../http/handler.ts';
+import type { HttpExchange } from '../http/handler.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
@@ -19,7 +19,7 @@ export interface AppDeps {
   readonly sleep?: Sleep;
   /** By which the timeouts of requests to upstreams and nodes run; absent: really. */
   readonly timeouts?: Timers;
-  readonly observe?: (exchange: Exchange) => void;
+  readonly observe?: (exchange: HttpExchange) => void;
   /** Spans of everything; off when absent. */
   readonly tracing?: Tracing;
 }

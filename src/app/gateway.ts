@@ -6,15 +6,20 @@ import { addressIdentity, clientIdentity, createBudgets, RateLimitedError } from
 import { createMemoryCounters } from '../limits/counters.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { createMemoryLimiters, createRedisLimiters, MAX_ADDRESSES } from '../limits/limiters.ts';
-import { createLimits, DOOR_POINTS, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
-import { budgetHeaders, openVisit, type RateLimitStatus, type Visit } from '../limits/request-context.ts';
-import type { AnyRoute, Entry, RestRequest, Surface } from '../rest/types.ts';
+import { ADMISSION_POINTS, createLimits, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import {
+  budgetHeaders,
+  openRequestContext,
+  type RateLimitStatus,
+  type RequestContext,
+} from '../limits/request-context.ts';
+import type { AnyRoute, Entry, RestRequest, RestSurface } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { bearerOf } from '../shared/request-info.ts';
 import { connectRedis, onceAlive } from '../snapshot/redis-connection.ts';
 
-export interface FrontDoorDeps {
+export interface GatewayDeps {
   readonly config: Config;
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepts'>>;
   readonly clock: Clock;
@@ -28,16 +33,16 @@ export interface FrontDoorDeps {
 
 /** A REST request that was let in, with what its execution needs to know. */
 export interface RestEntry extends Entry {
-  readonly visit: Visit;
+  readonly requestContext: RequestContext;
 }
 
-export interface FrontDoor {
+export interface Gateway {
   readonly limits: Limits;
   readonly admission: Admission;
   /** Let a REST request in, or say why not. Never throws. */
   admitRest(
     request: RestRequest,
-    route: { readonly surface: Surface; readonly operation: string } | null,
+    route: { readonly surface: RestSurface; readonly operation: string } | null,
   ): Promise<RestEntry>;
   /**
    * The status of a caller's budget when nothing of it is left; `undefined` = something may be. A key that was found good
@@ -69,7 +74,7 @@ export function persistedOperations(
 const STATUS_LIMIT = 600;
 
 /** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
-export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
+export function createGateway(deps: GatewayDeps): Gateway {
   const { config, keys, clock, fairQueue, logger, onError, onInsured } = deps;
   const { env } = config;
   const limits = createLimits({
@@ -101,30 +106,30 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     limits,
     admission,
     async admitRest(request, route) {
-      const visit = openVisit({
+      const requestContext = openRequestContext({
         correlationId: request.correlationId,
         clientIp: request.clientIp,
         authorization: bearerOf(request.headers.authorization),
       });
-      const points = route === null ? DOOR_POINTS : pointsOf(route.operation, route.surface);
+      const points = route === null ? ADMISSION_POINTS : pointsOf(route.operation, route.surface);
       let refusal: unknown = null;
       try {
-        await admission.admit(visit, route?.surface ?? 'Public', points);
+        await admission.admit(requestContext, route?.surface ?? 'Public', points);
       } catch (error) {
         refusal = error;
         onError?.(error);
       }
-      const keyed = visit.authorization !== undefined;
+      const keyed = requestContext.authorization !== undefined;
       return {
         refusal,
-        headers: () => budgetHeaders(visit, WINDOW_SEC),
-        turn: () => fairQueue.enter(clientIdentity(visit)),
+        headers: () => budgetHeaders(requestContext, WINDOW_SEC),
+        turn: () => fairQueue.enter(clientIdentity(requestContext)),
         async giveBack() {
-          const counted = Math.min(points, limits[tierOf(visit.caller)].points);
-          if (counted > DOOR_POINTS) await admission.refund(visit, counted - DOOR_POINTS);
+          const counted = Math.min(points, limits[tierOf(requestContext.caller)].points);
+          if (counted > ADMISSION_POINTS) await admission.refund(requestContext, counted - ADMISSION_POINTS);
         },
         keyed,
-        visit,
+        requestContext,
       };
     },
     exhausted: (clientIp, authorization) =>
@@ -132,13 +137,13 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
         authorization !== undefined && keys.accepts?.(authorization) ? { authorization } : { clientIp },
       ),
     async chargeFile({ correlationId, clientIp }, points) {
-      const visit = openVisit({ correlationId, clientIp, authorization: undefined });
-      await budgets.chargeAhead(visit, points);
-      return budgetHeaders(visit, WINDOW_SEC);
+      const requestContext = openRequestContext({ correlationId, clientIp, authorization: undefined });
+      await budgets.chargeAhead(requestContext, points);
+      return budgetHeaders(requestContext, WINDOW_SEC);
     },
     chargeStatus({ clientIp }) {
       if (limits.anonymous.points === 0) return;
-      const { used, msLeft } = probes.add(addressIdentity(clientIp), DOOR_POINTS);
+      const { used, msLeft } = probes.add(addressIdentity(clientIp), ADMISSION_POINTS);
       const details = { scope: 'client', policy: 'anonymous', limit: STATUS_LIMIT, windowSec: WINDOW_SEC } as const;
       if (used > STATUS_LIMIT) throw new RateLimitedError(details, Math.max(1, Math.ceil(msLeft / 1_000)));
     },

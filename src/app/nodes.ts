@@ -8,7 +8,7 @@ import type { Telemetry } from './telemetry.ts';
 export type NodesOf = ReadonlyMap<ChainId, ChainNodes>;
 
 /** Create the nodes of every configured chain, counted and traced. Nothing is asked yet. */
-export function createNodes(
+export function createNodesByChain(
   { config, clock, logger, timeouts }: Pick<AppDeps, 'config' | 'clock' | 'logger' | 'timeouts'>,
   telemetry: Telemetry,
 ): NodesOf {
@@ -31,7 +31,7 @@ export function createNodes(
 }
 
 /** Show what is known of the nodes of a chain. Their addresses are secrets: each is told by its place in RPC_URL_*. */
-export function shownNodes(nodes: ChainNodes | undefined) {
+export function formatNodes(nodes: ChainNodes | undefined) {
   const status = nodes?.status() ?? [];
   const highest = status.reduce((max, { head }) => (head && head.number > max ? head.number : max), 0n);
   return status.map(({ place, status: state, head, latencyMs, capabilities, lastFailure }) => ({

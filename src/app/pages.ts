@@ -12,7 +12,7 @@ import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { WarmerRunner } from '../warmers/runner.ts';
-import { type NodesOf, shownNodes } from './nodes.ts';
+import { formatNodes, type NodesOf } from './nodes.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
@@ -65,8 +65,8 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       // By the second, so that within one the answer is the same.
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
-      snapshot: shownPlace(place()),
-      keys: shownChecks(keyChecks()),
+      snapshot: formatPlace(place()),
+      keys: formatChecks(keyChecks()),
       ...(role === 'api' ? {} : { jobs: jobs() }),
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
@@ -91,7 +91,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
             itemsAtLastGood: row.itemsAtLastGood,
             neverMeasured: row.neverMeasured,
           })),
-          nodes: shownNodes(nodes.get(chain.chainId)),
+          nodes: formatNodes(nodes.get(chain.chainId)),
           disagreements: agreementOf(chain, facts).disagreements.map(({ asOfMs, ...disagreement }) => ({
             ...disagreement,
             asOf: new Date(asOfMs).toISOString(),
@@ -121,10 +121,10 @@ const HEALTH = '/health';
 const PATHS = [HEALTH, '/ready'];
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-function shownPlace({ clockSkewMs, ...place }: SnapshotPlace) {
+function formatPlace({ clockSkewMs, ...place }: SnapshotPlace) {
   return { ...place, ...(clockSkewMs === undefined ? {} : { clockSkewSec: clockSkewMs / 1_000 }) };
 }
 
-function shownChecks({ ok, sinceMs }: KeyChecks) {
+function formatChecks({ ok, sinceMs }: KeyChecks) {
   return { checked: ok, ...(sinceMs === null ? {} : { since: new Date(sinceMs).toISOString() }) };
 }

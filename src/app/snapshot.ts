@@ -16,7 +16,7 @@ import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers
 import type { Cadences, ReadPositions } from '../warmers/types.ts';
 import type { AppDeps } from './deps.ts';
 
-export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
+export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
   readonly catalog: Catalog;
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly upstreams: Upstreams;
@@ -29,7 +29,7 @@ export interface WarmthDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' 
   readonly onRun?: (event: RunEvent) => void;
 }
 
-export interface Warmth {
+export interface SnapshotWiring {
   readonly snapshot: SnapshotStore;
   readonly runner: WarmerRunner;
   /** Resolves when the first round of warmers is over. */
@@ -44,7 +44,7 @@ const DAY_MS = 86_400_000;
 const HISTORY_DAYS = 400;
 
 /** Wire the snapshot and the warmers that feed it: through Redis where there is one, else in this process and a file. */
-export function createWarmth(deps: WarmthDeps): Warmth {
+export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
   const { config, logger, clock, timers, catalog, samples, recordedRates } = deps;
   const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;
   const keep = (chainId: ChainId) => keepCatalogItems(catalog, chainId);

@@ -12,7 +12,7 @@ import { createNearMisses } from '../http/redirects.ts';
 import { createUnread } from '../http/unread-answers.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
-import type { Visit } from '../limits/request-context.ts';
+import type { RequestContext } from '../limits/request-context.ts';
 import { type AppContext, createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
@@ -22,7 +22,7 @@ import { buildSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
 import type { AppDeps } from './deps.ts';
-import { createFrontDoor, persistedOperations } from './gateway.ts';
+import { createGateway, persistedOperations } from './gateway.ts';
 import { createStatusPages } from './pages.ts';
 import { closedGraphQL, notServedHere } from './warmer-only.ts';
 
@@ -36,24 +36,24 @@ export interface Surface {
   close(): Promise<void>;
 }
 
-/** Wire what callers meet: the front door, GraphQL, the /v1 rows on the same execution, and the pages. */
+/** Wire what callers meet: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
   const { env } = config;
   const { catalog, keys, services, warmth } = core;
   const { metrics } = core.telemetry;
 
-  const contextOf = (visit: Visit, trusted: boolean): AppContext =>
+  const contextOf = (requestContext: RequestContext, trusted: boolean): AppContext =>
     createContext(services, {
       nowMs: clock.now(),
-      caller: visit.caller,
-      correlationId: visit.correlationId,
+      caller: requestContext.caller,
+      correlationId: requestContext.correlationId,
       maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
     });
 
   const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
-  const door = createFrontDoor({
+  const gateway = createGateway({
     config,
     keys,
     clock,
@@ -71,7 +71,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const files = createFiles({
     routes,
     tabs: env.GRAPHIQL ? exampleTabs(config.sampleKeys) : null,
-    charge: door.chargeFile,
+    charge: gateway.chargeFile,
   });
   const graphql = createGraphQLServer({
     schema,
@@ -82,8 +82,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     compiler: createCompiler({ now: () => clock.now(), later: setImmediate }),
     fairQueue,
     introspection: env.INTROSPECTION,
-    admission: door.admission,
-    limits: door.limits,
+    admission: gateway.admission,
+    limits: gateway.limits,
     ...(env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
@@ -92,9 +92,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const rest = createRestAdapter({
     routes,
     logger,
-    admit: door.admitRest,
+    admit: gateway.admitRest,
     execute: ({ operation, variables, entry }) =>
-      graphql.executePersisted({ operation, variables, visit: entry.visit }),
+      graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
     cachedRows: createCachedRows({ cache: answers, clock, onLookup: (hit) => metrics?.cacheLookup('rest', hit) }),
   });
   const status = createStatusPages({
@@ -107,7 +107,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     nodes: core.nodes,
     place: warmth.snapshot.place,
     stopping,
-    charge: door.chargeStatus,
+    charge: gateway.chargeStatus,
   });
   const nearMisses = createNearMisses({ pages: ['/docs', '/ops', '/openapi.json', '/health', '/ready', GRAPHQL_PATH] });
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH]);
@@ -115,7 +115,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const isPublic = env.ROLE !== 'warmer';
   const unread = createUnread(UNREAD_LIMITS);
   const early = createEarlyRefusals({
-    exhausted: door.exhausted,
+    exhausted: gateway.exhausted,
     uncharged: status.paths,
     graphqlPath: GRAPHQL_PATH,
     clock,
@@ -147,6 +147,6 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     get unreadBytes() {
       return unread.bytes;
     },
-    close: () => door.close(),
+    close: () => gateway.close(),
   };
 }

@@ -4,7 +4,7 @@ import type { Address, MarketId } from '../shared/ids.ts';
 import { letOthersRun } from '../shared/pages.ts';
 import { type Decoded, readingsOf } from './decode.ts';
 import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
-import { foldFeedDates, foldOracles, type OracleReading, planFeedDates, planOracles } from './plans/oracles.ts';
+import { foldFeedDates, foldOracles, type OracleAnswer, planFeedDates, planOracles } from './plans/oracles.ts';
 import type { ReadAt } from './read-at.ts';
 import type { Reading } from './reading.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
@@ -56,7 +56,7 @@ export function createMarketReading(
     await letOthersRun();
     const dates = foldFeedDates(feeds, second.results.slice(rates.length), block);
     const states = foldBorrowRates(stored, second.results);
-    const priceOf = ({ price, feeds: named }: OracleReading): Decoded<OraclePrice> => {
+    const priceOf = ({ price, feeds: named }: OracleAnswer): Decoded<OraclePrice> => {
       if (!price.ok) return price;
       const behind = named.ok ? { feeds: named.value.map((feed) => dates.get(feed) ?? { address: feed }) } : {};
       return { ok: true, value: { price: price.value, blockNumber: block.number, ...behind } };

@@ -32,7 +32,7 @@ export interface DailyRate {
   readonly hours: number;
 }
 
-export interface Range {
+export interface TimeRange {
   /** The hour that holds it is included. */
   readonly fromMs: number;
   /** Exclusive; to the newest when absent. */
@@ -43,12 +43,12 @@ export interface SampleRepository {
   /** Keep the samples, one per market and hour: the latest of the hour wins. One statement. */
   recordSamples(chainId: ChainId, samples: readonly RateSample[]): Promise<void>;
   /** Read the daily means of all markets of a chain, or of one; by market and day, oldest first. */
-  readDaily(chainId: ChainId, range: Range, marketId?: MarketId): Promise<readonly DailyRate[]>;
+  readDaily(chainId: ChainId, range: TimeRange, marketId?: MarketId): Promise<readonly DailyRate[]>;
   /** Read the hourly samples of markets, oldest first, in one statement. A market without any stands in no entry. */
   readHourly(
     chainId: ChainId,
     marketIds: readonly MarketId[],
-    range: Range,
+    range: TimeRange,
   ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>>;
   /** Remove what is older than `SAMPLES_KEPT_DAYS` or from the future, and return how many rows that were. */
   prune(): Promise<number>;
@@ -109,7 +109,7 @@ async function readDaily(
   db: Database,
   clock: Clock,
   chainId: ChainId,
-  range: Range,
+  range: TimeRange,
   marketId: MarketId | undefined,
 ): Promise<readonly DailyRate[]> {
   const day = sql<Date>`date_trunc('day', hour at time zone 'UTC') at time zone 'UTC'`;
@@ -146,7 +146,7 @@ async function readHourly(
   clock: Clock,
   chainId: ChainId,
   marketIds: readonly MarketId[],
-  range: Range,
+  range: TimeRange,
 ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>> {
   if (marketIds.length === 0) return new Map();
   let query = db

@@ -6,7 +6,7 @@ import { AREAS, type Area } from './core/types.ts';
 /** Parts that can be asked for; the settings always are. */
 const CHECKED = AREAS.filter((area) => area !== 'settings' && area !== 'doctor');
 
-export const USAGE = `Look at everything outside that the service depends on, with the service's own settings. Nothing is written.
+export const DOCTOR_USAGE = `Look at everything outside that the service depends on, with the service's own settings. Nothing is written.
 
   npm run doctor                    a table for people, with what to do
   npm run doctor -- --json          for machines; docs/operations.md has the form
@@ -28,11 +28,11 @@ export async function runDoctorCli(argv: readonly string[], deps: DoctorCliDeps)
   try {
     values = readArguments(argv);
   } catch (error) {
-    deps.writeError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    deps.writeError(`${error instanceof Error ? error.message : String(error)}\n\n${DOCTOR_USAGE}`);
     return 1;
   }
   if (values.help === true) {
-    deps.write(USAGE);
+    deps.write(DOCTOR_USAGE);
     return 0;
   }
   const report = await deps.run({

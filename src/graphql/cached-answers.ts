@@ -1,7 +1,14 @@
 import type { AnswerCache } from '../http/answer-cache.ts';
 import type { Admission } from '../limits/admission.ts';
-import { BYTES_PER_POINT, COST_PER_POINT, DOOR_POINTS, type Limits, tierOf, WINDOW_SEC } from '../limits/limits.ts';
-import { budgetExtension, budgetHeaders, type Visit } from '../limits/request-context.ts';
+import {
+  ADMISSION_POINTS,
+  BYTES_PER_POINT,
+  COST_PER_POINT,
+  type Limits,
+  tierOf,
+  WINDOW_SEC,
+} from '../limits/limits.ts';
+import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
 import type { RestResponse } from '../rest/types.ts';
 import { answerKey, readGraphQLRequest } from './graphql-request.ts';
 import type { Introspection } from './introspection.ts';
@@ -43,7 +50,7 @@ const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
 export function createCachedAnswers(deps: CachedAnswersDeps) {
   const { cache, introspection, admission, limits, textOf, anyDocument, onHit } = deps;
 
-  const readIntrospection = (params: unknown, { caller }: Visit): ReadyData | undefined => {
+  const readIntrospection = (params: unknown, { caller }: RequestContext): ReadyData | undefined => {
     if (introspection === undefined || (!anyDocument && caller.kind !== 'key')) return undefined;
     const request = readGraphQLRequest(params, textOf);
     if (request === undefined || !INTROSPECTION_NAMES.has(request.operationName)) return undefined;
@@ -51,7 +58,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     const cost = { cost: INTROSPECTION_COST, limit: limits[tierOf(caller)].cost, points: INTROSPECTION_POINTS };
     return bytes && { bytes, cost, isCached: false };
   };
-  const readCached = (params: unknown, { authorization }: Visit): ReadyData | undefined => {
+  const readCached = (params: unknown, { authorization }: RequestContext): ReadyData | undefined => {
     // The answer to a key may depend on its tier.
     if (cache === undefined || authorization !== undefined) return undefined;
     const request = readGraphQLRequest(params, textOf);
@@ -66,29 +73,38 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
    * Answer one operation or a batch, when all of it is ready. `undefined` = it has to be executed.
    * @throws RateLimitedError
    */
-  return async (params: unknown, visit: Visit, accept: string | undefined): Promise<RestResponse | undefined> => {
+  return async (
+    params: unknown,
+    requestContext: RequestContext,
+    accept: string | undefined,
+  ): Promise<RestResponse | undefined> => {
     const contentType = jsonTypeFor(accept);
     if (contentType === undefined) return undefined;
     const operations: readonly unknown[] = Array.isArray(params) ? params : [params];
     const ready: ReadyData[] = [];
     for (const operation of operations) {
       const found =
-        readCached(operation, visit) ?? (Array.isArray(params) ? undefined : readIntrospection(params, visit));
+        readCached(operation, requestContext) ??
+        (Array.isArray(params) ? undefined : readIntrospection(params, requestContext));
       if (found === undefined) return undefined;
       ready.push(found);
     }
     for (const { isCached } of ready) if (isCached) onHit?.();
-    // What every operation pays at the door is paid.
-    const due = ready.reduce((sum, { cost }) => sum + cost.points - DOOR_POINTS, 0);
-    if (due > 0) await admission.charge(visit, due);
-    const { extensions: budget } = budgetExtension(visit, WINDOW_SEC);
+    // What every operation pays on admission is paid.
+    const due = ready.reduce((sum, { cost }) => sum + cost.points - ADMISSION_POINTS, 0);
+    if (due > 0) await admission.charge(requestContext, due);
+    const { extensions: budget } = budgetExtension(requestContext, WINDOW_SEC);
     const answers = ready.map(({ bytes, cost }) => [
       bytes,
       Buffer.from(`,"extensions":${JSON.stringify({ cost, ...budget })}}`),
     ]);
     return {
       status: 200,
-      headers: { 'content-type': contentType, 'cache-control': 'no-store', ...budgetHeaders(visit, WINDOW_SEC) },
+      headers: {
+        'content-type': contentType,
+        'cache-control': 'no-store',
+        ...budgetHeaders(requestContext, WINDOW_SEC),
+      },
       body: Array.isArray(params) ? listOf(answers) : answers.flat(),
     };
   };

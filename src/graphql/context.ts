@@ -1,11 +1,11 @@
 import type { Account } from '../limits/account.ts';
-import type { Visit } from '../limits/request-context.ts';
+import type { RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { ReadingCost } from './queries.ts';
 
 /** What the initial context of every execution carries, whichever transport it came by. */
 export interface ServerContext {
-  readonly info: Visit;
+  readonly info: RequestContext;
   readonly transport: 'graphql' | 'rest';
   /** What was read of a GraphQL request: one operation or a batch. */
   readonly params?: unknown;

@@ -8,7 +8,7 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { COST_PER_POINT, DOOR_POINTS, type Limits, type Tier } from '../limits/limits.ts';
+import { ADMISSION_POINTS, COST_PER_POINT, type Limits, type Tier } from '../limits/limits.ts';
 import { costlyVariables, costOf, type OperationCost } from '../limits/query-cost.ts';
 import { checkShape, QueryTooComplexError } from '../limits/query-limits.ts';
 import { type Scan, scanDocument } from '../limits/query-scan.ts';
@@ -211,10 +211,10 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       }
       const limit = limits[tier].cost;
       const found = costIn(known, args, limit);
-      if (found === null) return { points: DOOR_POINTS };
+      if (found === null) return { points: ADMISSION_POINTS };
       const { cost, sized } = found;
       if (cost > limit) throw new QueryTooComplexError({ measure: 'cost', limit, actual: cost, tier });
-      const points = Math.max(DOOR_POINTS, Math.ceil(cost / COST_PER_POINT));
+      const points = Math.max(ADMISSION_POINTS, Math.ceil(cost / COST_PER_POINT));
       return { cost, limit, points, execution: cost, sized };
     },
   };

@@ -1,6 +1,6 @@
 import { type Limits, tierOf } from '../limits/limits.ts';
 import { QueryTooComplexError } from '../limits/query-limits.ts';
-import type { Visit } from '../limits/request-context.ts';
+import type { RequestContext } from '../limits/request-context.ts';
 import { parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';
@@ -18,7 +18,7 @@ const JSON_PARAMETERS = ['variables', 'extensions'];
  */
 export async function readGraphQL(
   request: RestRequest,
-  visit: Visit,
+  requestContext: RequestContext,
   limits: Limits,
   ready: () => Promise<void> = async () => {},
 ): Promise<GraphQLParams | readonly GraphQLParams[]> {
@@ -27,7 +27,7 @@ export async function readGraphQL(
     await ready();
     return readGet(request.query);
   }
-  const tier = tierOf(visit.caller);
+  const tier = tierOf(requestContext.caller);
   const { bodyBytes, batch } = limits[tier];
   const body = await parseJsonBody(request, bodyBytes, ready);
   if (!Array.isArray(body)) return asParams(body);

@@ -15,8 +15,8 @@ import type { HttpResponse } from '../http/write.ts';
 import type { Admission } from '../limits/admission.ts';
 import { clientIdentity } from '../limits/budgets.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
-import { DOOR_POINTS, type Limits } from '../limits/limits.ts';
-import { openVisit, type Visit } from '../limits/request-context.ts';
+import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
+import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { CacheValidity } from '../shared/cache-validity.ts';
@@ -29,7 +29,7 @@ import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
 import { useEngine } from './plugins/use-engine.ts';
 import { useFieldLimits } from './plugins/use-field-limits.ts';
-import { useFrontDoor } from './plugins/use-gateway.ts';
+import { useGateway } from './plugins/use-gateway.ts';
 import { usePersisted } from './plugins/use-persisted.ts';
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
@@ -47,7 +47,7 @@ export interface PersistedOperation {
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
   /** Build the context of one operation; `trusted` = it is one of the persisted ones. */
-  readonly createContext: (visit: Visit, trusted: boolean) => AppContext;
+  readonly createContext: (requestContext: RequestContext, trusted: boolean) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
   /** Answers that may be given again; absent: every operation is executed. */
@@ -72,11 +72,11 @@ export interface GraphQLServer extends GraphQLEndpoint {
   executePersisted(call: {
     readonly operation: string;
     readonly variables: Readonly<Record<string, unknown>>;
-    readonly visit: Visit;
+    readonly requestContext: RequestContext;
   }): Promise<{ readonly result: ExecutionResult; readonly validity?: CacheValidity | undefined }>;
 }
 
-/** Build the Yoga server behind the front door, and the in-process way into the same pipeline. */
+/** Build the Yoga server behind the gateway, and the in-process way into the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const { schema, persisted, admission, limits, logger, fairQueue } = deps;
   const presentable = new WeakSet<GraphQLError>();
@@ -101,7 +101,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     landingPage: false,
     logging: false,
     cors: false,
-    // The front door has bounded bodies and batches already, per tier.
+    // The gateway has bounded bodies and batches already, per tier.
     batching: { limit: Math.max(...Object.values(limits).map(({ batch }) => batch)) },
     maxRequestBodySize: false,
     multipart: false,
@@ -109,12 +109,12 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     parserAndValidationCache: false,
     extraParamNames: ['documentId'],
     context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
-    // Errors are made presentable where their request is known: by the front door, which every answer passes.
+    // Errors are made presentable where their request is known: by the gateway, which every answer passes.
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql: false,
     plugins: [
       useEngine(deps.compiler),
-      useFrontDoor({ formatError }),
+      useGateway({ formatError }),
       usePersisted({ operations: textsByHash, anyDocument: deps.anonymousMayRunAnyDocument }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       ...(deps.answers === undefined
@@ -144,34 +144,37 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   return {
     refuse,
     async answer(request, info, { req, res }) {
-      const visit = openVisit(info);
+      const requestContext = openRequestContext(info);
       const { accept } = request.headers;
       let params: unknown;
       try {
-        await admission.admit(visit, 'GraphQL');
+        await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
-        params = await readGraphQL(request, visit, limits, () => fairQueue.enter(clientIdentity(visit)));
-        // The first operation has paid at the door, and each of the others pays before anything of it is parsed.
-        if (Array.isArray(params)) await admission.charge(visit, (params.length - 1) * DOOR_POINTS);
-        const cached = await cachedAnswer(params, visit, accept);
+        params = await readGraphQL(request, requestContext, limits, () =>
+          fairQueue.enter(clientIdentity(requestContext)),
+        );
+        // The first operation has paid on admission, and each of the others pays before anything of it is parsed.
+        if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
+        const cached = await cachedAnswer(params, requestContext, accept);
         if (cached) return cached;
       } catch (error) {
         // A key that is refused here and one that is refused at a field shall look the same, the connection included.
         if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
-        return graphqlRefusal(formatError(error, visit.correlationId), accept, visit);
+        return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
-      const context = { params, info: visit, transport: 'graphql' } as const;
+      const context = { params, info: requestContext, transport: 'graphql' } as const;
       return responseOf(await yoga.handleNodeRequestAndResponse(req, res, context));
     },
-    async executePersisted({ operation, variables, visit }) {
-      await fairQueue.enter(clientIdentity(visit));
+    async executePersisted({ operation, variables, requestContext }) {
+      await fairQueue.enter(clientIdentity(requestContext));
       const text = persisted.get(operation)?.document;
       const document = documents.get(operation);
       if (!document) throw new Error(`no persisted operation is named ${operation}`);
-      const formatted = (errors: readonly unknown[]) => errors.map((error) => formatError(error, visit.correlationId));
+      const formatted = (errors: readonly unknown[]) =>
+        errors.map((error) => formatError(error, requestContext.correlationId));
       try {
         const { contextFactory, execute } = yoga.getEnveloped({
-          info: visit,
+          info: requestContext,
           transport: 'rest',
           params: { query: text },
           request: null,

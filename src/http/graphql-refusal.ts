@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { WINDOW_SEC } from '../limits/limits.ts';
-import { budgetExtension, budgetHeaders, type Visit } from '../limits/request-context.ts';
+import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
 import type { RestResponse } from '../rest/types.ts';
 
 const RESPONSE_TYPE = 'application/graphql-response+json';
@@ -9,7 +9,7 @@ const RESPONSE_TYPE = 'application/graphql-response+json';
 export function graphqlRefusal(
   error: GraphQLError,
   accept: string | undefined,
-  visit: Pick<Visit, 'rateLimit'> | null,
+  requestContext: Pick<RequestContext, 'rateLimit'> | null,
 ): RestResponse {
   const { http, ...extensions } = error.extensions;
   const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
@@ -21,12 +21,12 @@ export function graphqlRefusal(
       'cache-control': 'no-store',
       ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
       ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(visit === null ? {} : budgetHeaders(visit, WINDOW_SEC)),
+      ...(requestContext === null ? {} : budgetHeaders(requestContext, WINDOW_SEC)),
       ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
     },
     body: JSON.stringify({
       errors: [{ ...error.toJSON(), extensions }],
-      ...(visit === null ? {} : budgetExtension(visit, WINDOW_SEC)),
+      ...(requestContext === null ? {} : budgetExtension(requestContext, WINDOW_SEC)),
     }),
   };
 }

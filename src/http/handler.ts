@@ -28,7 +28,7 @@ export interface GraphQLEndpoint {
   refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
 }
 
-export interface Exchange {
+export interface HttpExchange {
   readonly method: string;
   /** Bounded: a route template, `/graphql`, or `unmatched`. */
   readonly route: string;
@@ -47,7 +47,7 @@ export interface HandlerDeps {
   readonly unread: Unread;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly observe?: (exchange: Exchange) => void;
+  readonly observe?: (exchange: HttpExchange) => void;
   /** The refusal of addresses whose budget is used up, before anything else is looked at. */
   readonly early?: ReturnType<typeof createEarlyRefusals>;
 }
@@ -75,7 +75,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
   const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
 
   const done = (method: string, route: string, status: number, startedMs: number, correlationId: string) => {
-    const exchange: Exchange = {
+    const exchange: HttpExchange = {
       method: KNOWN_METHODS.has(method) ? method : 'OTHER',
       route,
       status,

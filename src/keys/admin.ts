@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/client.ts';
 import { createKeyRepository, type KeyRecord, type KeyRepository, type KeyTier } from '../database/keys.ts';
 import type { Clock } from '../shared/clock.ts';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from './errors.ts';
 import { generateKey } from './format.ts';
 import { hashKey } from './hash.ts';
@@ -69,11 +69,11 @@ export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
 /** Say what may be shown of a stored key at a time. */
 export function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
   const { secretHash: _, ...shown } = record;
-  return { ...shown, status: statusOf(record, nowMs) };
+  return { ...shown, status: keyStatusOf(record, nowMs) };
 }
 
 /** Tell whether a key is valid at a time. */
-export function statusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): KeyStatus {
+export function keyStatusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): KeyStatus {
   if (key.revokedAtMs !== null) return 'revoked';
   return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
 }
@@ -82,7 +82,7 @@ async function rotateIn(repository: KeyRepository, deps: KeyAdminDeps, prefix: s
   const nowMs = deps.clock.now();
   // A second rotation at the same time waits here, and then sees the outcome of the first.
   const before = found(prefix, await repository.lock(prefix));
-  const status = statusOf(before, nowMs);
+  const status = keyStatusOf(before, nowMs);
   if (status !== 'active') throw new KeyNotActiveError(prefix, status);
   const lifetimeMs = before.expiresAtMs === null ? null : before.expiresAtMs - before.createdAtMs;
   const issued = await issueInto(repository, deps, {
@@ -114,7 +114,7 @@ async function issueInto(
 }
 
 function found(prefix: string, record: KeyRecord | null): KeyRecord {
-  if (record === null) throw new KeyNotFoundError(shownValue(prefix));
+  if (record === null) throw new KeyNotFoundError(formatValue(prefix));
   return record;
 }
 
@@ -123,7 +123,7 @@ function checkLabel(label: string): string {
   if (trimmed.length === 0 || trimmed.length > MAX_LABEL_LENGTH) {
     throw new KeyInputError(`The label has ${trimmed.length} characters. Give 1 to ${MAX_LABEL_LENGTH}.`, {
       field: 'label',
-      value: shownValue(label),
+      value: formatValue(label),
       limit: { minLength: 1, maxLength: MAX_LABEL_LENGTH },
     });
   }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../shared/errors.ts';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 import type { IssuedKey, KeyAdmin, KeyInfo } from './admin.ts';
 import { renderIssued, renderKey, renderList, toJson } from './cli-output.ts';
 import { parseDuration } from './duration.ts';
@@ -8,7 +8,7 @@ import { KeyInputError } from './errors.ts';
 
 const DEFAULT_OVERLAP = '24h';
 
-export const USAGE = `Manage the API keys of the partner and ops surfaces.
+export const KEYS_USAGE = `Manage the API keys of the partner and ops surfaces.
 
   npm run keys -- issue --tier partner|ops --label "Acme" [--expires 90d]
   npm run keys -- list
@@ -44,7 +44,7 @@ export async function runKeysCli(argv: readonly string[], deps: KeysCliDeps): Pr
   try {
     const { values, positionals } = readArguments(argv);
     if (values.help === true || positionals.length === 0) {
-      deps.write(USAGE);
+      deps.write(KEYS_USAGE);
       return values.help === true ? 0 : 2;
     }
     const command = planCommand(positionals, values);
@@ -57,7 +57,7 @@ export async function runKeysCli(argv: readonly string[], deps: KeysCliDeps): Pr
     return 0;
   } catch (error) {
     deps.writeError(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof UsageError) deps.writeError(`\n${USAGE}`);
+    if (error instanceof UsageError) deps.writeError(`\n${KEYS_USAGE}`);
     return error instanceof UsageError || (error instanceof AppError && error.code === 'bad_request') ? 2 : 1;
   }
 }
@@ -75,7 +75,7 @@ function readArguments(argv: readonly string[]) {
 /** Check the arguments completely before anything is opened. */
 function planCommand(positionals: readonly string[], options: Options): (admin: KeyAdmin) => Promise<string> {
   const [verb, prefix, extra] = positionals;
-  if (extra !== undefined) throw new UsageError(`Unexpected argument "${shownValue(extra)}".`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument "${formatValue(extra)}".`);
   const isJson = options.json === true;
   const show = (key: KeyInfo) => (isJson ? toJson(key) : renderKey(key));
   const showIssued = (issued: IssuedKey, old?: KeyInfo) => (isJson ? toJson(issued, old) : renderIssued(issued, old));
@@ -106,7 +106,7 @@ function planCommand(positionals: readonly string[], options: Options): (admin: 
       return async (admin) => show(await admin.revoke(name));
     }
     default:
-      throw new UsageError(`Unknown command "${shownValue(verb)}".`);
+      throw new UsageError(`Unknown command "${formatValue(verb)}".`);
   }
 }
 
@@ -119,9 +119,9 @@ function required(value: string | undefined, name: string): string {
 function readTier(value: string | undefined): 'partner' | 'ops' {
   const tier = required(value, 'tier');
   if (tier === 'partner' || tier === 'ops') return tier;
-  throw new KeyInputError(`"${shownValue(tier)}" is not a tier. Give partner or ops.`, {
+  throw new KeyInputError(`"${formatValue(tier)}" is not a tier. Give partner or ops.`, {
     field: 'tier',
-    value: shownValue(tier),
+    value: formatValue(tier),
     limit: { oneOf: ['partner', 'ops'] },
   });
 }

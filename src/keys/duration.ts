@@ -1,4 +1,4 @@
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 import { KeyInputError } from './errors.ts';
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -10,9 +10,9 @@ export function parseDuration(text: string, field: string): number {
   const match = PATTERN.exec(text);
   const unit = match?.[2] as keyof typeof UNIT_MS | undefined;
   if (match === null || unit === undefined) {
-    throw new KeyInputError(`"${shownValue(text)}" is not a duration. Give minutes, hours or days: 30m, 24h, 90d.`, {
+    throw new KeyInputError(`"${formatValue(text)}" is not a duration. Give minutes, hours or days: 30m, 24h, 90d.`, {
       field,
-      value: shownValue(text),
+      value: formatValue(text),
       limit: { pattern: PATTERN.source },
     });
   }

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.ts';
 import { AppError, UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
-import { createKeyAdmin, type KeyAdmin, statusOf } from './admin.ts';
+import { createKeyAdmin, type KeyAdmin, keyStatusOf } from './admin.ts';
 import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
 import { createToucher } from './touch.ts';
@@ -83,7 +83,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
     if (parseKey(text) === null) return REFUSED;
     const verdict = await verdicts.of(id, () => lookUp(repository, deps, text));
     const life = { revokedAtMs: null, expiresAtMs: verdict.key?.expiresAtMs ?? null };
-    return statusOf(life, clock.now()) === 'active' ? verdict : REFUSED;
+    return keyStatusOf(life, clock.now()) === 'active' ? verdict : REFUSED;
   };
 
   return {
@@ -147,7 +147,7 @@ async function lookUp(repository: KeyRepository, deps: KeyServiceDeps, text: str
   const parsed = parseKey(text);
   const record = parsed === null ? null : await repository.findByPrefix(parsed.prefix);
   const isRight = matchesHash(hashKey(text, deps.pepper), record?.secretHash ?? null);
-  if (record === null || !isRight || statusOf(record, deps.clock.now()) !== 'active') return null;
+  if (record === null || !isRight || keyStatusOf(record, deps.clock.now()) !== 'active') return null;
   return { keyId: record.id, tier: record.tier, label: record.label, expiresAtMs: record.expiresAtMs };
 }
 

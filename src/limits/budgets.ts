@@ -5,7 +5,7 @@ import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Limiter, Limiters, WhenStoreFails } from './limiters.ts';
 import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
-import type { RateLimitStatus, Visit } from './request-context.ts';
+import type { RateLimitStatus, RequestContext } from './request-context.ts';
 
 export interface RateLimitedDetails {
   /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = subscriptions kept open. */
@@ -51,18 +51,18 @@ export interface BudgetDeps {
 
 export interface Budgets {
   /**
-   * Charge a visit's client and note the status of its budget.
+   * Charge a requestContext's client and note the status of its budget.
    * @returns the points that were counted: at most a whole budget
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
    */
-  charge(visit: Visit, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
+  charge(requestContext: RequestContext, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
   /**
-   * Charge the address of a visit, whatever its key, and note the status of its budget.
+   * Charge the address of a requestContext, whatever its key, and note the status of its budget.
    * @returns what gives the charge back, and never throws. @throws RateLimitedError
    */
-  chargeAhead(visit: Visit, points: number): Promise<() => void>;
-  /** Give a visit's client points back that were charged for work that was not done. Never throws. */
-  refund(visit: Visit, points: number): Promise<void>;
+  chargeAhead(requestContext: RequestContext, points: number): Promise<() => void>;
+  /** Give a requestContext's client points back that were charged for work that was not done. Never throws. */
+  refund(requestContext: RequestContext, points: number): Promise<void>;
   /** The status of a client that was found to have nothing left within the last second; `undefined` = it may have something. */
   exhausted(client: Client): RateLimitStatus | undefined;
 }
@@ -130,42 +130,52 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     limiters.of(tier, tier === 'anonymous' ? 'open' : whenStoreFails);
 
   return {
-    async charge(visit, points, whenStoreFails) {
-      const tier = tierOf(visit.caller);
+    async charge(requestContext, points, whenStoreFails) {
+      const tier = tierOf(requestContext.caller);
       const limit = limits[tier].points;
       if (limit === 0) return 0;
       // What costs more than a whole window can still be asked for, once per window.
       const charged = Math.min(points, limit);
       const limiter = limiterOf(tier, whenStoreFails);
-      const { status, fits } = await consume(limiter, tier, clientIdentity(visit), charged, clientOf(visit)).catch(
-        (error: unknown) => {
-          noteStore(false);
-          const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
-          throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
-        },
-      );
+      const { status, fits } = await consume(
+        limiter,
+        tier,
+        clientIdentity(requestContext),
+        charged,
+        clientOf(requestContext),
+      ).catch((error: unknown) => {
+        noteStore(false);
+        const cause = new Error(`rate limit store: ${error instanceof Error ? error.name : 'failed'}`);
+        throw new UpstreamUnavailableError('rate limit store', 'unreachable', { retryAfterSec: 2, cause });
+      });
       if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
-      visit.rateLimit = status;
+      requestContext.rateLimit = status;
       if (!fits) throw clientLimited(status);
       return charged;
     },
-    async chargeAhead(visit, points) {
+    async chargeAhead(requestContext, points) {
       if (limits.anonymous.points === 0) return () => {};
-      const { clientIp } = visit;
+      const { clientIp } = requestContext;
       const { status, fits } = await chargeIp(clientIp, points);
-      visit.rateLimit = status;
+      requestContext.rateLimit = status;
       if (!fits) throw clientLimited(status);
       const limiter = limiters.of('anonymous', 'open');
       return () => {
         giveBack(limiter, 'anonymous', addressIdentity(clientIp), points, { clientIp }).catch(() => {});
       };
     },
-    async refund(visit, points) {
-      const tier = tierOf(visit.caller);
+    async refund(requestContext, points) {
+      const tier = tierOf(requestContext.caller);
       if (limits[tier].points === 0) return;
       try {
         const limiter = limiterOf(tier, 'closed');
-        visit.rateLimit = await giveBack(limiter, tier, clientIdentity(visit), points, clientOf(visit));
+        requestContext.rateLimit = await giveBack(
+          limiter,
+          tier,
+          clientIdentity(requestContext),
+          points,
+          clientOf(requestContext),
+        );
       } catch {
         // The store failed, which the next charge reports; its count ends with the window.
       }
@@ -179,7 +189,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
   };
 }
 
-function clientOf({ caller, authorization, clientIp }: Visit): Client {
+function clientOf({ caller, authorization, clientIp }: RequestContext): Client {
   return caller.kind === 'key' && authorization !== undefined ? { authorization } : { clientIp };
 }
 
@@ -187,8 +197,8 @@ function noteOf(client: Client): string {
   return 'authorization' in client ? client.authorization : addressIdentity(client.clientIp);
 }
 
-/** Name the client that a visit is counted for. */
-export function clientIdentity({ caller, clientIp }: Pick<Visit, 'caller' | 'clientIp'>): string {
+/** Name the client that a requestContext is counted for. */
+export function clientIdentity({ caller, clientIp }: Pick<RequestContext, 'caller' | 'clientIp'>): string {
   return caller.kind === 'key' ? caller.keyId : addressIdentity(clientIp);
 }
 

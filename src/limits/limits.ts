@@ -57,7 +57,7 @@ export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 
 export const BYTES_PER_POINT = 2 ** 20;
 
 /** Points that a request costs before anything of it is known: what is refused early is not free. */
-export const DOOR_POINTS = 1;
+export const ADMISSION_POINTS = 1;
 
 /**
  * Most bytes of answers that wait for their readers before new large ones are refused: of the process, and of one address. A

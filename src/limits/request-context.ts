@@ -11,8 +11,8 @@ export interface RateLimitStatus {
   readonly resetSec: number;
 }
 
-/** One request on its way through the front door. What is learnt of it is noted here, once, in this order. */
-export interface Visit extends RequestInfo {
+/** One request on its way through the gateway. What is learnt of it is noted here, once, in this order. */
+export interface RequestContext extends RequestInfo {
   /** Anonymous until the key was checked. */
   caller: Caller;
   /** `null` before the first charge, without a budget, and on refused keys, which learn nothing. */
@@ -21,20 +21,23 @@ export interface Visit extends RequestInfo {
   readonly refunds: Promise<void>[];
 }
 
-export function openVisit({ correlationId, authorization, clientIp }: RequestInfo): Visit {
+export function openRequestContext({ correlationId, authorization, clientIp }: RequestInfo): RequestContext {
   return { correlationId, authorization, clientIp, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
 }
 
 /** The same numbers as extensions of a GraphQL answer. */
 export function budgetExtension(
-  { rateLimit }: Pick<Visit, 'rateLimit'>,
+  { rateLimit }: Pick<RequestContext, 'rateLimit'>,
   windowSec: number,
 ): { readonly extensions?: { readonly rateLimit: RateLimitStatus & { readonly windowSec: number } } } {
   return rateLimit === null ? {} : { extensions: { rateLimit: { ...rateLimit, windowSec } } };
 }
 
 /** The budget as headers, in the form of the IETF draft "RateLimit header fields for HTTP". */
-export function budgetHeaders({ rateLimit }: Pick<Visit, 'rateLimit'>, windowSec: number): Record<string, string> {
+export function budgetHeaders(
+  { rateLimit }: Pick<RequestContext, 'rateLimit'>,
+  windowSec: number,
+): Record<string, string> {
   if (rateLimit === null) return {};
   const { policy, limit, remaining, resetSec } = rateLimit;
   return {

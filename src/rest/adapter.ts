@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
-import { errorResponse, type Failure, isErrorCode } from './envelope.ts';
+import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
 import type {
@@ -33,7 +33,7 @@ export interface RestAdapter {
 }
 
 /**
- * Answer /v1 requests: find the row, pass the front door, parse the input, run the row's persisted operation and project
+ * Answer /v1 requests: find the row, pass the gateway, parse the input, run the row's persisted operation and project
  * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
  */
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
@@ -138,7 +138,7 @@ function attempt<T>(run: () => T): Attempt<T> {
 }
 
 /** The pipeline has already masked and classified it: `extensions` carries code, status, details. */
-function fromGraphQLError(error: GraphQLError, locate: (field: string) => string): Failure {
+function fromGraphQLError(error: GraphQLError, locate: (field: string) => string): ErrorContent {
   const { code, status, details, retryAfterSec } = error.extensions;
   if (!isErrorCode(code)) return INTERNAL;
   return {
@@ -157,13 +157,13 @@ function locatedDetails(details: unknown, locate: (field: string) => string): un
   return typeof field === 'string' ? { ...details, field: locate(field) } : details;
 }
 
-const INTERNAL: Failure = {
+const INTERNAL: ErrorContent = {
   code: 'internal',
   status: 500,
   message: 'Something went wrong on our side. Quote the correlationId when you report it.',
 };
 
-function toFailure(error: unknown, request: RestRequest, logger: Logger): Failure {
+function toFailure(error: unknown, request: RestRequest, logger: Logger): ErrorContent {
   if (!(error instanceof AppError)) {
     logger.error({ err: loggedError(error), correlationId: request.correlationId }, 'request failed unexpectedly');
     return INTERNAL;

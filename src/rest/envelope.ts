@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { RestResponse } from './types.ts';
 
 /** What the error envelope is made of, whether it came from the pipeline or from the adapter itself. */
-export interface Failure {
+export interface ErrorContent {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 /** Render the one error envelope of the contract. */
-export function errorResponse(failure: Failure, correlationId: string): RestResponse {
+export function errorResponse(failure: ErrorContent, correlationId: string): RestResponse {
   const { code, message, allow } = failure;
   const details = failure.details ?? (allow === undefined ? undefined : { allow });
   return {

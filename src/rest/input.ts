@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 import { expectation, issuesOf } from './issues.ts';
 import { checkStructure } from './json.ts';
 import type { RestRequest } from './types.ts';
@@ -19,20 +19,20 @@ export function parseQuery(query: string, known: readonly string[] = []): Record
   if (/%(?![0-9a-fA-F]{2})/.test(query)) {
     throw new BadRequestError('The query is not valid percent-encoding. Encode every % as %25.', {
       field: 'query',
-      value: shownValue(query),
+      value: formatValue(query),
     });
   }
   for (const [name, value] of new URLSearchParams(query)) {
     if (Object.hasOwn(values, name)) {
-      throw new BadRequestError(`The parameter "${shownValue(name)}" is given twice. Give it once.`, {
-        field: `query.${shownValue(name)}`,
+      throw new BadRequestError(`The parameter "${formatValue(name)}" is given twice. Give it once.`, {
+        field: `query.${formatValue(name)}`,
       });
     }
     const meant = known.includes(name) ? undefined : known.find((other) => bare(other) === bare(name));
     if (meant !== undefined) {
-      throw new BadRequestError(`The parameter "${shownValue(name)}" is spelt "${meant}" here.`, {
-        field: `query.${shownValue(name)}`,
-        value: shownValue(value),
+      throw new BadRequestError(`The parameter "${formatValue(name)}" is spelt "${meant}" here.`, {
+        field: `query.${formatValue(name)}`,
+        value: formatValue(value),
         limit: { oneOf: known },
       });
     }
@@ -122,10 +122,10 @@ export function parseInput<T>(
   const issues = issuesOf(schema, value, result.error, whereIs);
   const [first] = issues;
   if (!first) throw new BadRequestError('The input is not valid.', { field: whereIs(undefined) });
-  const got = first.input === undefined ? 'it is missing' : `got "${shownValue(first.input)}"`;
+  const got = first.input === undefined ? 'it is missing' : `got "${formatValue(first.input)}"`;
   throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
     field: first.field,
-    ...(first.input === undefined ? {} : { value: shownValue(first.input) }),
+    ...(first.input === undefined ? {} : { value: formatValue(first.input) }),
     ...(first.oneOf === undefined ? {} : { limit: { oneOf: first.oneOf } }),
     ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
   });

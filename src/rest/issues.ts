@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 
 /** One thing that is wrong with an input. */
 export interface InputIssue {
@@ -59,7 +59,7 @@ export function issuesOf(
     }
     const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
     return issue.keys.slice(0, MAX_ISSUES).map((key) => ({
-      field: fieldOf([...issue.path, shownValue(key)]),
+      field: fieldOf([...issue.path, formatValue(key)]),
       message: `is not a field of this request, which takes ${known.join(', ')}`,
       input: (value as Readonly<Record<string, unknown>>)[key],
       oneOf: known,

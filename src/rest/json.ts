@@ -1,5 +1,5 @@
 import { BadRequestError } from '../shared/errors.ts';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 
 /** Deepest nesting of objects and lists in JSON that callers send. The deepest input of the schema is 4. */
 export const MAX_JSON_DEPTH = 32;
@@ -54,5 +54,5 @@ function tooDeep(open: readonly Level[], place: string): BadRequestError {
 }
 
 function fieldOf(open: readonly Level[], place: string): string {
-  return shownValue([place, ...open.map(({ at }) => at)].join('.'));
+  return formatValue([place, ...open.map(({ at }) => at)].join('.'));
 }

@@ -1,10 +1,10 @@
 import { AppError, BadRequestError, NotFoundError } from '../shared/errors.ts';
-import { shownValue } from '../shared/ids.ts';
+import { formatValue } from '../shared/ids.ts';
 import type { AnyRoute } from './types.ts';
 
 export class MethodNotAllowedError extends AppError<{ readonly allow: readonly string[] }> {
   constructor(method: string, path: string, allow: readonly string[]) {
-    super('method_not_allowed', `${shownValue(path)} does not take ${method}. Use ${allow.join(' or ')}.`, {
+    super('method_not_allowed', `${formatValue(path)} does not take ${method}. Use ${allow.join(' or ')}.`, {
       details: { allow },
     });
   }
@@ -47,16 +47,16 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
     const place = find(segments);
     if (!place) {
       throw new NotFoundError(
-        `There is nothing at ${shownValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
+        `There is nothing at ${formatValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
         {
           resource: 'path',
-          id: shownValue(path),
+          id: formatValue(path),
         },
       );
     }
     const wanted = method === 'HEAD' ? 'GET' : method;
     const route = place.routes.find((candidate) => candidate.method === wanted);
-    if (!route) throw new MethodNotAllowedError(shownValue(method), path, allowed(place.routes));
+    if (!route) throw new MethodNotAllowedError(formatValue(method), path, allowed(place.routes));
     return { route, pathParams: readParams(place.segments, segments) };
   };
   return { match, templateOf };
@@ -93,9 +93,9 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new BadRequestError(`The path part "${shownValue(segment)}" is not valid percent-encoding.`, {
+    throw new BadRequestError(`The path part "${formatValue(segment)}" is not valid percent-encoding.`, {
       field: 'path',
-      value: shownValue(segment),
+      value: formatValue(segment),
     });
   }
 }

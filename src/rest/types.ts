@@ -42,7 +42,7 @@ export interface RowCache {
   answer(request: RestRequest, make: () => Promise<MadeResponse>): Promise<RestResponse>;
 }
 
-/** A request as the front door has seen it. */
+/** A request as the gateway has seen it. */
 export interface Entry {
   /** What it was refused with; `null` = let in. */
   readonly refusal: unknown;
@@ -59,7 +59,7 @@ export interface Entry {
 /** Check a request's key and budget; `route` is `null` when nothing is at its path. */
 export type AdmitPort<E extends Entry> = (
   request: RestRequest,
-  route: { readonly surface: Surface; readonly operation: string } | null,
+  route: { readonly surface: RestSurface; readonly operation: string } | null,
 ) => Promise<E>;
 
 /** Run a persisted operation through the same pipeline as `/graphql`. */
@@ -73,7 +73,7 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly validity?: CacheValidity | undefined;
 }>;
 
-export type Surface = 'Public' | 'Partner' | 'Ops' | 'Status';
+export type RestSurface = 'Public' | 'Partner' | 'Ops' | 'Status';
 
 export interface RouteExample {
   readonly summary: string;
@@ -90,7 +90,7 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST';
   /** Path template, e.g. `/v1/strategies/{id}`. */
   readonly path: string;
-  readonly surface: Surface;
+  readonly surface: RestSurface;
   readonly summary: string;
   readonly description: string;
   /** Name of the persisted operation. */

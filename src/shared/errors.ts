@@ -39,7 +39,7 @@ export interface AppErrorOptions<Details> {
 /** No client is sent away for longer, whatever a provider asked of us: it may be well, or another may stand in, long before. */
 export const MAX_RETRY_AFTER_SEC = 300;
 
-function withinPatience(sec: number): number {
+function boundedRetryAfter(sec: number): number {
   return Math.min(Math.max(Math.ceil(sec), 0), MAX_RETRY_AFTER_SEC);
 }
 
@@ -61,7 +61,7 @@ export class AppError<Details = unknown> extends Error {
     this.status = options.status ?? ERROR_CODES[code].status;
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.details = options.details;
-    this.retryAfterSec = options.retryAfterSec === undefined ? undefined : withinPatience(options.retryAfterSec);
+    this.retryAfterSec = options.retryAfterSec === undefined ? undefined : boundedRetryAfter(options.retryAfterSec);
   }
 }
 

@@ -21,7 +21,7 @@ export const STRATEGY_ID_PATTERN = /^(equity-)?0x[0-9a-fA-F]{64}$/;
 export const EQUITY_PREFIX = 'equity-';
 
 /** Shorten a received value so that an error message can name it without growing without bound. */
-export function shownValue(value: unknown): string {
+export function formatValue(value: unknown): string {
   // JSON knows no Infinity and would show it as null.
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
@@ -30,9 +30,9 @@ export function shownValue(value: unknown): string {
 /** Parse a market id of any hex case. @throws BadRequestError naming `field`. */
 export function parseMarketId(value: string, field = 'id'): MarketId {
   if (!MARKET_ID_PATTERN.test(value)) {
-    throw new BadRequestError(`"${shownValue(value)}" is not a market id. Send 0x followed by 64 hex characters.`, {
+    throw new BadRequestError(`"${formatValue(value)}" is not a market id. Send 0x followed by 64 hex characters.`, {
       field,
-      value: shownValue(value),
+      value: formatValue(value),
       limit: { pattern: MARKET_ID_PATTERN.source },
     });
   }
@@ -43,8 +43,8 @@ export function parseMarketId(value: string, field = 'id'): MarketId {
 export function parseStrategyId(value: string, field = 'strategyId'): StrategyId {
   if (!STRATEGY_ID_PATTERN.test(value)) {
     throw new BadRequestError(
-      `"${shownValue(value)}" is not a strategy id. Send a market id (0x + 64 hex) or a vault id (equity-0x + 64 hex) from the strategies list.`,
-      { field, value: shownValue(value), limit: { pattern: STRATEGY_ID_PATTERN.source } },
+      `"${formatValue(value)}" is not a strategy id. Send a market id (0x + 64 hex) or a vault id (equity-0x + 64 hex) from the strategies list.`,
+      { field, value: formatValue(value), limit: { pattern: STRATEGY_ID_PATTERN.source } },
     );
   }
   return value.toLowerCase() as StrategyId;
@@ -53,9 +53,9 @@ export function parseStrategyId(value: string, field = 'strategyId'): StrategyId
 /** Parse an address of any hex case into its checksummed form. @throws BadRequestError naming `field`. */
 export function parseAddress(value: string, field = 'address'): Address {
   if (!ADDRESS_PATTERN.test(value) || !isAddress(value, { strict: false })) {
-    throw new BadRequestError(`"${shownValue(value)}" is not an address. Send 0x followed by 40 hex characters.`, {
+    throw new BadRequestError(`"${formatValue(value)}" is not an address. Send 0x followed by 40 hex characters.`, {
       field,
-      value: shownValue(value),
+      value: formatValue(value),
       limit: { pattern: ADDRESS_PATTERN.source },
     });
   }

@@ -12,7 +12,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface Asked {
+export interface LeaseAnswer {
   /** `null` = another process has it, or it cannot be told who has. */
   readonly lease: Lease | null;
   /** When its time is over unless it is renewed, ms from now; `null` = that cannot be told. */
@@ -23,7 +23,7 @@ export interface LeasePort {
   /** How long a lease holds without being renewed, ms. */
   readonly ttlMs: number;
   /** Take the lease of a job, or learn when it may be free. Never throws. */
-  acquire(job: string): Promise<Asked>;
+  acquire(job: string): Promise<LeaseAnswer>;
   /** Whether our clock is so far from the shared one that no lease is ours: what we measure would be refused, or refuse others. */
   isClockOff(): boolean;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { GraphQLError } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Exchange } from '../http/handler.ts';
+import type { HttpExchange } from '../http/handler.ts';
 import { RateLimitedError } from '../limits/budgets.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
@@ -15,7 +15,7 @@ export type MetricsDeps = FactsMetricsDeps;
  * chain ids, error codes; never a URL, an id, an address, a key or an operation name that a client chose.
  */
 export interface Metrics {
-  request(exchange: Pick<Exchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
+  request(exchange: Pick<HttpExchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
   upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
   rpcCall(call: {
     readonly chainId: number;

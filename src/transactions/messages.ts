@@ -4,7 +4,7 @@ import { worstOutput } from './quote/planned.ts';
 import type { Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
-export function shownAmount(units: bigint, { decimals, symbol }: { decimals: number; symbol: string }): string {
+export function formatAmount(units: bigint, { decimals, symbol }: { decimals: number; symbol: string }): string {
   return `${formatUnitsPlain(units, decimals)} ${symbol}`;
 }
 
@@ -17,7 +17,7 @@ export function slippageNote({ value, cappedFrom, tightenedFrom }: EffectiveSlip
 /** Say what a swap is expected to give, and at least. */
 export function swapNote(swap: PlannedSwap): string {
   const { quote, tokenIn, tokenOut, expectedOut } = swap;
-  return `${quote.source} swaps ${shownAmount(quote.amountIn, tokenIn)} into about ${shownAmount(expectedOut, tokenOut)}, at least ${formatUnitsPlain(worstOutput(swap), tokenOut.decimals)}.`;
+  return `${quote.source} swaps ${formatAmount(quote.amountIn, tokenIn)} into about ${formatAmount(expectedOut, tokenOut)}, at least ${formatUnitsPlain(worstOutput(swap), tokenOut.decimals)}.`;
 }
 
 /** Say that a borrow incentive is counted as it is paid now; nothing where none is. */
@@ -33,7 +33,7 @@ export function countsIncentive(preview: PositionPreview | undefined): boolean {
 
 /** Say what the wallet had more after a simulation. */
 export function receivedNote({ token, amount }: TokenAmount): string {
-  return `In simulation ${shownAmount(amount, token)} is paid out.`;
+  return `In simulation ${formatAmount(amount, token)} is paid out.`;
 }
 
 export interface InstructionsInput {
@@ -69,6 +69,6 @@ export function instructionsOf(input: InstructionsInput): string {
 }
 
 /** Show a ratio such as 0.0012 as percent. */
-export function shownPct(pct: Decimal): string {
+export function formatPercent(pct: Decimal): string {
   return `${toFixedHalfUp(pct, 2)} %`;
 }

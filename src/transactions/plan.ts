@@ -8,7 +8,7 @@ import type { Address } from '../shared/ids.ts';
 import { type BuilderDeps, composedMarket } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import type { EffectiveSlippage } from './input.ts';
-import { countsIncentive, incentiveNote, instructionsOf, shownAmount } from './messages.ts';
+import { countsIncentive, formatAmount, incentiveNote, instructionsOf } from './messages.ts';
 import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
 import { interestOf, type LiveMarket } from './read/market-state.ts';
@@ -251,7 +251,7 @@ function fundingIssues({ pays, wallet, tx, chain }: PlanDraft): Issue[] {
       token: token.address,
       required: formatUnitsPlain(required, token.decimals),
       available: formatUnitsPlain(available, token.decimals),
-      message: `The wallet holds ${shownAmount(available, token)} and this takes ${shownAmount(required, token)}: fund it first.${token.address === chain.native.address ? ` ${CALLS_COST_GAS}` : ''}`,
+      message: `The wallet holds ${formatAmount(available, token)} and this takes ${formatAmount(required, token)}: fund it first.${token.address === chain.native.address ? ` ${CALLS_COST_GAS}` : ''}`,
     });
   };
   if (pays && !pays.token.isNative) lacking(pays.token, pays.amount, wallet.balance);
@@ -268,7 +268,7 @@ function approvalIssues({ pays, approvals, tx, wallet }: PlanDraft): Issue[] {
       token: token.address,
       required: formatUnitsPlain(amount, token.decimals),
       available: formatUnitsPlain(wallet.allowances.get(tx.to) ?? 0n, token.decimals),
-      message: `${tx.to} may not take ${shownAmount(amount, token)} yet: "approvals" allows exactly that.`,
+      message: `${tx.to} may not take ${formatAmount(amount, token)} yet: "approvals" allows exactly that.`,
     },
   ];
 }

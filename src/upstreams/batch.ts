@@ -1,10 +1,10 @@
 import type { FailureReason } from '../domain/facts.ts';
 import { UpstreamError } from './errors.ts';
-import type { Reading } from './readings.ts';
+import type { ParsedValue } from './readings.ts';
 import type { Batch } from './types.ts';
 
 /** Collect one reading per key. */
-export function toBatch<T>(readings: Iterable<readonly [string, Reading<T>]>): Batch<T> {
+export function toBatch<T>(readings: Iterable<readonly [string, ParsedValue<T>]>): Batch<T> {
   const values = new Map<string, T>();
   const failures = new Map<string, FailureReason>();
   const measuredMs = new Map<string, number>();

@@ -35,7 +35,7 @@ export interface HttpDeps extends AdapterDeps {
   readonly provider: string;
   /** Name in errors and answers: the one the public interface uses. */
   readonly publicName: string;
-  /** Shared by the doors of one provider; absent: one of its own. */
+  /** Shared by the clients of one provider; absent: one of its own. */
   readonly budget?: Budget;
   /** How often a request is repeated that the provider refuses as overloaded. Default: as often as any other. */
   readonly overloadRetries?: number;
@@ -93,7 +93,7 @@ const RETRIES = 2;
 export const QUOTE_OVERLOAD_RETRIES = 8;
 const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 500;
-/** A provider that asks for more patience than this is told to the caller instead. */
+/** A provider that asks to wait longer than this is told to the caller instead. */
 const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
 /** Whoever waits for a quote waits 5 s for all of it: longer in the queue it would only be late. */
@@ -103,7 +103,7 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const BREAKER = { failures: 8, coolDownMs: 10_000 };
 
 /**
- * The one door to a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
+ * The HTTP client of a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
  *
  * Retry and timeout are our own and not cockatiel's, as the breaker is: those waits can neither be aborted nor injected, and
  * that timeout cannot be told from the caller's abort.
@@ -208,7 +208,7 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
-/** The request budget that the provider's configuration grants, or a share of it where several doors divide it. */
+/** The request budget that the provider's configuration grants, or a share of it where several clients divide it. */
 export function createProviderBudget(
   { config, clock, sleep = systemSleep }: AdapterDeps,
   { share = 1, isWaitedFor = false }: { readonly share?: number; readonly isWaitedFor?: boolean } = {},
@@ -232,7 +232,7 @@ function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent
   return outcome.status >= 500 ? 'server_error' : 'rejected';
 }
 
-/** A timeout is not repeated: it has already cost the caller's patience once. */
+/** A timeout is not repeated: it has already made the caller wait once. */
 function isWorthRetrying(reason: FailureReason, retryAfterSec: number | undefined): boolean {
   if (retryAfterSec !== undefined && retryAfterSec > MAX_RETRY_AFTER_SEC) return false;
   if (reason === 'rate_limited') return retryAfterSec !== undefined;

@@ -1,7 +1,7 @@
 import type { Token } from '../catalog/types.ts';
 import type { UsdPrice } from '../domain/facts.ts';
 import { chunks, gather, toBatch } from './batch.ts';
-import { PRICE_USD, type Reading, readDecimal, readObservedMs } from './readings.ts';
+import { type ParsedValue, PRICE_USD, readDecimal, readObservedMs } from './readings.ts';
 import type { Batch } from './types.ts';
 
 /** Keeps the URL under 4 kB with the longest ids. */
@@ -10,7 +10,10 @@ const IDS_PER_REQUEST = 60;
 /** Ask prices by CoinGecko id, each id once, many in one request. Tokens without an id fail as `not_configured`. */
 export async function askPrices(
   tokens: readonly Token[],
-  ask: (ids: readonly string[], tokens: readonly Token[]) => Promise<readonly (readonly [string, Reading<UsdPrice>])[]>,
+  ask: (
+    ids: readonly string[],
+    tokens: readonly Token[],
+  ) => Promise<readonly (readonly [string, ParsedValue<UsdPrice>])[]>,
 ): Promise<Batch<UsdPrice>> {
   const byId = new Map<string, Token[]>();
   for (const token of tokens) {
@@ -37,7 +40,7 @@ export async function askPrices(
  * Read a price and when the provider saw it, unix seconds. Without a time, or with one that is none, it counts as of the time
  * of asking; one of the future fails as implausible.
  */
-export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): Reading<UsdPrice> {
+export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
   const price = readDecimal(usd, PRICE_USD);
   if (!price.ok) return price;
   const seen = readObservedMs(seenSec, 'sec', nowMs);

@@ -5,7 +5,7 @@ import { ADDRESS_PATTERN, type Address } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
 
 /** One value of an answer: usable, or why not. */
-export type Reading<T> =
+export type ParsedValue<T> =
   | {
       readonly ok: true;
       readonly value: T;
@@ -15,14 +15,14 @@ export type Reading<T> =
   | { readonly ok: false; readonly reason: FailureReason };
 
 /** What a value of one kind can honestly be, in our unit. */
-export interface Range {
+export interface NumericRange {
   readonly min: Decimal;
   readonly minIncluded: boolean;
   /** Included. */
   readonly max: Decimal;
 }
 
-const range = (min: string, minIncluded: boolean, max: string): Range => ({
+const range = (min: string, minIncluded: boolean, max: string): NumericRange => ({
   min: new Decimal(min),
   minIncluded,
   max: new Decimal(max),
@@ -50,7 +50,7 @@ const failed = (reason: FailureReason): { readonly ok: false; readonly reason: F
  * Read a JSON number, or a number in a string, exactly: a JSON number by its shortest decimal text. `decimalShift` converts
  * the unit before the range is checked (2: fraction → percent).
  */
-export function readDecimal(raw: unknown, within: Range, decimalShift = 0): Reading<Decimal> {
+export function readDecimal(raw: unknown, within: NumericRange, decimalShift = 0): ParsedValue<Decimal> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');
   if (typeof raw !== 'number' && typeof raw !== 'string') return failed('malformed');
   const text = String(raw);
@@ -61,7 +61,7 @@ export function readDecimal(raw: unknown, within: Range, decimalShift = 0): Read
 }
 
 /** Read an amount in base units: digits in a string, or a JSON number small enough to be exact. */
-export function readAmount(raw: unknown): Reading<bigint> {
+export function readAmount(raw: unknown): ParsedValue<bigint> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');
   if (typeof raw === 'number')
     return Number.isSafeInteger(raw) && raw >= 0 ? readAmount(String(raw)) : failed('implausible');
@@ -80,7 +80,7 @@ const SECONDS_BELOW = 100_000_000_000;
 export type TimeUnit = 'sec' | 'ms' | 'any';
 
 /** Read when something was observed, ms: at most now. What claims to be from the future is `implausible`. */
-export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): Reading<number> {
+export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): ParsedValue<number> {
   const time = readTimeMs(raw, unit);
   if (!time.ok) return time;
   const atMs = observedAt(time.value, nowMs);
@@ -91,7 +91,7 @@ export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): Rea
  * Read a time as ms, also one that lies ahead, as starts, ends and maturities do. `any`: an ISO date, seconds or
  * milliseconds, told apart by form and size.
  */
-export function readTimeMs(raw: unknown, unit: TimeUnit): Reading<number> {
+export function readTimeMs(raw: unknown, unit: TimeUnit): ParsedValue<number> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');
   const isDigits = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
   if (typeof raw === 'string' && !isDigits) return unit === 'any' ? checkTime(Date.parse(raw)) : failed('malformed');
@@ -101,13 +101,13 @@ export function readTimeMs(raw: unknown, unit: TimeUnit): Reading<number> {
   return checkTime(Math.round(inSeconds ? value * 1000 : value));
 }
 
-function checkTime(ms: number): Reading<number> {
+function checkTime(ms: number): ParsedValue<number> {
   if (Number.isNaN(ms)) return failed('malformed');
   return ms >= EARLIEST_MS && ms < LATEST_MS ? { ok: true, value: ms } : failed('implausible');
 }
 
 /** Read an address of any hex case into its checksummed form. */
-export function readAddress(raw: unknown): Reading<Address> {
+export function readAddress(raw: unknown): ParsedValue<Address> {
   if (raw === undefined || raw === null) return failed('missing');
   if (typeof raw !== 'string' || !ADDRESS_PATTERN.test(raw)) return failed('malformed');
   return { ok: true, value: getAddress(raw.toLowerCase()) };

@@ -1,6 +1,6 @@
 import type { Decimal } from '../shared/decimal.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
-import { type Range, type Reading, readDecimal, readObservedMs, type TimeUnit } from './readings.ts';
+import { type NumericRange, type ParsedValue, readDecimal, readObservedMs, type TimeUnit } from './readings.ts';
 
 export interface SeriesPoint {
   readonly atMs: number;
@@ -13,7 +13,7 @@ export interface Series {
   /** Rows whose time or value could not be used. */
   readonly dropped: number;
   /** The row with the latest readable time, whether or not its value is usable: the provider's current word, and when it was. */
-  readonly latest: Reading<Decimal>;
+  readonly latest: ParsedValue<Decimal>;
 }
 
 /**
@@ -24,12 +24,12 @@ export function readSeries(
   rows: readonly { readonly at: unknown; readonly value: unknown }[],
   rules: {
     readonly time: TimeUnit;
-    readonly within: Range;
+    readonly within: NumericRange;
     readonly decimalShift?: number;
     readonly nowMs: number;
   },
 ): Series {
-  const byTime = new Map<number, Reading<Decimal>>();
+  const byTime = new Map<number, ParsedValue<Decimal>>();
   let dropped = 0;
   for (const row of rows) {
     const at = readObservedMs(row.at, rules.time, rules.nowMs);
@@ -45,7 +45,7 @@ export function readSeries(
   };
 }
 
-function latestOf(row: readonly [number, Reading<Decimal>] | undefined): Reading<Decimal> | undefined {
+function latestOf(row: readonly [number, ParsedValue<Decimal>] | undefined): ParsedValue<Decimal> | undefined {
   return row?.[1].ok ? { ...row[1], measuredMs: row[0] } : row?.[1];
 }
 

@@ -10,7 +10,7 @@ export interface Hold {
 }
 
 /** Holds the lease of one job between its runs as well, so that a job stays with one process until that ends. */
-export interface Holder {
+export interface LeaseHolder {
   /** Tell whether the lease is ours now, taking it when it is free. */
   hold(): Promise<Hold>;
   /** Whether it is ours, as far as this process knows. */
@@ -19,7 +19,7 @@ export interface Holder {
   release(): Promise<void>;
 }
 
-export interface HolderDeps {
+export interface LeaseHolderDeps {
   readonly job: string;
   readonly lease: LeasePort;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export const NOT_OURS: Hold = { ours: false, freeInMs: null };
 const RENEWALS_PER_TTL = 3;
 
 /** Create the holder of one job's lease. */
-export function createHolder({ job, lease, clock, timers, logger, onLost }: HolderDeps): Holder {
+export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }: LeaseHolderDeps): LeaseHolder {
   let held: Lease | null = null;
   let validUntilMs = 0;
   let timer: unknown = null;

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Batch, PricePort } from '../upstreams/types.ts';
 import { referencesOf, type Told } from './price-references.ts';
-import { type Answer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
+import { type RefreshAnswer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
 export interface PricesDeps {
@@ -49,7 +49,7 @@ export function createPricesWarmer(
 
 type References = (token: Token, told: Told) => PriceReferences;
 
-interface Asked extends Batch<UsdPrice> {
+interface AskedPrices extends Batch<UsdPrice> {
   /** The provider as a whole failed: its reasons say nothing about a single token. */
   readonly error?: unknown;
 }
@@ -72,7 +72,7 @@ async function askInTurn(
   references: References,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Answer<UsdPrice>> {
+): Promise<RefreshAnswer<UsdPrice>> {
   const primary = await ask(first, tokens, signal);
   const isDoubtful = (token: Token, { usd }: UsdPrice): boolean => {
     const known = references(token, () => []);
@@ -94,7 +94,7 @@ async function askInTurn(
     });
   const choose = (token: Token): Choice | null => {
     const known = references(token, told);
-    const from = (source: PricePort, asked: Asked): Choice[] => {
+    const from = (source: PricePort, asked: AskedPrices): Choice[] => {
       const price = asked.values.get(token.address);
       if (price === undefined) return [];
       const seenMs = asked.measuredMs?.get(token.address);
@@ -125,7 +125,7 @@ async function askInTurn(
   return { values, failures, measuredMs, doubted, sourceOf: (address) => (chosen.get(address)?.source ?? first).name };
 }
 
-async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<Asked> {
+async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSignal): Promise<AskedPrices> {
   try {
     return await port.usdPrices(tokens, { signal });
   } catch (error) {
@@ -136,8 +136,8 @@ async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSigna
 }
 
 /** Not configured at either provider is no failure of theirs; else the reason of the first that should have known. */
-function whyUnpriced(address: string, ...asked: readonly Asked[]): FailureReason {
-  const reasonOfOne = ({ failures }: Asked): FailureReason => failures.get(address) ?? 'missing';
+function whyUnpriced(address: string, ...asked: readonly AskedPrices[]): FailureReason {
+  const reasonOfOne = ({ failures }: AskedPrices): FailureReason => failures.get(address) ?? 'missing';
   const answered = asked.filter(({ error }) => error === undefined).map(reasonOfOne);
   if (answered.every((reason) => reason === 'not_configured')) return 'not_configured';
   return asked.map(reasonOfOne).find((reason) => reason !== 'not_configured') ?? 'missing';

@@ -19,7 +19,7 @@ import type { RunReport } from './types.ts';
 export type Snapshot = Pick<SnapshotReader, 'facts'> & SnapshotWriter;
 
 /** What a source answered: each asked key in one of the two; one in neither counts as missing. */
-export interface Answer<T> {
+export interface RefreshAnswer<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
   /** When the values were measured, when that is not the time of asking (a block's time), ms. */
@@ -48,7 +48,7 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly keys: readonly string[];
   /** Public name of the source. */
   readonly source: string;
-  readonly ask: () => Promise<Answer<FactGroups[G]>>;
+  readonly ask: () => Promise<RefreshAnswer<FactGroups[G]>>;
   readonly signal: AbortSignal;
   readonly emptiness?: EmptinessRule<FactGroups[G]>;
   /** Say what was told, in one number, of a value that is not published before it is confirmed. */
@@ -96,7 +96,7 @@ export async function measureGroup<G extends FactGroup>(
   const attemptedAtMs = clock.now();
   const items = new Map<string, Fact<FactGroups[G]>>();
   const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
-  let answer: Answer<FactGroups[G]>;
+  let answer: RefreshAnswer<FactGroups[G]>;
   try {
     answer = await plan.ask();
   } catch (error) {
@@ -167,7 +167,7 @@ export function reasonOf(error: unknown): FailureReason {
 
 function isDistrusted<G extends FactGroup>(
   plan: RefreshPlan<G>,
-  answer: Answer<FactGroups[G]>,
+  answer: RefreshAnswer<FactGroups[G]>,
   lastGood: ReadonlyMap<string, Fact<FactGroups[G]>>,
   nowMs: number,
 ): boolean {

@@ -3,8 +3,8 @@ import { AppError, NotFoundError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { LeasePort } from '../snapshot/lease.ts';
-import { createHolder, type Holder, NOT_OURS } from './lease-holder.ts';
-import { delayAfter, type Outcome } from './schedule.ts';
+import { createLeaseHolder, type LeaseHolder, NOT_OURS } from './lease-holder.ts';
+import { delayAfter, type RunOutcome } from './schedule.ts';
 import type { RunMode, Warmer } from './types.ts';
 
 export interface RunEvent {
@@ -44,7 +44,7 @@ export interface WarmerRunner {
 
 interface Entry {
   readonly warmer: Warmer;
-  readonly holder: Holder;
+  readonly holder: LeaseHolder;
   running: Promise<RunEvent> | null;
   abort: AbortController | null;
   timer: unknown;
@@ -65,7 +65,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   let stopping = false;
   const entries = deps.warmers.map((warmer): Entry => {
     const onLost = (): void => entry.abort?.abort(new Error(`the lease of ${warmer.name} was lost`));
-    const holder = createHolder({ job: warmer.name, lease, clock, timers, logger, onLost });
+    const holder = createLeaseHolder({ job: warmer.name, lease, clock, timers, logger, onLost });
     const entry: Entry = { warmer, holder, running: null, abort: null, timer: null, failedInRow: 0 };
     return entry;
   });
@@ -78,8 +78,8 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     const abort = new AbortController();
     entry.abort = abort;
     const startedMs = clock.now();
-    const attempt = async (): Promise<Outcome> => ({ report: await warmer.run(abort.signal, mode) });
-    const outcome = await attempt().catch((error: unknown): Outcome => ({ error }));
+    const attempt = async (): Promise<RunOutcome> => ({ report: await warmer.run(abort.signal, mode) });
+    const outcome = await attempt().catch((error: unknown): RunOutcome => ({ error }));
     entry.abort = null;
     const aborted = abort.signal.aborted;
     const ok = outcome.report !== undefined && outcome.report.retryable === 0;
@@ -94,7 +94,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   };
 
   /** Changes of state only, once each. */
-  const tell = (entry: Entry, outcome: Outcome, ok: boolean): void => {
+  const tell = (entry: Entry, outcome: RunOutcome, ok: boolean): void => {
     const { name } = entry.warmer;
     if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
     if (!ok && entry.failedInRow === 0) {

@@ -1,7 +1,7 @@
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { RunReport } from './types.ts';
 
-export type Outcome =
+export type RunOutcome =
   | { readonly report: RunReport; readonly error?: undefined }
   | { readonly report?: undefined; readonly error: unknown };
 
@@ -20,7 +20,7 @@ const SUSPECT_MS = 15_000;
  * row: 5 s doubled each time and half of that jittered away, no later than the cadence, no sooner than the provider asked for.
  * A value that waits to be confirmed is asked for again within 15 s. A run that failed in part backs off up to its whole cadence, one that got nothing up to 15 minutes.
  */
-export function delayAfter(everySec: number, failedInRow: number, outcome: Outcome, random: () => number): number {
+export function delayAfter(everySec: number, failedInRow: number, outcome: RunOutcome, random: () => number): number {
   const cadenceMs = everySec * 1_000;
   if (failedInRow === 0) return cadenceMs * (1 - JITTER * random());
   const limitMs = outcome.report ? cadenceMs : Math.min(cadenceMs, BACKOFF_MAX_MS);

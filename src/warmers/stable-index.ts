@@ -3,7 +3,7 @@ import type { StableIndexPool } from '../domain/facts.ts';
 import { resolvePool } from '../upstreams/stablewatch/map.ts';
 import type { Batch, StableIndexPort } from '../upstreams/types.ts';
 import { type CollateralApyDeps, createOwnApys, doubtRate, keepHistory, tokensWithSource } from './collateral-apy.ts';
-import { type Answer, refreshGroup, sumReports } from './refresh.ts';
+import { type RefreshAnswer, refreshGroup, sumReports } from './refresh.ts';
 import { continueSeries } from './series.ts';
 import type { Warmer } from './types.ts';
 
@@ -86,7 +86,7 @@ function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefi
 export function apysOf(
   tokens: ReturnType<typeof tokensWithSource>,
   { values, failures }: Batch<StableIndexPool>,
-): Answer<{ readonly apyPct: StableIndexPool['avg7dPct']; readonly history?: StableIndexPool['history'] }> {
+): RefreshAnswer<{ readonly apyPct: StableIndexPool['avg7dPct']; readonly history?: StableIndexPool['history'] }> {
   const found = tokens.map((token) => ({ token, match: resolvePool(token, values.values()) }));
   const failedPool = (id: string | undefined) =>
     [...failures].find(([pool]) => id !== undefined && pool.toLowerCase() === id.toLowerCase())?.[1];

@@ -192,7 +192,7 @@ describe('createChainClient', () => {
     expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
   });
 
-  test('behavior: a node that asks for an hour of patience holds up nothing', async () => {
+  test('behavior: a node that asks for an hour of waitTimeouts holds up nothing', async () => {
     respond = (_body, response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
     const error = await call(client({ retryCount: 1 }), '0x0a').catch((thrown: unknown) => toChainReadError(thrown));
     expect(error).toMatchObject({ reason: 'rate_limited', retryAfterSec: 300 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { runDoctorCli, USAGE } from '../../src/doctor/cli.ts';
+import { DOCTOR_USAGE, runDoctorCli } from '../../src/doctor/cli.ts';
 import { createReport, reportSchema } from '../../src/doctor/core/report.ts';
 import { linesOf } from '../../src/doctor/core/types.ts';
 import { BUNDLED_DOCTOR } from '../support/bundle.ts';
@@ -61,12 +61,12 @@ describe('runDoctorCli', () => {
     async (...argv) => {
       const { code, err, asked } = await run(...argv);
       expect({ code, asked }).toEqual({ code: 1, asked: [] });
-      expect(err).toContain(USAGE);
+      expect(err).toContain(DOCTOR_USAGE);
     },
   );
 
   it('behavior: --help', async () => {
-    expect(await run('--help')).toMatchObject({ code: 0, out: USAGE, asked: [] });
+    expect(await run('--help')).toMatchObject({ code: 0, out: DOCTOR_USAGE, asked: [] });
   });
 });
 

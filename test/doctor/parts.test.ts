@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judgeClocks } from '../../src/doctor/checks/clocks.ts';
 import { nearestName } from '../../src/doctor/checks/nearest-name.ts';
 import { checkSettings } from '../../src/doctor/checks/settings.ts';
-import { sampleOf } from '../../src/doctor/core/clock-samples.ts';
+import { clockSampleOf } from '../../src/doctor/core/clock-samples.ts';
 import { describeQuota, quotaOf } from '../../src/doctor/core/quota.ts';
 import { createReport } from '../../src/doctor/core/report.ts';
 import { runChecks } from '../../src/doctor/core/run.ts';
@@ -87,12 +87,12 @@ describe('checkSettings', () => {
 describe('judgeClocks', () => {
   const asked = { sentMs: 10_000_000, answeredMs: 10_000_200 };
   const sample = (source: string, aheadMs: number) =>
-    sampleOf(source, { atMs: 10_000_100 - aheadMs, resolutionMs: 0 }, asked);
+    clockSampleOf(source, { atMs: 10_000_100 - aheadMs, resolutionMs: 0 }, asked);
   const words = (...samples: ReturnType<typeof sample>[]) =>
     judgeClocks(samples).map(({ status, subject, found }) => `${status} ${subject}: ${found}`);
 
   it('default: clocks that agree, a coarse one too', () => {
-    const coarse = sampleOf('web', { atMs: 9_999_000, resolutionMs: 1_000 }, asked);
+    const coarse = clockSampleOf('web', { atMs: 9_999_000, resolutionMs: 1_000 }, asked);
     expect(words(sample('Postgres', 40), sample('Redis', -900), coarse)).toEqual([
       'ok this machine: agrees with 3 of 3 others',
     ]);

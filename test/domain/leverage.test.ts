@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { collateralValueInLoan, increaseFlashLoan, openFlashLoan } from '../../src/domain/leverage/flash-loan.ts';
 import { ladderEntries, ladderRungs } from '../../src/domain/leverage/ladder.ts';
 import {
+  formatLeverage,
   leverageApyPct,
   leverageFromLtvPct,
   ltvPctFromLeverage,
-  shownLeverage,
 } from '../../src/domain/leverage/leverage.ts';
 import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
@@ -53,7 +53,7 @@ describe('leverageFromLtvPct', () => {
     ['93.5', '15.4'],
     ['96.25', '26.7'],
   ])('default: %s %% is shown as %sx', (ltv, leverage) => {
-    expect(shownLeverage(pct(ltv))).toBe(leverage);
+    expect(formatLeverage(pct(ltv))).toBe(leverage);
   });
 
   test('behavior: inverse of ltvPctFromLeverage', () => {
@@ -95,7 +95,7 @@ describe('shownLeverage', () => {
     fc.assert(
       fc.property(fc.oneof(anyFineLtv, atHalf), (ltvPct) => {
         fc.pre(ltvPct.gte(0) && ltvPct.lt(100));
-        expect(shownLeverage(ltvPct)).toBe(formatPct(leverageFromLtvPct(ltvPct), 1));
+        expect(formatLeverage(ltvPct)).toBe(formatPct(leverageFromLtvPct(ltvPct), 1));
       }),
       { numRuns: 2_000 },
     );
@@ -122,7 +122,7 @@ describe('ladderEntries', () => {
     fc.assert(
       fc.property(anyLtv, anyRate, anyRate, (maxLtvPct, collateralApyPct, netBorrowApyPct) => {
         const ladder = ladderEntries(ladderRungs(maxLtvPct), collateralApyPct, netBorrowApyPct);
-        const max = shownLeverage(maxLtvPct);
+        const max = formatLeverage(maxLtvPct);
         expect(ladder[0]?.leverage).toBe('1.0');
         expect(ladder[ladder.length - 1]?.leverage).toBe(max);
         expect(ladder).toHaveLength(Math.floor(Number(max)) + (Number.isInteger(Number(max)) ? 0 : 1));

@@ -1,4 +1,4 @@
-import { createFrontDoor, persistedOperations } from '../../src/app/gateway.ts';
+import { createGateway, persistedOperations } from '../../src/app/gateway.ts';
 import { curatedChains } from '../../src/catalog/index.ts';
 import { createConfig } from '../../src/config/config.ts';
 import { createCompiler } from '../../src/graphql/compiler.ts';
@@ -13,7 +13,7 @@ import { createFiles } from '../../src/http/pages/files.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../../src/limits/limits.ts';
-import type { Visit } from '../../src/limits/request-context.ts';
+import type { RequestContext } from '../../src/limits/request-context.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -71,7 +71,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const logs = captureLogs();
   const verify = options.verify ?? (async (header) => KEYS[header ?? ''] ?? null);
   const fairQueue = createFairQueue({ now: () => performance.now(), later: setImmediate });
-  const door = createFrontDoor({
+  const door = createGateway({
     config,
     keys: faulty('keys', { verify, accepts: (header: string) => Object.hasOwn(KEYS, header) }),
     clock: faulty('clock', clock),
@@ -87,11 +87,11 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   const files = createFiles({ routes, tabs: config.env.GRAPHIQL ? [] : null, charge: door.chargeFile });
   const graphql = createGraphQLServer({
     schema,
-    createContext: faulty('createContext', (visit: Visit, trusted: boolean) =>
+    createContext: faulty('createContext', (requestContext: RequestContext, trusted: boolean) =>
       createContext(services, {
         nowMs: complete.nowMs,
-        caller: visit.caller,
-        correlationId: visit.correlationId,
+        caller: requestContext.caller,
+        correlationId: requestContext.correlationId,
         maxPageSize: trusted ? Number.POSITIVE_INFINITY : MAX_PAGE_SIZE,
       }),
     ),
@@ -114,7 +114,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
       ? {}
       : { cachedRows: createCachedRows({ cache: faulty('answers', answers), clock }) }),
     execute: ({ operation, variables, entry }) =>
-      graphql.executePersisted({ operation, variables, visit: entry.visit }),
+      graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
   });
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
   const early = createEarlyRefusals({

@@ -8,7 +8,7 @@ import { postgresDataDir, SERVICE_DATABASE, startPostgres } from '../../devnet/p
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createKeyAdmin } from '../../src/keys/admin.ts';
-import { runKeysCli, USAGE } from '../../src/keys/cli.ts';
+import { KEYS_USAGE, runKeysCli } from '../../src/keys/cli.ts';
 import { createKeyService } from '../../src/keys/service.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
@@ -157,8 +157,8 @@ describe('runKeysCli', () => {
   });
 
   test('behavior: help', async () => {
-    expect(await keys('--help')).toMatchObject({ code: 0, out: USAGE, opened: 0 });
-    expect(await keys()).toMatchObject({ code: 2, out: USAGE, opened: 0 });
+    expect(await keys('--help')).toMatchObject({ code: 0, out: KEYS_USAGE, opened: 0 });
+    expect(await keys()).toMatchObject({ code: 2, out: KEYS_USAGE, opened: 0 });
   });
 
   test.each([

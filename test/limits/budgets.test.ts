@@ -6,7 +6,7 @@ import { addressIdentity, createBudgets } from '../../src/limits/budgets.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
-import { budgetHeaders, openVisit, type Visit } from '../../src/limits/request-context.ts';
+import { budgetHeaders, openRequestContext, type RequestContext } from '../../src/limits/request-context.ts';
 import { captureLogs } from '../support/log-capture.ts';
 
 const limits = createLimits({ anonymous: 100, partner: 1_000, ops: 0 });
@@ -16,8 +16,8 @@ afterEach(() => {
   nowMs = 1_000_000;
 });
 
-const visitOf = (clientIp: string, keyId?: string, tier: 'partner' | 'ops' = 'partner'): Visit => ({
-  ...openVisit({ correlationId: 'c', authorization: undefined, clientIp }),
+const requestContextOf = (clientIp: string, keyId?: string, tier: 'partner' | 'ops' = 'partner'): RequestContext => ({
+  ...openRequestContext({ correlationId: 'c', authorization: undefined, clientIp }),
   caller: keyId === undefined ? { kind: 'anonymous' } : { kind: 'key', keyId, tier },
 });
 
@@ -40,70 +40,70 @@ describe('createBudgets', () => {
 
   test('default: points are taken until the window ends', async () => {
     const { charge } = create();
-    const visit = visitOf('192.0.2.1');
-    await charge(visit, 30, 'closed');
-    expect(visit.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 70, resetSec: 60 });
+    const requestContext = requestContextOf('192.0.2.1');
+    await charge(requestContext, 30, 'closed');
+    expect(requestContext.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 70, resetSec: 60 });
     nowMs += 20_500;
-    await charge(visit, 70, 'closed');
-    expect(visit.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 0, resetSec: 40 });
+    await charge(requestContext, 70, 'closed');
+    expect(requestContext.rateLimit).toEqual({ policy: 'anonymous', limit: 100, remaining: 0, resetSec: 40 });
     nowMs += 39_500;
-    await charge(visit, 1, 'closed');
-    expect(visit.rateLimit).toMatchObject({ remaining: 99, resetSec: 60 });
+    await charge(requestContext, 1, 'closed');
+    expect(requestContext.rateLimit).toMatchObject({ remaining: 99, resetSec: 60 });
   });
 
   test('error: RateLimitedError says when', async () => {
     const { charge } = create();
-    const visit = visitOf('192.0.2.1');
-    await charge(visit, 100, 'closed');
+    const requestContext = requestContextOf('192.0.2.1');
+    await charge(requestContext, 100, 'closed');
     nowMs += 1_000;
-    await expect(charge(visit, 1, 'closed')).rejects.toMatchObject({
+    await expect(charge(requestContext, 1, 'closed')).rejects.toMatchObject({
       code: 'rate_limited',
       retryAfterSec: 59,
       details: { scope: 'client', policy: 'anonymous', limit: 100, windowSec: 60 },
     });
-    expect(visit.rateLimit).toMatchObject({ remaining: 0, resetSec: 59 });
+    expect(requestContext.rateLimit).toMatchObject({ remaining: 0, resetSec: 59 });
   });
 
   test('behavior: keys and addresses have budgets of their own', async () => {
     const { charge } = create();
-    await charge(visitOf('192.0.2.1'), 100, 'closed');
-    const other = visitOf('192.0.2.2');
+    await charge(requestContextOf('192.0.2.1'), 100, 'closed');
+    const other = requestContextOf('192.0.2.2');
     await charge(other, 1, 'closed');
     expect(other.rateLimit).toMatchObject({ remaining: 99 });
-    const keyed = visitOf('192.0.2.1', 'key-a');
+    const keyed = requestContextOf('192.0.2.1', 'key-a');
     await charge(keyed, 1, 'closed');
     expect(keyed.rateLimit).toMatchObject({ policy: 'partner', remaining: 999 });
   });
 
   test('behavior: a key that moves between addresses has one budget', async () => {
     const { charge } = create();
-    await charge(visitOf('192.0.2.1', 'key-a'), 600, 'closed');
-    const visit = visitOf('192.0.2.2', 'key-a');
-    await charge(visit, 300, 'closed');
-    expect(visit.rateLimit).toMatchObject({ remaining: 100 });
+    await charge(requestContextOf('192.0.2.1', 'key-a'), 600, 'closed');
+    const requestContext = requestContextOf('192.0.2.2', 'key-a');
+    await charge(requestContext, 300, 'closed');
+    expect(requestContext.rateLimit).toMatchObject({ remaining: 100 });
   });
 
   test('behavior: 0 is no limit', async () => {
     const { charge } = create();
-    const visit = visitOf('192.0.2.1', 'key-a', 'ops');
-    await charge(visit, 1_000_000, 'closed');
-    expect(visit.rateLimit).toBeNull();
-    expect(budgetHeaders(visit, 60)).toEqual({});
+    const requestContext = requestContextOf('192.0.2.1', 'key-a', 'ops');
+    await charge(requestContext, 1_000_000, 'closed');
+    expect(requestContext.rateLimit).toBeNull();
+    expect(budgetHeaders(requestContext, 60)).toEqual({});
   });
 
   test('behavior: what costs more than a window is possible once per window', async () => {
     const { charge } = create();
-    const visit = visitOf('192.0.2.1');
-    await charge(visit, 5_000, 'closed');
-    await expect(charge(visit, 1, 'closed')).rejects.toMatchObject({ code: 'rate_limited' });
+    const requestContext = requestContextOf('192.0.2.1');
+    await charge(requestContext, 5_000, 'closed');
+    await expect(charge(requestContext, 1, 'closed')).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
   test('error: UpstreamUnavailableError closes keyed surfaces when the shared store fails, saying nothing of it', async () => {
     const { charge, logs } = create(failing);
-    const error: unknown = await charge(visitOf('192.0.2.1', 'key-a'), 1, 'closed').catch((thrown) => thrown);
+    const error: unknown = await charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed').catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSec: 2 });
     expect(JSON.stringify(error)).not.toMatch(/secret|10\.0\.0\.1/);
-    await charge(visitOf('192.0.2.1', 'key-a'), 1, 'closed').catch(() => {});
+    await charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed').catch(() => {});
     const lines = logs.take();
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toMatch(/secret|10\.0\.0\.1/);
@@ -111,10 +111,10 @@ describe('createBudgets', () => {
 
   test('behavior: public reads stay open then, still counted here', async () => {
     const { charge } = create(failing);
-    const visit = visitOf('192.0.2.1', 'key-a');
-    await charge(visit, 1_000, 'open');
-    await expect(charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
-    const nobody = visitOf('192.0.2.9');
+    const requestContext = requestContextOf('192.0.2.1', 'key-a');
+    await charge(requestContext, 1_000, 'open');
+    await expect(charge(requestContext, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
+    const nobody = requestContextOf('192.0.2.9');
     await charge(nobody, 1, 'closed');
     expect(nobody.rateLimit).toMatchObject({ remaining: 99 });
   });
@@ -162,11 +162,11 @@ describe('addressIdentity', () => {
 
 describe('budgetHeaders', () => {
   test('default: the form of the IETF draft', () => {
-    const visit = {
-      ...visitOf('192.0.2.1'),
+    const requestContext = {
+      ...requestContextOf('192.0.2.1'),
       rateLimit: { policy: 'partner', limit: 3_000, remaining: 2_990, resetSec: 42 } as const,
     };
-    expect(budgetHeaders(visit, 60)).toEqual({
+    expect(budgetHeaders(requestContext, 60)).toEqual({
       'ratelimit-policy': '"partner";q=3000;w=60',
       ratelimit: '"partner";r=2990;t=42',
     });

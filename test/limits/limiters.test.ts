@@ -4,7 +4,7 @@ import { type Budgets, createBudgets, RateLimitedError } from '../../src/limits/
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../../src/limits/limiters.ts';
 import { createLimits } from '../../src/limits/limits.ts';
-import { openVisit } from '../../src/limits/request-context.ts';
+import { openRequestContext } from '../../src/limits/request-context.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import {
   connectRedis,
@@ -20,7 +20,7 @@ const LIMIT = 100;
 const limits = createLimits({ anonymous: LIMIT, partner: LIMIT, ops: 0 });
 const clock = { now: () => Date.now() };
 const ADDRESS = '192.0.2.1';
-const visitOf = () => openVisit({ correlationId: 'c', authorization: undefined, clientIp: ADDRESS });
+const requestContextOf = () => openRequestContext({ correlationId: 'c', authorization: undefined, clientIp: ADDRESS });
 const reason = whyNoRedis();
 
 describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` (${reason})`}`, () => {
@@ -54,14 +54,14 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     Number(/^cmdstat_incrby:calls=(\d+)/m.exec(await redis.info('commandstats'))?.[1] ?? 0);
   /** Charge the address, and tell what is left of its budget; `undefined` = refused. */
   const remaining = async ({ budgets }: Process, points = 1): Promise<number | undefined> => {
-    const visit = visitOf();
+    const requestContext = requestContextOf();
     try {
-      await budgets.charge(visit, points, 'open');
+      await budgets.charge(requestContext, points, 'open');
     } catch (error) {
       if (error instanceof RateLimitedError) return undefined;
       throw error;
     }
-    return visit.rateLimit?.remaining;
+    return requestContext.rateLimit?.remaining;
   };
 
   beforeAll(async () => {
@@ -92,9 +92,9 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     expect(await remaining(one, LIMIT)).toBe(0);
     const before = await countedInRedis(one);
     for (let i = 0; i < 50; i++) {
-      const visit = visitOf();
-      await expect(one.budgets.charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
-      expect(visit.rateLimit?.resetSec).toBeGreaterThan(50);
+      const requestContext = requestContextOf();
+      await expect(one.budgets.charge(requestContext, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
+      expect(requestContext.rateLimit?.resetSec).toBeGreaterThan(50);
     }
     expect(await countedInRedis(one)).toBe(before);
     expect(one.budgets.exhausted({ clientIp: ADDRESS })).toMatchObject({ remaining: 0, policy: 'anonymous' });
@@ -104,7 +104,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     const one = await start();
     expect(await remaining(one, LIMIT)).toBe(0);
     expect(await remaining(one)).toBeUndefined();
-    await one.budgets.refund(visitOf(), 50);
+    await one.budgets.refund(requestContextOf(), 50);
     expect(one.budgets.exhausted({ clientIp: ADDRESS })).toBeUndefined();
     expect(await remaining(one)).toBe(49);
   });
@@ -115,12 +115,12 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     const hourAgoMs = Date.now() - 3_600_000;
     const setBack = vi.spyOn(Date, 'now').mockImplementation(() => hourAgoMs);
     try {
-      const visit = visitOf();
-      await expect(one.budgets.charge(visit, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
-      expect(visit.rateLimit?.resetSec).toBeLessThanOrEqual(60);
+      const requestContext = requestContextOf();
+      await expect(one.budgets.charge(requestContext, 1, 'open')).rejects.toMatchObject({ code: 'rate_limited' });
+      expect(requestContext.rateLimit?.resetSec).toBeLessThanOrEqual(60);
       await server.flush();
-      await one.budgets.charge(visit, 1, 'open');
-      expect(visit.rateLimit).toMatchObject({ remaining: LIMIT - 1 });
+      await one.budgets.charge(requestContext, 1, 'open');
+      expect(requestContext.rateLimit).toMatchObject({ remaining: LIMIT - 1 });
     } finally {
       setBack.mockRestore();
     }
@@ -130,7 +130,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     const [one, two] = [await start(), await start()];
     await remaining(one, 60);
     await server.flush();
-    await Promise.all([one.budgets.refund(visitOf(), 29), one.budgets.refund(visitOf(), 30)]);
+    await Promise.all([one.budgets.refund(requestContextOf(), 29), one.budgets.refund(requestContextOf(), 30)]);
     expect(await remaining(two)).toBe(LIMIT - 1);
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(reason !== null)(`createRedisLimiters${reason === null ? '' : ` 
     proxy.lead();
     await new Promise<void>((resolve) => onceAlive(one.redis, resolve));
     expect(one.limiters.of('anonymous', 'open')).toBe(shared);
-    await one.budgets.refund(visitOf(), 1);
+    await one.budgets.refund(requestContextOf(), 1);
     expect(await remaining(one)).toBe(99);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openAccount } from '../../src/limits/account.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
-import { openVisit } from '../../src/limits/request-context.ts';
+import { openRequestContext } from '../../src/limits/request-context.ts';
 import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { type Front, PARTNER_KEY, startFront } from '../http/front.ts';
 import type { Answer } from '../support/service.ts';
@@ -128,7 +128,7 @@ describe('what is charged before and not used is given back', () => {
 });
 
 describe('openAccount', () => {
-  const visit = openVisit({ correlationId: 'c', authorization: undefined, clientIp: '192.0.2.1' });
+  const requestContext = openRequestContext({ correlationId: 'c', authorization: undefined, clientIp: '192.0.2.1' });
   const open = (most: number) => {
     const counted: number[] = [];
     const account = openAccount(
@@ -139,7 +139,7 @@ describe('openAccount', () => {
         },
         refund: async (_visit, points) => void counted.push(-points),
       },
-      visit,
+      requestContext,
     );
     return { account, counted };
   };

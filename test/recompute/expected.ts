@@ -67,7 +67,7 @@ function meansOf(of: (days: number) => Exact | undefined): Means {
   return means;
 }
 
-export const shownMeans = (means: Means): Readonly<Record<string, string>> | undefined => {
+export const formatMeans = (means: Means): Readonly<Record<string, string>> | undefined => {
   const entries = Object.entries(means).map(([name, value]) => [name, shown(value)] as const);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 };
@@ -206,4 +206,4 @@ export async function expectedExit(sources: Sources, market: CatalogMarket) {
 export type ExpectedExit = Awaited<ReturnType<typeof expectedExit>>;
 
 /** 12 significant digits, as prices are shown. */
-export const shownPrice = (price: Exact): string => price.precision(12).toFixed();
+export const formatPrice = (price: Exact): string => price.precision(12).toFixed();

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { Json } from '../support/service.ts';
 import { APY_BUDGETS, BUDGETS } from './answers.ts';
 import { type Near, near, nearly } from './compare.ts';
-import { carry, type ExpectedExit, type ExpectedMarket, leverageAt, paidOver, shownPrice } from './expected.ts';
+import { carry, type ExpectedExit, type ExpectedMarket, formatPrice, leverageAt, paidOver } from './expected.ts';
 import { collateralValue, debtOf, Exact, shown, whole } from './protocol.ts';
 import type { HeldOnChain, RegisteredRow } from './sources.ts';
 
@@ -304,12 +304,12 @@ export function vaultPosition(
     stock: {
       collateral: whole(holding.collateral, market.collateral.decimals).toFixed(),
       collateralUsd: shown(collateralUsd),
-      priceUsd: shownPrice(priceUsd),
+      priceUsd: formatPrice(priceUsd),
       debtUsdg: whole(debt, market.loan.decimals).toFixed(),
       ltvPct: shown(ltv),
       liquidationLtvPct: shown(liquidation),
       ltvHeadroomPct: new Exact(shown(liquidation)).minus(shown(ltv)).toFixed(2),
-      liquidationPriceUsd: shownPrice(priceUsd.times(ltv).div(liquidation)),
+      liquidationPriceUsd: formatPrice(priceUsd.times(ltv).div(liquidation)),
       priceDropToLiquidationPct: shown(new Exact(100).minus(ltv.times(100).div(liquidation))),
       borrowApyPct: shown(stock.borrowApy),
     },

@@ -86,7 +86,7 @@ describe('read', () => {
     expect(logger.messages).toEqual(['recorded rates are served from memory', 'recorded rates are read again']);
   });
 
-  test('behavior: a database that is away is not asked for every read; one that hangs costs its patience', async () => {
+  test('behavior: a database that is away is not asked for every read; one that hangs costs its waitTimeouts', async () => {
     const { read, state, time } = recording();
     await read(10);
     state.mode = 'hangs';

@@ -1,7 +1,7 @@
 import type { Timers } from '../../src/shared/timers.ts';
 
 /** How long requests to upstreams are waited for, by what a test knows of them and not by how busy the machine is. */
-export interface Patience {
+export interface WaitTimeouts {
   readonly timeouts: Timers;
   /** Give up soon when a provider, or a node, with this fault never answers. */
   endFor(kind: string): void;
@@ -20,7 +20,7 @@ interface Wait {
   timer: NodeJS.Timeout | undefined;
 }
 
-export function createPatience(): Patience {
+export function createWaitTimeouts(): WaitTimeouts {
   let isShort = false;
   /** Requests that were answered. */
   let answers = 0;

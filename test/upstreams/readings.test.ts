@@ -6,15 +6,15 @@ import {
   APR_PCT,
   APY_PCT,
   BORROW_APY_PCT,
+  type NumericRange,
   PRICE_USD,
-  type Range,
   readAddress,
   readAmount,
   readDecimal,
   readTimeMs,
 } from '../../src/upstreams/readings.ts';
 
-const everything: Range = { min: new Decimal('-1e400'), minIncluded: true, max: new Decimal('1e400') };
+const everything: NumericRange = { min: new Decimal('-1e400'), minIncluded: true, max: new Decimal('1e400') };
 const ok = <T>(reading: { ok: true; value: T } | { ok: false; reason: string }): T => {
   if (!reading.ok) throw new Error(reading.reason);
   return reading.value;

@@ -7,7 +7,7 @@ import { providers } from '../../devnet/upstreams/providers/index.ts';
 import type { Provider } from '../../devnet/upstreams/types.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { surfacesOf } from '../../src/doctor/providers/surfaces.ts';
-import type { Outcome, Surface, SurfaceContext } from '../../src/doctor/providers/types.ts';
+import type { CheckOutcome, ProviderSurface, SurfaceContext } from '../../src/doctor/providers/types.ts';
 import {
   RECORDING_FILE,
   type RecordedAnswer,
@@ -72,11 +72,11 @@ export function laterCases(recording: () => LoadedRecording): readonly CommonCas
   return [...byProvider.values()].map((surface) => recordedCase(surface, recording));
 }
 
-const nameOf = ({ provider, name, chainId }: Surface) =>
+const nameOf = ({ provider, name, chainId }: ProviderSurface) =>
   `${provider} ${name}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
 
 /** What the suite does to every adapter, and what the simulators' faults make of a body, done to recorded answers. */
-function recordedCase(surface: Surface, recording: () => LoadedRecording): CommonCase {
+function recordedCase(surface: ProviderSurface, recording: () => LoadedRecording): CommonCase {
   const { simulator, keyed } = PROVIDERS[surface.provider];
   const sound: Expectation = { each: (value, good) => expect(value).toEqual(good) };
   const anything: Expectation = { each: () => {} };
@@ -124,7 +124,7 @@ function recordedCase(surface: Surface, recording: () => LoadedRecording): Commo
 }
 
 /** Numbers only: what an answer comes to, whichever rows it has beside them. */
-function batchOf(outcome: Outcome): Batch<unknown> {
+function batchOf(outcome: CheckOutcome): Batch<unknown> {
   const values = new Map<string, unknown>();
   const failures = new Map();
   for (const [key, told] of outcome) {
@@ -138,11 +138,14 @@ function batchOf(outcome: Outcome): Batch<unknown> {
   return { values, failures };
 }
 
-function numberOf(measure: Extract<ReturnType<Outcome['get']>, { ok: true }>['measures'][number]): unknown {
+function numberOf(measure: Extract<ReturnType<CheckOutcome['get']>, { ok: true }>['measures'][number]): unknown {
   return measure.kind === 'rate' ? measure.pct : measure.kind === 'price' ? measure.usd : measure.amountOut;
 }
 
-function answersOf({ answers }: LoadedRecording, { provider, name, chainId }: Surface): readonly RecordedAnswer[] {
+function answersOf(
+  { answers }: LoadedRecording,
+  { provider, name, chainId }: ProviderSurface,
+): readonly RecordedAnswer[] {
   return answers.filter(
     (one) =>
       one.provider === provider &&
@@ -153,7 +156,7 @@ function answersOf({ answers }: LoadedRecording, { provider, name, chainId }: Su
 }
 
 /** Answer with what was recorded of the same request, else of the same path: the catalog may have grown since. */
-function routesOf(recording: LoadedRecording, surface: Surface, change: (body: unknown) => unknown): Routes {
+function routesOf(recording: LoadedRecording, surface: ProviderSurface, change: (body: unknown) => unknown): Routes {
   const byPath = new Map<string, RecordedAnswer[]>();
   for (const one of answersOf(recording, surface)) {
     const key = `${one.request.method} ${one.request.path || '/'}`;

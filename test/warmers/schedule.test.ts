@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { delayAfter, type Outcome } from '../../src/warmers/schedule.ts';
+import { delayAfter, type RunOutcome } from '../../src/warmers/schedule.ts';
 
-const GOOD: Outcome = { report: { items: 1, failures: 0, retryable: 0 } };
-const failed = (retryAfterSec?: number): Outcome => ({
+const GOOD: RunOutcome = { report: { items: 1, failures: 0, retryable: 0 } };
+const failed = (retryAfterSec?: number): RunOutcome => ({
   error: new UpstreamUnavailableError('x', 'timeout', retryAfterSec === undefined ? {} : { retryAfterSec }),
 });
 const everySec = fc.integer({ min: 1, max: 86_400 });
@@ -45,7 +45,7 @@ describe('delayAfter', () => {
   });
 
   test('behavior: a value that waits to be confirmed is asked for again within 15 s, three times within a minute', () => {
-    const suspect: Outcome = { report: { items: 3, failures: 1, retryable: 1, suspects: 1 } };
+    const suspect: RunOutcome = { report: { items: 3, failures: 1, retryable: 1, suspects: 1 } };
     fc.assert(
       fc.property(everySec, fc.integer({ min: 1, max: 40 }), chance, (sec, failures, random) => {
         const delays = [0, 1, 2].map((more) => delayAfter(sec, failures + more, suspect, () => random));

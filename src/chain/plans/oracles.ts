@@ -8,7 +8,7 @@ import { type Decoded, decoded } from '../decode.ts';
 import type { BlockRef, Call, CallResult } from '../types.ts';
 
 /** What an oracle told. */
-export interface OracleReading {
+export interface OracleAnswer {
   /** Scaled by 1e36. */
   readonly price: Decoded<bigint>;
   /** The feeds behind it; a failure where it does not name them. */
@@ -42,7 +42,7 @@ export function planOracles(oracles: readonly Address[]): readonly Call[] {
 export function foldOracles(
   oracles: readonly Address[],
   results: readonly CallResult[],
-): ReadonlyMap<Address, OracleReading> {
+): ReadonlyMap<Address, OracleAnswer> {
   return new Map(
     oracles.map((oracle, i) => {
       const answers = results.slice(i * CALLS, (i + 1) * CALLS);

@@ -173,7 +173,7 @@ function call(send: SendRpc, params: object, block: unknown, overrides?: object)
   return ask(send, { method: 'eth_call', params: [params, block, ...(overrides ? [overrides] : [])] });
 }
 
-/** `undefined` = no answer. A refusal of the provider's door, such as too many requests, is none either. */
+/** `undefined` = no answer. A refusal of the provider, such as too many requests, is none either. */
 async function ask(send: SendRpc, request: RpcCall): Promise<RpcAnswer | undefined> {
   try {
     const [answer] = await send([request]);

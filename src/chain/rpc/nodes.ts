@@ -33,7 +33,7 @@ export interface ChainNodes {
   session(options?: SessionOptions): Session;
   /** A session of one piece of work. */
   read<T>(work: (reading: Reading) => Promise<T>, options?: SessionOptions): Promise<T>;
-  /** The same nodes with another patience. */
+  /** The same nodes with another wait timeout. */
   within(timeoutMs: number): ChainNodes;
   /** Find out what every node can do. Never throws. */
   probe(): Promise<void>;
@@ -71,8 +71,8 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   let isForked = false;
   return view(timeoutMs);
 
-  function view(patienceMs: number): ChainNodes {
-    const session = (options: SessionOptions = {}) => createSession(options, patienceMs);
+  function view(waitMs: number): ChainNodes {
+    const session = (options: SessionOptions = {}) => createSession(options, waitMs);
     return {
       chainId,
       session,
@@ -85,13 +85,13 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
   }
 
-  function createSession({ block, prefers }: SessionOptions, patienceMs: number): Session {
+  function createSession({ block, prefers }: SessionOptions, waitMs: number): Session {
     let opened: Promise<Opened> | undefined;
     const open = (without: readonly Node[], options?: ReadOptions): Promise<Opened> => {
       const opening = begin(
         nodes.filter((node) => !without.includes(node)),
         { block, prefers },
-        patienceMs,
+        waitMs,
         options,
       );
       opened = opening;
@@ -144,7 +144,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   async function begin(
     left: readonly Node[],
     wish: { readonly block: NamedBlock | undefined; readonly prefers: SessionOptions['prefers'] },
-    patienceMs: number,
+    waitMs: number,
     options?: ReadOptions,
   ): Promise<Opened> {
     for (const node of nodes) node.refresh();
@@ -152,17 +152,17 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     const others = (asked: readonly Node[], error: unknown): Promise<Opened> => {
       const rest = left.filter((node) => !asked.includes(node));
       if (rest.length === 0 || !(error instanceof ChainReadError)) throw error;
-      return begin(rest, wish, patienceMs, options);
+      return begin(rest, wish, waitMs, options);
     };
     let choice: Choice;
     try {
-      choice = wish.block ? holderOf(wish.block, candidates) : await first(candidates, patienceMs, options);
+      choice = wish.block ? holderOf(wish.block, candidates) : await first(candidates, waitMs, options);
     } catch (error) {
       return others(candidates, error);
     }
     const { node, head } = choice;
     try {
-      const reading = await node.readingOf(head, patienceMs);
+      const reading = await node.readingOf(head, waitMs);
       onChosen?.(node.place);
       return { node, reading };
     } catch (error) {
@@ -180,7 +180,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   }
 
   /** Ask all at once. Resolves with the first that is not behind; when none is, with the highest. */
-  function first(candidates: readonly Node[], patienceMs: number, options?: ReadOptions): Promise<Choice> {
+  function first(candidates: readonly Node[], waitMs: number, options?: ReadOptions): Promise<Choice> {
     return new Promise((resolve, reject) => {
       const answered: Choice[] = [];
       let failure: unknown;
@@ -194,7 +194,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
       };
       for (const node of candidates) {
         node
-          .ask(candidates.length > 1 ? Math.min(patienceMs, HEAD_TIMEOUT_MS) : patienceMs, options)
+          .ask(candidates.length > 1 ? Math.min(waitMs, HEAD_TIMEOUT_MS) : waitMs, options)
           .then((head) => {
             if (isFromFuture(Number(head.timestamp) * 1_000, clock.now())) throw new ChainReadError('implausible');
             const choice = { node, head };

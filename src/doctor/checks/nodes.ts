@@ -2,7 +2,7 @@ import { isHex } from 'viem';
 import { type NodeCapabilities, probeNode, type SendRpc } from '../../chain/rpc/capabilities.ts';
 import { createProbeSender } from '../../chain/rpc/client.ts';
 import type { ChainId } from '../../shared/ids.ts';
-import { sampleOf } from '../core/clock-samples.ts';
+import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { describeQuota, quotaOf } from '../core/quota.ts';
 import { createTap, type Tap } from '../core/tap.ts';
@@ -62,7 +62,7 @@ async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: st
   // A block is made before it is told: only a node whose chain runs ahead of us says something of a clock.
   if (head.atSec * 1_000 > answeredMs) {
     clocks.add(
-      sampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),
+      clockSampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),
     );
   }
   return { subject, tap, head, latencyMs, can, ...(isSyncing === undefined ? {} : { isSyncing }) };

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { unavailableReason } from '../../database/errors.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { TABLE_RIGHTS } from '../../database/schema.ts';
-import { sampleOf } from '../core/clock-samples.ts';
+import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { type Check, type Line, linesOf } from '../core/types.ts';
 import { describePooler } from './postgres-pooler.ts';
@@ -34,7 +34,7 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
         const [told] = await rows<{ at: string }>(client, 'select extract(epoch from clock_timestamp())::text as at');
         const asked = { sentMs, answeredMs: clock.now() };
         const atMs = Number(told?.at) * 1_000;
-        if (Number.isFinite(atMs)) clocks.add(sampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
+        if (Number.isFinite(atMs)) clocks.add(clockSampleOf('Postgres', { atMs, resolutionMs: 0 }, asked));
         return [
           ...opened.lines,
           await versionOf(client),

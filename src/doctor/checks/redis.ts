@@ -1,5 +1,5 @@
 import { Redis, ReplyError } from 'ioredis';
-import { sampleOf } from '../core/clock-samples.ts';
+import { clockSampleOf } from '../core/clock-samples.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { type Check, type Line, linesOf } from '../core/types.ts';
 import { refusedCommands } from './redis-commands.ts';
@@ -46,7 +46,7 @@ export function checkRedis({ env, clock, clocks }: DoctorDeps): Check {
         if (told) {
           const atMs = Number(told[0]) * 1_000 + Number(told[1]) / 1_000;
           if (Number.isFinite(atMs)) {
-            clocks.add(sampleOf('Redis', { atMs, resolutionMs: 0 }, { sentMs, answeredMs: clock.now() }));
+            clocks.add(clockSampleOf('Redis', { atMs, resolutionMs: 0 }, { sentMs, answeredMs: clock.now() }));
           }
         }
         const info = parseInfo(await redis.info().catch(() => ''));

@@ -21,7 +21,7 @@ export function createClockSamples(): ClockSamples {
 }
 
 /** Compare a time that was told between two readings of our clock. */
-export function sampleOf(
+export function clockSampleOf(
   source: string,
   told: { readonly atMs: number; readonly resolutionMs: number },
   asked: { readonly sentMs: number; readonly answeredMs: number },

@@ -1,4 +1,4 @@
-import type { Exchange } from './tap.ts';
+import type { RecordedExchange } from './tap.ts';
 import type { Line, LineMaker } from './types.ts';
 
 /** What an answer's headers said of what may still be asked. */
@@ -15,7 +15,7 @@ const PREFIXES = ['x-ratelimit-', 'ratelimit-', 'x-rate-limit-', 'x-ratelimit-re
 const LOW_SHARE = 0.1;
 
 /** Read the quota out of the headers of all answers: the least of what was told. */
-export function quotaOf(exchanges: readonly Exchange[]): Quota {
+export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   const answers = exchanges.flatMap(({ answer }) => answer ?? []);
   const tell = (suffix: string, headers: Headers) => {
     const told = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 
 /** One request and what came back, as it was seen on the wire. */
-export interface Exchange {
+export interface RecordedExchange {
   readonly method: string;
   readonly url: string;
   readonly requestBody: string | undefined;
@@ -22,7 +22,7 @@ export interface Exchange {
 export interface Tap {
   readonly fetch: typeof fetch;
   /** What went through, in the order of its end. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly RecordedExchange[];
 }
 
 /** Above what adapters read of a body. */
@@ -39,7 +39,7 @@ export interface TapDeps {
 
 /** Put an ear to a fetch: what goes through is kept, and handed on unchanged. */
 export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
-  const exchanges: Exchange[] = [];
+  const exchanges: RecordedExchange[] = [];
   const tapped: typeof fetch = async (input, init) => {
     const sentMs = clock.now();
     const startedMs = stopwatch();
@@ -49,7 +49,7 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
       requestBody: typeof init?.body === 'string' ? init.body : undefined,
       sentMs,
     };
-    let answer: Exchange['answer'];
+    let answer: RecordedExchange['answer'];
     try {
       const response = await send(input, init);
       const { status, headers } = response;

@@ -2,15 +2,15 @@ import type { Catalog } from '../../catalog/types.ts';
 import { PROVIDERS, type ProviderConfig, type ProviderName } from '../../upstreams/config.ts';
 import { UpstreamError } from '../../upstreams/errors.ts';
 import { labelOf } from '../catalog/read.ts';
-import { sampleOf } from '../core/clock-samples.ts';
+import { clockSampleOf } from '../core/clock-samples.ts';
 import { countingLogger } from '../core/counting-logger.ts';
 import type { DoctorDeps } from '../core/deps.ts';
 import { describeQuota, quotaOf } from '../core/quota.ts';
-import { createTap, type Exchange } from '../core/tap.ts';
+import { createTap, type RecordedExchange } from '../core/tap.ts';
 import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
 import { failed, judgeDates, judgeItems, judgeRates } from './judge.ts';
 import { surfacesOf } from './surfaces.ts';
-import type { Surface, SurfaceContext } from './types.ts';
+import type { ProviderSurface, SurfaceContext } from './types.ts';
 
 const AREA = 'providers';
 /** For one thing that is asked, all tries included. */
@@ -38,7 +38,7 @@ export interface ProviderDeps extends DoctorDeps {
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
   readonly context: SurfaceContext;
   /** Told of everything that a provider was asked and said. */
-  readonly onAnswers?: (surface: Surface, exchanges: readonly Exchange[]) => void;
+  readonly onAnswers?: (surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void;
 }
 
 /** Check every provider with its key: each thing that the service asks, through the service's own adapter. */
@@ -60,15 +60,15 @@ export function checkProviders(deps: ProviderDeps): readonly Check[] {
 
 interface Result {
   readonly lines: readonly Line[];
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly RecordedExchange[];
 }
 
 /** How lines and recordings call one thing that is asked. */
-export function subjectOf({ provider, name, chainId }: Surface): string {
+export function subjectOf({ provider, name, chainId }: ProviderSurface): string {
   return `${SETTINGS[provider]} ${name.replaceAll('_', ' ')}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
 }
 
-async function checkSurface(surface: Surface, deps: ProviderDeps, signal: AbortSignal): Promise<Result> {
+async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal: AbortSignal): Promise<Result> {
   const { clock, timers, context, observations } = deps;
   const make = linesOf(AREA, subjectOf(surface));
   const config = deps.providers[surface.provider];
@@ -124,7 +124,11 @@ function namesOf({ chains }: Catalog): (key: string) => string {
   return (key) => names.get(key) ?? key;
 }
 
-function describeProvider(provider: ProviderName, exchanges: readonly Exchange[], deps: ProviderDeps): readonly Line[] {
+function describeProvider(
+  provider: ProviderName,
+  exchanges: readonly RecordedExchange[],
+  deps: ProviderDeps,
+): readonly Line[] {
   const make = linesOf(AREA, SETTINGS[provider]);
   if (exchanges.length === 0) return [make.none('speed', 'was asked nothing')];
   return [
@@ -134,7 +138,7 @@ function describeProvider(provider: ProviderName, exchanges: readonly Exchange[]
 }
 
 /** Slower than half of what the service waits, the next slow minute is an outage. */
-function speedOf(make: LineMaker, exchanges: readonly Exchange[], timeoutMs: number): Line {
+function speedOf(make: LineMaker, exchanges: readonly RecordedExchange[], timeoutMs: number): Line {
   const answered = exchanges.filter(({ answer }) => answer?.body !== undefined);
   if (answered.length === 0) return make.none('speed', 'gave no whole answer');
   const slowest = Math.max(...answered.map(({ tookMs }) => tookMs));
@@ -149,11 +153,11 @@ function speedOf(make: LineMaker, exchanges: readonly Exchange[], timeoutMs: num
 }
 
 /** The header tells whole seconds, cut off. */
-function noteClock(provider: ProviderName, exchanges: readonly Exchange[], { clocks }: DoctorDeps): void {
+function noteClock(provider: ProviderName, exchanges: readonly RecordedExchange[], { clocks }: DoctorDeps): void {
   for (const { sentMs, answer } of exchanges) {
     const atMs = Date.parse(answer?.headers.get('date') ?? '');
     if (answer === undefined || Number.isNaN(atMs)) continue;
-    clocks.add(sampleOf(SETTINGS[provider], { atMs, resolutionMs: 1_000 }, { sentMs, answeredMs: answer.headMs }));
+    clocks.add(clockSampleOf(SETTINGS[provider], { atMs, resolutionMs: 1_000 }, { sentMs, answeredMs: answer.headMs }));
     return;
   }
 }

@@ -1,10 +1,10 @@
 import type { FailureReason } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { isFromFuture } from '../../shared/observed.ts';
-import type { Exchange } from '../core/tap.ts';
+import type { RecordedExchange } from '../core/tap.ts';
 import type { Line, LineMaker } from '../core/types.ts';
 import { repeatedRows, timesIn } from './rows.ts';
-import type { Measure, Outcome, Surface } from './types.ts';
+import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
 
 /** How an answer is used, and what to do where there is none, by the adapter's word for it. */
 const TODO: Readonly<Record<FailureReason, string>> = {
@@ -35,11 +35,11 @@ export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
 }
 
 export interface Answered {
-  readonly surface: Surface;
-  readonly outcome: Outcome;
+  readonly surface: ProviderSurface;
+  readonly outcome: CheckOutcome;
   /** Rows that the adapter left out. */
   readonly dropped: number;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly RecordedExchange[];
   /** How people call an item. */
   readonly nameOf: (key: string) => string;
 }
@@ -98,7 +98,7 @@ function itemsOf(
   return bad.length === asked ? make.failure('items', found, todo) : make.warning('items', found, todo);
 }
 
-function rowsOf(make: LineMaker, dropped: number, exchanges: readonly Exchange[]): readonly Line[] {
+function rowsOf(make: LineMaker, dropped: number, exchanges: readonly RecordedExchange[]): readonly Line[] {
   const repeated = exchanges.reduce((sum, { answer }) => sum + repeatedRows(parsed(answer?.body)), 0);
   if (repeated > 0) {
     const todo = 'Each counts once here. Tell the provider; record one with --record.';
@@ -111,8 +111,8 @@ function rowsOf(make: LineMaker, dropped: number, exchanges: readonly Exchange[]
 /** Judge when rows were observed. */
 export function judgeDates(
   make: LineMaker,
-  { timeFields, maxAgeSec }: Surface,
-  exchanges: readonly Exchange[],
+  { timeFields, maxAgeSec }: ProviderSurface,
+  exchanges: readonly RecordedExchange[],
   nowMs: number,
 ): readonly Line[] {
   if (timeFields === null) return [];
@@ -134,14 +134,14 @@ export function judgeDates(
     ageSec > maxAgeSec
       ? make.warning(
           'dates',
-          `the newest row is ${shownAge(ageSec)} old`,
+          `the newest row is ${formatAge(ageSec)} old`,
           'The provider has stopped to follow it: look at its own site, and change the source in the catalog when it stays so.',
         )
-      : make.ok('dates', `newest row ${shownAge(ageSec)} old`),
+      : make.ok('dates', `newest row ${formatAge(ageSec)} old`),
   ];
 }
 
-function shownAge(sec: number): string {
+function formatAge(sec: number): string {
   if (sec < 0) return '0 s';
   return sec > 2 * 86_400
     ? `${Math.round(sec / 86_400)} days`

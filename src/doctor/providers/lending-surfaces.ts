@@ -2,14 +2,14 @@ import type { Catalog, Chain } from '../../catalog/types.ts';
 import { createMerkl } from '../../upstreams/merkl/client.ts';
 import { createMorphoApi } from '../../upstreams/morpho-api/client.ts';
 import { optional, outcomeOf } from './outcome.ts';
-import type { Measure, Surface } from './types.ts';
+import type { Measure, ProviderSurface } from './types.ts';
 
 const DAY = 86_400;
 /** Markets that the indexer is asked about. */
 const SAMPLES = 4;
 
 /** What is asked of incentives and of the lending protocol's indexer, chain by chain. */
-export function lendingSurfaces(catalog: Catalog): readonly Surface[] {
+export function lendingSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   return catalog.chains.flatMap((chain) => [
     campaigns(chain),
     campaignHistory(chain),
@@ -21,7 +21,7 @@ export function lendingSurfaces(catalog: Catalog): readonly Surface[] {
 const merkl = { provider: 'merkl', publicName: 'incentives' } as const;
 const indexer = { provider: 'morphoApi', publicName: 'indexer' } as const;
 
-function campaigns(chain: Chain): Surface {
+function campaigns(chain: Chain): ProviderSurface {
   return {
     ...merkl,
     name: 'campaigns',
@@ -37,7 +37,7 @@ function campaigns(chain: Chain): Surface {
   };
 }
 
-function campaignHistory(chain: Chain): Surface {
+function campaignHistory(chain: Chain): ProviderSurface {
   return {
     ...merkl,
     name: 'campaign_history',
@@ -58,7 +58,7 @@ function campaignHistory(chain: Chain): Surface {
   };
 }
 
-function borrowHistory(chain: Chain): Surface {
+function borrowHistory(chain: Chain): ProviderSurface {
   return {
     ...indexer,
     name: 'borrow_history',
@@ -74,7 +74,7 @@ function borrowHistory(chain: Chain): Surface {
   };
 }
 
-function sharedLiquidity(chain: Chain): Surface {
+function sharedLiquidity(chain: Chain): ProviderSurface {
   return {
     ...indexer,
     name: 'shared_liquidity',

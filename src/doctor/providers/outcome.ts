@@ -1,19 +1,19 @@
 import type { Batch } from '../../upstreams/types.ts';
-import type { Measure, Outcome, Told } from './types.ts';
+import type { CheckOutcome, Measure, ReportedValue } from './types.ts';
 
 /** Turn an adapter's batch into an outcome. */
 export function outcomeOf<T>(
   { values, failures }: Batch<T>,
   measure: (value: T, key: string) => readonly Measure[],
-): Outcome {
-  return new Map<string, Told>([
+): CheckOutcome {
+  return new Map<string, ReportedValue>([
     ...[...values].map(([key, value]) => [key, { ok: true, value, measures: measure(value, key) }] as const),
     ...[...failures].map(([key, reason]) => [key, { ok: false, reason }] as const),
   ]);
 }
 
 /** The one thing that was asked for. */
-export function single(key: string, value: unknown, measures: readonly Measure[] = []): Outcome {
+export function single(key: string, value: unknown, measures: readonly Measure[] = []): CheckOutcome {
   return new Map([[key, value === null ? { ok: false, reason: 'missing' } : { ok: true, value, measures }]]);
 }
 

@@ -9,7 +9,7 @@ import { createStablewatch } from '../../upstreams/stablewatch/client.ts';
 import { lendingSurfaces } from './lending-surfaces.ts';
 import { optional, outcomeOf, single } from './outcome.ts';
 import { swapSurfaces } from './swap-surfaces.ts';
-import type { Measure, Surface } from './types.ts';
+import type { Measure, ProviderSurface } from './types.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const SAMPLES = 3;
 
 /** Everything that the service asks of providers. */
-export function surfacesOf(catalog: Catalog): readonly Surface[] {
+export function surfacesOf(catalog: Catalog): readonly ProviderSurface[] {
   return [...apySurfaces, ...lendingSurfaces(catalog), ...priceSurfaces, ...swapSurfaces(catalog)];
 }
 
@@ -30,7 +30,7 @@ function earning(catalog: Catalog, source: Token['apySource'], nowMs: number): r
   );
 }
 
-const apySurfaces: readonly Surface[] = [
+const apySurfaces: readonly ProviderSurface[] = [
   {
     provider: 'pendle',
     name: 'implied_apys',
@@ -76,13 +76,13 @@ const apySurfaces: readonly Surface[] = [
 ];
 
 function tokenApys(
-  provider: Surface['provider'],
+  provider: ProviderSurface['provider'],
   name: string,
   publicName: string,
   source: Token['apySource'],
   create: typeof createRoyco,
   timeFields: readonly string[],
-): Surface {
+): ProviderSurface {
   return {
     provider,
     name,
@@ -102,7 +102,7 @@ function priced(catalog: Catalog): readonly Token[] {
   return catalog.chains.flatMap(({ tokens }) => tokens.filter(({ coingeckoId }) => coingeckoId !== undefined));
 }
 
-const priceSurfaces: readonly Surface[] = [
+const priceSurfaces: readonly ProviderSurface[] = [
   pricesOf('coingecko', 'coingecko', (deps) => createCoingecko(deps).prices, ['last_updated_at']),
   pricesOf('defillamaCoins', 'defillama', createDefillamaCoins, ['timestamp'], 0.1),
   {
@@ -122,12 +122,12 @@ const priceSurfaces: readonly Surface[] = [
 ];
 
 function pricesOf(
-  provider: Surface['provider'],
+  provider: ProviderSurface['provider'],
   publicName: string,
   create: (deps: Parameters<typeof createDefillamaCoins>[0]) => ReturnType<typeof createDefillamaCoins>,
   timeFields: readonly string[],
   mayLack?: number,
-): Surface {
+): ProviderSurface {
   return {
     provider,
     name: 'prices',

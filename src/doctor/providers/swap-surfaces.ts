@@ -7,7 +7,7 @@ import { createOpenocean } from '../../upstreams/openocean/client.ts';
 import { createPendle } from '../../upstreams/pendle/client.ts';
 import type { SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { optional, single } from './outcome.ts';
-import type { Surface, SurfaceContext } from './types.ts';
+import type { ProviderSurface, SurfaceContext } from './types.ts';
 
 const DAY = 86_400;
 /** Small enough for every pool, large enough for its fee not to count: a thousand whole loan tokens. */
@@ -17,7 +17,7 @@ const SLIPPAGE = new Decimal('0.005');
 const FEE_BPS = 5;
 
 /** What is asked of swap venues and of the indexer of pools, chain by chain. */
-export function swapSurfaces(catalog: Catalog): readonly Surface[] {
+export function swapSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   return catalog.chains.flatMap((chain) => {
     const { kyberswap, openocean, pendle, geckoterminal } = chain.providers;
     return [
@@ -51,7 +51,7 @@ function amountOf({ loan }: Market): bigint {
   return WHOLE_TOKENS * 10n ** BigInt(loan.decimals);
 }
 
-function route(known: Chain): Surface {
+function route(known: Chain): ProviderSurface {
   return {
     provider: 'kyberswap',
     name: 'route',
@@ -77,10 +77,10 @@ function route(known: Chain): Surface {
 
 function quote(
   known: Chain,
-  provider: Surface['provider'],
+  provider: ProviderSurface['provider'],
   publicName: string,
   create: (deps: AdapterDeps) => SwapQuotePort,
-): Surface {
+): ProviderSurface {
   return {
     provider,
     name: 'quote',
@@ -128,7 +128,7 @@ function pooled(chain: Chain) {
   return chain.wrappedNative ?? chain.stable;
 }
 
-function pools(chain: Chain): Surface {
+function pools(chain: Chain): ProviderSurface {
   return {
     provider: 'geckoterminal',
     name: 'pools',
@@ -143,7 +143,7 @@ function pools(chain: Chain): Surface {
   };
 }
 
-function candles(chain: Chain): Surface {
+function candles(chain: Chain): ProviderSurface {
   return {
     provider: 'geckoterminal',
     name: 'candles',

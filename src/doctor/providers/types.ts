@@ -14,8 +14,8 @@ export interface SurfaceContext {
 }
 
 /** What an adapter made of the answers: a value or the reason of its absence, for everything that was asked. */
-export type Outcome = ReadonlyMap<string, Told>;
-export type Told =
+export type CheckOutcome = ReadonlyMap<string, ReportedValue>;
+export type ReportedValue =
   | { readonly ok: true; readonly value: unknown; readonly measures: readonly Measure[] }
   | { readonly ok: false; readonly reason: FailureReason };
 
@@ -27,7 +27,7 @@ export type Measure =
   | { readonly kind: 'quote'; readonly market: Market; readonly amountIn: bigint; readonly amountOut: bigint };
 
 /** One thing that the service asks of a provider, with the service's own adapter. */
-export interface Surface {
+export interface ProviderSurface {
   readonly provider: ProviderName;
   /** E.g. `quote`. */
   readonly name: string;
@@ -42,5 +42,5 @@ export interface Surface {
   /** Share of the items that it may honestly not know, such as a second source of what another one tells. Default: none. */
   readonly mayLack?: number;
   /** `undefined` = the catalog has nothing to ask for. @throws UpstreamError */
-  readonly ask: (deps: AdapterDeps, context: SurfaceContext, signal?: AbortSignal) => Promise<Outcome | undefined>;
+  readonly ask: (deps: AdapterDeps, context: SurfaceContext, signal?: AbortSignal) => Promise<CheckOutcome | undefined>;
 }

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UpstreamsConfig } from '../../upstreams/config.ts';
 import type { Redact } from '../core/safe-text.ts';
-import type { Exchange } from '../core/tap.ts';
+import type { RecordedExchange } from '../core/tap.ts';
 import { type Line, linesOf } from '../core/types.ts';
-import type { Surface, SurfaceContext } from '../providers/types.ts';
+import type { ProviderSurface, SurfaceContext } from '../providers/types.ts';
 import { RECORDING_FILE, type RecordedAnswer, type Recording } from './format.ts';
 
 export interface RecorderDeps {
@@ -16,7 +16,7 @@ export interface RecorderDeps {
 
 /** Collects what providers say, and writes it down at the end. */
 export interface Recorder {
-  readonly take: (surface: Surface, exchanges: readonly Exchange[]) => void;
+  readonly take: (surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void;
   /** Write one file for each answer into a folder, which is made. Files of the same name are replaced. */
   write(folder: string): Promise<readonly Line[]>;
 }
@@ -73,7 +73,11 @@ export function createRecorder({ providers, redact, overlay, context }: Recorder
 }
 
 /** What was asked, relative to the address of the provider, which may hold a key itself. */
-function requestOf({ method, url, requestBody }: Exchange, baseUrl: string, redact: Redact): RecordedAnswer['request'] {
+function requestOf(
+  { method, url, requestBody }: RecordedExchange,
+  baseUrl: string,
+  redact: Redact,
+): RecordedAnswer['request'] {
   const { pathname, searchParams } = new URL(url);
   const base = new URL(baseUrl).pathname.replace(/\/+$/, '');
   const query = [...searchParams].filter(([name, value]) => !KEY_PARAMETERS.test(name) && redact(value) === value);

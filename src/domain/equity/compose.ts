@@ -7,10 +7,10 @@ import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
-import { shownFees } from '../market/fees.ts';
+import { formatFees } from '../market/fees.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
-import { anyLacksRoute, exitLiquidityOf, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
+import { anyLacksRoute, exitLiquidityOf, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
 import {
   addAverages,
   addMarketFields,
@@ -73,7 +73,7 @@ export function composeEquityStrategy(
     lacksRoute(vault.yieldMarket.collateral, yieldMarket.facts.exitLiquidity?.value),
   );
   const unmeasured = [...stock.gaps, ...yieldMarket.gaps].find(({ field }) => field === 'exitLiquidity');
-  const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, unmeasured, gaps);
+  const noSwapRoute = formatNoRoute('noSwapRoute', noRoute, unmeasured, gaps);
   const { rules } = params;
   const deployed = [rules.of(vault.yieldMarket), rules.matching(vault.stockMarket, vault.yieldMarket), rules.equity];
   gaps.push(...deployed.flatMap((part) => part.gaps));
@@ -105,7 +105,7 @@ export function composeEquityStrategy(
       oracle: stock.stamps.oracle,
     },
     inputFreshness: vaultInputs(stock.stamps, yieldMarket.stamps),
-    fees: shownFees(yieldMarket.fees),
+    fees: formatFees(yieldMarket.fees),
     equityVault: {
       stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],

@@ -1,6 +1,6 @@
 import { Decimal, formatPct } from '../../shared/decimal.ts';
 import type { LadderEntry } from '../strategy/types.ts';
-import { ltvPctFromLeverage, shownLeverage } from './leverage.ts';
+import { formatLeverage, ltvPctFromLeverage } from './leverage.ts';
 
 const LTV_PLACES = 1;
 
@@ -17,7 +17,7 @@ export interface Rung {
  * the last step already is it. No rung's LTV is above the maximum.
  */
 export function ladderRungs(maxLtvPct: Decimal): readonly Rung[] {
-  const max = new Decimal(shownLeverage(maxLtvPct));
+  const max = new Decimal(formatLeverage(maxLtvPct));
   const steps = Math.floor(max.toNumber());
   const rungs = Array.from({ length: steps }, (_, index) => {
     const leverage = new Decimal(index + 1);
@@ -28,7 +28,7 @@ export function ladderRungs(maxLtvPct: Decimal): readonly Rung[] {
 
 /** Make the rung that stands at an LTV in percent. */
 export function rungAtLtv(ltvPct: Decimal): Rung {
-  return rung(shownLeverage(ltvPct), ltvPct);
+  return rung(formatLeverage(ltvPct), ltvPct);
 }
 
 function rung(leverage: string, ltvPct: Decimal): Rung {

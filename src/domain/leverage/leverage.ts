@@ -15,7 +15,7 @@ export function leverageFromLtvPct(ltvPct: Decimal): Decimal {
 }
 
 /** Render the leverage of an LTV as it is shown: 1 decimal, half-up. */
-export function shownLeverage(ltvPct: Decimal): string {
+export function formatLeverage(ltvPct: Decimal): string {
   return toFixedHalfUp(leverageFromLtvPct(ltvPct), LEVERAGE_PLACES);
 }
 
@@ -38,5 +38,5 @@ export function leverageApyPct(collateralApyPct: Decimal, netBorrowApyPct: Decim
 
 /** Compute the APY in percent of a position held at `ltvPct`, with that LTV's shown leverage. */
 export function leverageApyPctAtLtv(collateralApyPct: Decimal, netBorrowApyPct: Decimal, ltvPct: Decimal): Decimal {
-  return leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(shownLeverage(ltvPct)));
+  return leverageApyPct(collateralApyPct, netBorrowApyPct, new Decimal(formatLeverage(ltvPct)));
 }

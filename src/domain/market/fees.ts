@@ -84,7 +84,7 @@ export interface ShownFees {
 }
 
 /** Show the fees of a contract, or of a market. */
-export function shownFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): ShownFees {
+export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): ShownFees {
   return {
     yieldFeePct: percentOf(yieldFee),
     depositFeePct: percentOf(depositFee),

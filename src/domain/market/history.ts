@@ -4,7 +4,7 @@ import { type HistoricalMeans, historicalMeans, quarterlyBorrowApyPct } from '..
 import { meanOver, type Trailing, trailingOf, WINDOWS_DAYS, type WindowMeans, windowMeans } from '../apy/series.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import type { Gap, GapReason } from '../freshness/types.ts';
-import { shownLeverage } from '../leverage/leverage.ts';
+import { formatLeverage } from '../leverage/leverage.ts';
 import type { CompositionContext } from './context.ts';
 import { incentivesGap, recordedIncentives } from './incentives.ts';
 import type { AveragedHistory, ComposedMarket, MarketHistory } from './types.ts';
@@ -86,7 +86,7 @@ function carryMeans(
     collateralIncentive: incentiveRecord(history, 'collateral'),
     borrow,
     borrowIncentive: incentiveRecord(history, 'borrow'),
-    safeLeverage: new Decimal(shownLeverage(input.limits.safeLtvPct)),
+    safeLeverage: new Decimal(formatLeverage(input.limits.safeLtvPct)),
     endMs: Math.min(borrowEndMs, facts.collateralApy?.asOfMs ?? borrowEndMs),
   });
 }

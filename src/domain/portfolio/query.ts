@@ -1,6 +1,6 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { type Address, type ChainId, type MarketId, type StrategyId, shownValue } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
 import { driftOf, type PortfolioReport } from './report.ts';
@@ -185,8 +185,8 @@ function decodePlace(cursor: string, order: PortfolioOrder, direction: Direction
     }
   }
   throw new BadRequestError(
-    `"${shownValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
-    { field: 'after', value: shownValue(cursor) },
+    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
+    { field: 'after', value: formatValue(cursor) },
   );
 }
 

@@ -40,7 +40,7 @@ export interface ShownClosing {
 }
 
 /** Show what closing comes to. */
-export function shownClosing(
+export function formatClosing(
   closing: Closing,
   { loan }: Pick<Market, 'loan'>,
   loanUsd: Decimal | undefined,

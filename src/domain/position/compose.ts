@@ -3,11 +3,11 @@ import { Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../share
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { leverageApyPct, shownLeverage } from '../leverage/leverage.ts';
+import { formatLeverage, leverageApyPct } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
-import { closingOf, shownClosing } from './closing.ts';
+import { closingOf, formatClosing } from './closing.ts';
 import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
 import { formatPrice, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
@@ -117,7 +117,7 @@ function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: PositionMar
     return;
   }
   const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
-  shown.currentLeverage = shownLeverage(ltvPct);
+  shown.currentLeverage = formatLeverage(ltvPct);
   shown.currentLeverageApyPct = formatPct(
     leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, new Decimal(shown.currentLeverage)),
   );
@@ -146,7 +146,7 @@ function addClosing(
   gaps: Gap[],
 ): void {
   const yieldFee = manualMode ? 0n : fees.yieldFee;
-  shown.closeNow = shownClosing(closingOf(value, depositedAssets, yieldFee), market, loanPrice?.value.usd);
+  shown.closeNow = formatClosing(closingOf(value, depositedAssets, yieldFee), market, loanPrice?.value.usd);
   if (manualMode) return;
   const assumed = fees.gaps.find(({ field }) => field === 'fees.yieldFeePct');
   if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });

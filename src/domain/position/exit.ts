@@ -2,7 +2,7 @@ import { type Decimal, toFixedHalfUp } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
-import { cleanExitSize, exitTier, lacksRoute, shownNoRoute } from '../strategy/exit.ts';
+import { cleanExitSize, exitTier, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
 import type { PositionExit } from './types.ts';
 
 const SWEEP_FIELDS = [
@@ -40,5 +40,5 @@ export function positionExit(composed: PositionMarketValues, collateralUsd: Deci
 
 function noRoute({ market, facts }: PositionMarketValues, missing: Gap | undefined, gaps: Gap[]): boolean {
   const known = lacksRoute(market.collateral, facts.exitLiquidity?.value);
-  return shownNoRoute('exitLiquidity.noSwapRoute', known, missing, gaps);
+  return formatNoRoute('exitLiquidity.noSwapRoute', known, missing, gaps);
 }

@@ -4,9 +4,9 @@ import type { ChainRules } from '../deployment/rules.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
-import { shownFees } from '../market/fees.ts';
+import { formatFees } from '../market/fees.ts';
 import type { ComposedMarket, Warning } from '../market/types.ts';
-import { exitLiquidityOf, exitTierHint, explainExit, lacksRoute, shownNoRoute } from './exit.ts';
+import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
 import {
   addAverages,
   addMarketFields,
@@ -49,7 +49,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const links = linksOf(id, market, params.links, gaps);
   const spiralHints = hintsOf(composed, gaps);
   const noRoute = lacksRoute(market.collateral, sweep?.value);
-  const noSwapRoute = shownNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
+  const noSwapRoute = formatNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
   gaps.push(NO_VAULT);
   const [deployed, matching] = [params.rules.of(market), params.rules.matching(market)];
   gaps.push(...deployed.gaps, ...matching.gaps);
@@ -75,7 +75,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     noSwapRoute,
     freshness: composed.stamps,
     inputFreshness: inputsOf(composed.stamps),
-    fees: shownFees(composed.fees),
+    fees: formatFees(composed.fees),
     visibility: visibilityOf(
       {
         market: composed,

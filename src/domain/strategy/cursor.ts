@@ -1,19 +1,19 @@
 import { BadRequestError } from '../../shared/errors.ts';
-import { STRATEGY_ID_PATTERN, shownValue } from '../../shared/ids.ts';
-import type { Position, SortDirection, StrategyOrder } from './keys.ts';
+import { formatValue, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import type { PageCursor, SortDirection, StrategyOrder } from './keys.ts';
 
 /**
  * Encode where a strategy stands, not how many stand before it: a page read on after strategies have come, gone or moved
  * neither repeats nor skips the others.
  */
-export function encodeCursor(order: StrategyOrder, direction: SortDirection, position: Position): string {
+export function encodeCursor(order: StrategyOrder, direction: SortDirection, position: PageCursor): string {
   const { key, chainId, id } = position;
   const row = [order, direction, key ?? null, chainId, id];
   return btoa(encodeURIComponent(JSON.stringify(row)));
 }
 
 /** Read a cursor back. @throws BadRequestError for anything that was not given out for the same order and direction. */
-export function decodeCursor(cursor: string, order: StrategyOrder, direction: SortDirection): Position {
+export function decodeCursor(cursor: string, order: StrategyOrder, direction: SortDirection): PageCursor {
   const row = parse(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;
@@ -23,8 +23,8 @@ export function decodeCursor(cursor: string, order: StrategyOrder, direction: So
     }
   }
   throw new BadRequestError(
-    `"${shownValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
-    { field: 'after', value: shownValue(cursor) },
+    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of the same orderBy, or none to start over.`,
+    { field: 'after', value: formatValue(cursor) },
   );
 }
 

@@ -81,7 +81,7 @@ export function anyLacksRoute(...known: readonly (boolean | null)[]): boolean | 
 }
 
 /** Show whether there is no route: what is unknown is told as none, and explained. */
-export function shownNoRoute(field: string, known: boolean | null, missing: Gap | undefined, gaps: Gap[]): boolean {
+export function formatNoRoute(field: string, known: boolean | null, missing: Gap | undefined, gaps: Gap[]): boolean {
   if (known !== null) return known;
   const why = missing ?? gap(field, 'NOT_MEASURED', 'Nothing has measured it yet.');
   gaps.push({ ...why, field, message: `No route is assumed. ${why.message}` });

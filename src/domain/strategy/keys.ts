@@ -51,14 +51,14 @@ export function compareKeys(a: SortKey, b: SortKey, direction: SortDirection): n
 }
 
 /** Order by key, ties by id and then chain, so that the order is total. */
-export function comparePositions(a: Position, b: Position, direction: SortDirection): number {
+export function comparePositions(a: PageCursor, b: PageCursor, direction: SortDirection): number {
   const byKey = compareKeys(a.key, b.key, direction);
   if (byKey !== 0) return byKey;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : a.chainId - b.chainId;
 }
 
 /** Where a strategy stands in an order. */
-export interface Position {
+export interface PageCursor {
   readonly key: SortKey;
   readonly id: string;
   readonly chainId: number;

@@ -24,7 +24,7 @@ export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 /** Add a price and who gave it to a collateral. */
 export function pricedCollateral(token: StrategyCollateral, price: Fact<UsdPrice> | undefined): StrategyCollateral {
   if (!price) return token;
-  return { ...token, priceUsd: shownPrice(price), priceSource: price.source };
+  return { ...token, priceUsd: formatUsdPrice(price), priceSource: price.source };
 }
 
 /** Add a price and who gave it to a loan token. */
@@ -33,10 +33,10 @@ export function pricedLoan(
   price: Fact<UsdPrice> | undefined,
 ): StrategyLoan {
   if (!price) return { address, symbol, decimals };
-  return { address, symbol, decimals, priceUsd: shownPrice(price), priceSource: price.source };
+  return { address, symbol, decimals, priceUsd: formatUsdPrice(price), priceSource: price.source };
 }
 
-function shownPrice({ value }: Fact<UsdPrice>): string {
+function formatUsdPrice({ value }: Fact<UsdPrice>): string {
   return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
 }
 

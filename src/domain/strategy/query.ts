@@ -5,7 +5,7 @@ import {
   comparePositions,
   type IndexedStrategy,
   indexStrategy,
-  type Position,
+  type PageCursor,
   type SortDirection,
   type StrategyOrder,
 } from './keys.ts';
@@ -56,7 +56,7 @@ export interface StrategyPage {
 /** A strategy where it stands in one order. */
 interface Ranked {
   readonly entry: IndexedStrategy;
-  readonly position: Position;
+  readonly position: PageCursor;
 }
 
 /** Compute the keys of strategies. */
@@ -86,7 +86,7 @@ export function queryStrategies(strategies: readonly IndexedStrategy[], query: S
   };
 }
 
-function positionOf({ strategy, keys }: IndexedStrategy, order: StrategyOrder): Position {
+function positionOf({ strategy, keys }: IndexedStrategy, order: StrategyOrder): PageCursor {
   return { key: keys[order], id: strategy.id, chainId: strategy.chainId };
 }
 

@@ -2,11 +2,11 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { graphqlRefusal } from '../../http/graphql-refusal.ts';
 import { WINDOW_SEC } from '../../limits/limits.ts';
-import { budgetExtension, budgetHeaders, type Visit } from '../../limits/request-context.ts';
+import { budgetExtension, budgetHeaders, type RequestContext } from '../../limits/request-context.ts';
 import { AppError, UnauthorizedError } from '../../shared/errors.ts';
 import type { ServerContext } from '../context.ts';
 
-export interface FrontDoorOptions {
+export interface GatewayOptions {
   /** Make an error presentable; one that is stays as it is. */
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
 }
@@ -21,8 +21,8 @@ function known(serverContext: object): ServerContext {
   return serverContext as ServerContext;
 }
 
-/** Hand on what the front door has read, and put on every answer what it knows: the budget, and how to cache it. */
-export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerContext> {
+/** Hand on what the gateway has read, and put on every answer what it knows: the budget, and how to cache it. */
+export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
   /** A refused key learns nothing else: neither data nor numbers, wherever it was refused. */
   const settle = (result: Shown, { info }: ServerContext): Shown => {
     const shown = presentable(result, info);
@@ -33,7 +33,7 @@ export function useFrontDoor({ formatError }: FrontDoorOptions): Plugin<ServerCo
     const { extensions } = budgetExtension(info, WINDOW_SEC);
     return extensions === undefined ? shown : { ...shown, extensions: { ...shown.extensions, ...extensions } };
   };
-  const presentable = <T extends Shown>(result: T, { correlationId }: Visit): T =>
+  const presentable = <T extends Shown>(result: T, { correlationId }: RequestContext): T =>
     result.errors === undefined
       ? result
       : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };

@@ -4,9 +4,9 @@ import { openAccount } from '../../limits/account.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { clientIdentity } from '../../limits/budgets.ts';
 import type { FairQueue } from '../../limits/fair-queue.ts';
-import { DOOR_POINTS, tierOf } from '../../limits/limits.ts';
+import { ADMISSION_POINTS, tierOf } from '../../limits/limits.ts';
 import { countFields } from '../../limits/query-cost.ts';
-import type { Visit } from '../../limits/request-context.ts';
+import type { RequestContext } from '../../limits/request-context.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
 import type { ServerContext } from '../context.ts';
 import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
@@ -86,7 +86,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
       if (errors.length > 0) {
         const { account, reading, values = 0 } = context.operation ?? {};
         account?.settle({ reading: (reading?.whole ?? 0) + values, execution: 0 });
-        setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? DOOR_POINTS } } });
+        setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? ADMISSION_POINTS } } });
         return undefined;
       }
       const { execution = 0, sized = 0, ...cost } = await charge(args as ExecutionArgs);
@@ -121,7 +121,7 @@ function countValues(value: unknown): number {
 }
 
 /** @throws QueryTooComplexError, and GraphQLError as parsing would */
-function readingOf(queries: Queries, text: string, { caller }: Visit): ReadingCost {
+function readingOf(queries: Queries, text: string, { caller }: RequestContext): ReadingCost {
   try {
     return queries.readingCost(text, tierOf(caller));
   } catch (error) {

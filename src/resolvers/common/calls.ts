@@ -8,6 +8,6 @@ export interface ShownCall {
 }
 
 /** Show calls to the one who will sign them. */
-export function shownCalls(calls: readonly BuiltCall[], signer: Address): ShownCall[] {
+export function formatCalls(calls: readonly BuiltCall[], signer: Address): ShownCall[] {
   return calls.map((call) => ({ call, intent: () => intentOf(call, signer) }));
 }

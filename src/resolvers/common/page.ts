@@ -1,5 +1,5 @@
 import { BadRequestError } from '../../shared/errors.ts';
-import { shownValue } from '../../shared/ids.ts';
+import { formatValue } from '../../shared/ids.ts';
 
 /** A whole chain's catalog fits several times; more than that is asked page by page. */
 export const MAX_PAGE_SIZE = 500;
@@ -31,7 +31,7 @@ export function pageSize(first: number, max: number): number {
   if (Number.isInteger(first) && first >= 1 && first <= max) return first;
   throw new BadRequestError(
     `first is ${first}. Send 1 to ${max} and ask for the next page with "after: <endCursor>".`,
-    { field: 'first', value: shownValue(first), limit: { min: 1, max } },
+    { field: 'first', value: formatValue(first), limit: { min: 1, max } },
   );
 }
 
@@ -81,8 +81,11 @@ function encodeRank(rank: number): string {
 function decodeRank(cursor: string): number {
   const match = cursor.length > 64 ? null : /^rank:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64').toString());
   if (match?.[1] !== undefined) return Number(match[1]);
-  throw new BadRequestError(`"${shownValue(cursor)}" is not a cursor of this list. Send an endCursor of it, or none.`, {
-    field: 'after',
-    value: shownValue(cursor),
-  });
+  throw new BadRequestError(
+    `"${formatValue(cursor)}" is not a cursor of this list. Send an endCursor of it, or none.`,
+    {
+      field: 'after',
+      value: formatValue(cursor),
+    },
+  );
 }

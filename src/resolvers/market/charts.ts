@@ -1,6 +1,6 @@
 import { BadRequestError, type LimitValue, NotFoundError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import { shownValue } from '../../shared/ids.ts';
+import { formatValue } from '../../shared/ids.ts';
 import {
   CANDLE_AGGREGATES,
   COIN_ID_PATTERN,
@@ -86,9 +86,9 @@ function refused(
   instruction: string,
   limit: Readonly<Record<string, LimitValue>>,
 ): BadRequestError {
-  return new BadRequestError(`${field} "${shownValue(value)}" is not served. ${instruction}`, {
+  return new BadRequestError(`${field} "${formatValue(value)}" is not served. ${instruction}`, {
     field,
-    value: shownValue(value),
+    value: formatValue(value),
     limit,
   });
 }

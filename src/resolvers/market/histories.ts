@@ -28,7 +28,7 @@ export interface HistoryArgs {
   readonly downsampling: Downsampling;
 }
 
-export interface History {
+export interface RateHistoryRow {
   readonly kind: HistoryKind;
   readonly market: Market;
   readonly range: HistoryRange;
@@ -41,13 +41,13 @@ export interface History {
 }
 
 /** Whether nothing can be added to a history: the token has matured. It does not age. */
-export function isComplete({ kind, market }: Pick<History, 'kind' | 'market'>, ctx: AppContext): boolean {
+export function isComplete({ kind, market }: Pick<RateHistoryRow, 'kind' | 'market'>, ctx: AppContext): boolean {
   const { maturity } = market.collateral;
   return kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx);
 }
 
 /** Whether a history is missing that could be there: it is as stale as can be. */
-export function isUnknown({ stamp, gap }: Pick<History, 'stamp' | 'gap'>): boolean {
+export function isUnknown({ stamp, gap }: Pick<RateHistoryRow, 'stamp' | 'gap'>): boolean {
   return stamp === null && gap?.reason !== 'NOT_APPLICABLE' && gap?.reason !== 'NONE';
 }
 
@@ -56,7 +56,7 @@ export interface HistoryList {
   readonly oldest: Stamp | null;
   /** Whether one of them is missing that could be there. */
   readonly hasUnknown: boolean;
-  readonly items: readonly History[];
+  readonly items: readonly RateHistoryRow[];
 }
 
 /** Read one market's history. @throws BadRequestError, NotFoundError */
@@ -64,7 +64,7 @@ export function readHistory(
   kind: HistoryKind,
   args: HistoryArgs & { readonly id: MarketId; readonly chainId?: ChainId | null | undefined },
   ctx: AppContext,
-): Promise<History> {
+): Promise<RateHistoryRow> {
   const market = findCatalogMarket(args, ctx);
   return loadHistory(kind, market, rangeOf(args, ctx, 1), args, ctx);
 }
@@ -97,7 +97,7 @@ async function loadHistory(
   range: HistoryRange,
   { resolution, downsampling }: HistoryArgs,
   ctx: AppContext,
-): Promise<History> {
+): Promise<RateHistoryRow> {
   const series = await ctx.loaders.history.load({ kind, chainId: market.chainId, marketId: market.id, ...range });
   const recorded = series?.points ?? [];
   const points =

@@ -6,7 +6,7 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { buildManualExit, buildSetAuthorization, type ProxyOwner } from '../../transactions/index.ts';
-import { type ShownCall, shownCalls } from '../common/calls.ts';
+import { formatCalls, type ShownCall } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import { readComposed, requireChain } from '../market/chains.ts';
 
@@ -88,7 +88,7 @@ export function manualModeCalls(
   const chain = ctx.services.catalog.chain(chainId);
   const market = ctx.services.catalog.market(chainId, marketId);
   if (!manual || !chain || !market) return null;
-  return shownCalls(buildManualExit(chain, market, { user: wallet, proxy, holding: manual }), wallet);
+  return formatCalls(buildManualExit(chain, market, { user: wallet, proxy, holding: manual }), wallet);
 }
 
 /** An authorization that a broken-off batch left behind. */
@@ -106,7 +106,7 @@ export function leftAuthorizations(
   const { contracts } = requireChain(ctx, chainId);
   if (!left) return null;
   return left.flatMap((authorized) =>
-    shownCalls([buildSetAuthorization(contracts, { authorized, newIsAuthorized: false })], wallet).map((call) => ({
+    formatCalls([buildSetAuthorization(contracts, { authorized, newIsAuthorized: false })], wallet).map((call) => ({
       authorized,
       call,
     })),

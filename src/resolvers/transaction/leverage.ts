@@ -11,7 +11,7 @@ import {
   contractFees,
   costBasis,
   countsIncentive,
-  equityOf as equityAt,
+  equityValueOf as equityAt,
   feeNotes,
   type Issue,
   incentiveNote,

@@ -21,7 +21,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   internal: 'Something went wrong on our side; it is logged under the `correlationId`.',
 };
 
-/** What any row can answer beside its own errors, because the front door and the adapter stand before it. */
+/** What any row can answer beside its own errors, because the gateway and the adapter stand before it. */
 function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
   return [
     'bad_request',

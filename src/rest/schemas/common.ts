@@ -27,7 +27,7 @@ export const readAt = z
   })
   .describe('The block at which holdings, debt and prices were read; an older price is named by `freshness`.');
 /** The block behind a preview or a plan; absent where the node did not tell it. */
-export const pricedAt = readAt
+export const pricedAtSchema = readAt
   .optional()
   .describe(
     'The block at which the prices and the debt behind it were read; absent where the node did not tell which.',

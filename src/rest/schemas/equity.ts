@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAt } from './common.ts';
+import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAtSchema } from './common.ts';
 import { equityPositionSchema } from './position.ts';
 import { costList, liquidation, received, totalSwapCost, unsignedCall, worstCase } from './transactions.ts';
 
@@ -73,7 +73,7 @@ export const depositPreview = z
     liquidation: liquidation
       .optional()
       .describe('Where the stock leg could be liquidated, deposit tokens per stock token; absent without a debt.'),
-    readAt: pricedAt,
+    readAt: pricedAtSchema,
     oraclePriceAsOf: oraclePriceAsOf.describe(
       "When the feeds behind the stock's oracle price were updated, the oldest of them; null = it needs none, absent = not known.",
     ),
@@ -128,7 +128,7 @@ export const equityBatch = z
         totalSwapCostPctOfEquity: totalSwapCost,
         worstCase: worstCase.optional().describe('Exits: what is paid out at least, whole deposit tokens.'),
         received,
-        readAt: pricedAt.describe(
+        readAt: pricedAtSchema.describe(
           'Exits: the block at which the prices and debts that the sales are judged by were read; absent where the node did not tell which.',
         ),
         oraclePriceAsOf: oraclePriceAsOf.describe(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
 import { ADDRESS_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { COST_KINDS, MANAGE_ACTIONS, SWAP_SOURCES, TRANSACTION_PATHS } from '../../shared/vocabulary.ts';
-import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAt } from './common.ts';
+import { addressString, dateTime, decimalString, oraclePriceAsOf, pct, pricedAtSchema } from './common.ts';
 
 /** A positive amount as text: no sign, no exponent. */
 export const amountText = (description: string) =>
@@ -103,7 +103,7 @@ export const positionPreview = z
     costs: costList.optional(),
     worstCase: worstCase.optional(),
     liquidation: liquidation.optional(),
-    readAt: pricedAt,
+    readAt: pricedAtSchema,
     oraclePriceAsOf,
   })
   .meta({ id: 'PositionPreview', description: 'The position after the expected fill. What does not apply is absent.' });
@@ -174,7 +174,7 @@ export const transactionBundle = z
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
         minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
         received,
-        readAt: pricedAt,
+        readAt: pricedAtSchema,
         oraclePriceAsOf,
         slippage: z.number().optional().describe('The slippage that counts, a ratio.'),
         expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.').optional(),

@@ -1,5 +1,5 @@
 import type { Chain, ChainContracts } from '../../catalog/types.ts';
-import { shownFees } from '../../domain/market/fees.ts';
+import { formatFees } from '../../domain/market/fees.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
 import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
@@ -68,7 +68,7 @@ ChainRef.implement({
       type: FeesRef,
       description:
         'What the contract that holds positions takes: the yield fee on correlated markets, the deposit fee on all others.',
-      resolve: (chain, _args, ctx) => shownFees(ctx.loaders.composed(chain.chainId).fees),
+      resolve: (chain, _args, ctx) => formatFees(ctx.loaders.composed(chain.chainId).fees),
     }),
     gaps: t.field({
       type: [GapRef],

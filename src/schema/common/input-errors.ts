@@ -1,6 +1,6 @@
 import { GraphQLError, Kind, type Token, type ValueNode } from 'graphql';
 import { AppError, BadRequestError } from '../../shared/errors.ts';
-import { shownValue } from '../../shared/ids.ts';
+import { formatValue } from '../../shared/ids.ts';
 
 interface Issue {
   readonly message: string;
@@ -19,7 +19,7 @@ export function validationError(
   const first = issues[0] ?? { field: 'arguments', message: 'invalid', value: undefined };
   return new BadRequestError(`${first.field || 'arguments'}: ${first.message}`, {
     field: first.field || 'arguments',
-    ...(first.value === undefined ? {} : { value: shownValue(first.value) }),
+    ...(first.value === undefined ? {} : { value: formatValue(first.value) }),
     ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
   });
 }

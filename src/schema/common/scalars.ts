@@ -5,13 +5,13 @@ import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
 import {
   type Address,
   type ChainId,
+  formatValue,
   type Hex,
   type MarketId,
   parseAddress,
   parseMarketId,
   parseStrategyId,
   type StrategyId,
-  shownValue,
 } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
 
@@ -29,9 +29,9 @@ function refuse(
   expectation: string,
   limit: Readonly<Record<string, LimitValue>>,
 ): never {
-  throw new BadRequestError(`"${shownValue(value)}" is not a valid ${scalar}. Send ${expectation}.`, {
+  throw new BadRequestError(`"${formatValue(value)}" is not a valid ${scalar}. Send ${expectation}.`, {
     field: scalar,
-    value: shownValue(value),
+    value: formatValue(value),
     limit,
   });
 }

@@ -1,5 +1,5 @@
 import { priceAgeState } from '../../domain/market/price-age.ts';
-import { shownCalls } from '../../resolvers/common/calls.ts';
+import { formatCalls } from '../../resolvers/common/calls.ts';
 import { depositEquity, exitEquity, previewEquity } from '../../resolvers/equity/equity.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import {
@@ -88,7 +88,7 @@ const BatchRef = builder.interfaceRef<AnyBatch>('EquityBatch').implement({
       type: [UnsignedCallRef],
       complexity: { field: 1, multiplier: 6 },
       description: 'The calls in order.',
-      resolve: ({ calls, user }) => shownCalls(calls, user),
+      resolve: ({ calls, user }) => formatCalls(calls, user),
     }),
     sendCalls: t.field({
       type: SendCallsRef,

@@ -1,10 +1,10 @@
 import { isStaleIn } from '../../resolvers/common/age.ts';
 import {
-  type History,
   type HistoryList,
   isComplete,
   isUnknown,
   listHistories,
+  type RateHistoryRow,
   readHistory,
 } from '../../resolvers/market/histories.ts';
 import { builder } from '../builder.ts';
@@ -29,7 +29,7 @@ const DownsamplingRef = builder.enumType('Downsampling', {
   } as const,
 });
 
-const HistoryRef = builder.objectRef<History>('RateHistory').implement({
+const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
   description: 'A recorded rate of one market over time. A bucket in which nothing was recorded is left out.',
   fields: (t) => ({
     id: t.field({ type: 'MarketId', description: 'The market.', resolve: ({ market }) => market.id }),

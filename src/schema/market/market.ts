@@ -1,4 +1,4 @@
-import { shownFees } from '../../domain/market/fees.ts';
+import { formatFees } from '../../domain/market/fees.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { askedPageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
@@ -180,7 +180,7 @@ MarketRef.implement({
     fees: t.field({
       type: FeesRef,
       description: 'What the contract that holds positions takes on this market.',
-      resolve: ({ fees }) => shownFees(fees),
+      resolve: ({ fees }) => formatFees(fees),
     }),
     deployment: t.expose('deployment', {
       type: MarketDeploymentRef,

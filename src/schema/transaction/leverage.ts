@@ -1,5 +1,5 @@
 import { priceAgeState } from '../../domain/market/price-age.ts';
-import { shownCalls } from '../../resolvers/common/calls.ts';
+import { formatCalls } from '../../resolvers/common/calls.ts';
 import {
   basisOfPlan,
   borrowApyOf,
@@ -126,12 +126,12 @@ const PlanRef = builder.objectRef<Plan>('TransactionPlan').implement({
       type: [UnsignedCallRef],
       complexity: { field: 1, multiplier: 2 },
       description: 'Exact allowances that are missing, in order; empty when none is.',
-      resolve: ({ approvals, user }) => shownCalls(approvals, user),
+      resolve: ({ approvals, user }) => formatCalls(approvals, user),
     }),
     tx: t.field({
       type: UnsignedCallRef,
       description: 'The transaction.',
-      resolve: ({ tx, user }) => ({ ...shownCalls([tx], user)[0] }) as ReturnType<typeof shownCalls>[number],
+      resolve: ({ tx, user }) => ({ ...formatCalls([tx], user)[0] }) as ReturnType<typeof formatCalls>[number],
     }),
     sendCalls: t.field({
       type: SendCallsRef,

@@ -5,7 +5,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { SimulationMismatchError } from '../errors.ts';
 import type { EffectiveSlippage } from '../input.ts';
-import { receivedNote, shownAmount } from '../messages.ts';
+import { formatAmount, receivedNote } from '../messages.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import type { PricedAt } from '../read/market-state.ts';
@@ -308,7 +308,7 @@ function fundingIssues({ token, amount, balance }: NonNullable<BatchDraft['pays'
       token: token.address,
       required: formatUnitsPlain(amount, token.decimals),
       available: formatUnitsPlain(balance, token.decimals),
-      message: `The wallet holds ${shownAmount(balance, token)} and this takes ${shownAmount(amount, token)}: fund it first.`,
+      message: `The wallet holds ${formatAmount(balance, token)} and this takes ${formatAmount(amount, token)}: fund it first.`,
     },
   ];
 }

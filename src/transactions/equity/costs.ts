@@ -1,7 +1,7 @@
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { type Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { type CostedSwap, contractFees, costBasis, pricedCosts } from '../preview/costs.ts';
 import { liquidationOf } from '../preview/economics.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { worstOutput } from '../quote/planned.ts';
@@ -16,7 +16,7 @@ export function depositCosts(
   const { vault, amountIn, swaps, prices, stockBorrow, amountFlashLoan, depositFee } = terms;
   const { depositToken, stockMarket, yieldMarket } = vault;
   const feeOf = (collateral: bigint) => depositFeeOf(collateral, depositFee);
-  const judged: readonly JudgedSwap[] = [
+  const judged: readonly CostedSwap[] = [
     { kind: 'STOCK_SWAP', swap: swaps.stock, outPrice: prices.stock },
     { kind: 'ENTRY_SWAP', swap: swaps.zap, outPrice: prices.yield },
     { kind: 'LEVERAGE_SWAP', swap: swaps.leverage, outPrice: prices.yield },

@@ -2,7 +2,7 @@ import type { EquityVault } from '../../catalog/types.ts';
 import { yieldFeeOnReturn } from '../../domain/leverage/fees.ts';
 import { type Decimal, fromUnits } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import { type Cost, contractFees, costBasis, type JudgedSwap, pricedCosts } from '../preview/costs.ts';
+import { type Cost, type CostedSwap, contractFees, costBasis, pricedCosts } from '../preview/costs.ts';
 import { worstOutput } from '../quote/planned.ts';
 import type { PlannedSwap } from '../types.ts';
 
@@ -39,7 +39,7 @@ export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: Exit
   const { depositToken, yieldMarket } = vault;
   const feesOf = (output: (swap: PlannedSwap) => bigint, owed: (leg: SoldLeg) => bigint) =>
     loops.reduce((sum, leg) => sum + yieldFeeOnReturn(output(leg.swap) - owed(leg), leg.basis, yieldFee), 0n);
-  const swaps: readonly JudgedSwap[] = [
+  const swaps: readonly CostedSwap[] = [
     ...loops.map(({ swap }) => ({ kind: 'EXIT_SWAP' as const, swap })),
     { kind: 'STOCK_SWAP', swap: stock.swap },
   ];

@@ -11,7 +11,7 @@ import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
 import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
 import { withSharedFloor } from '../quote/floor.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
@@ -238,7 +238,7 @@ function coveringDebt(
   const { quote, tokenIn, tokenOut } = swap;
   if (quote.amountOut >= debt) return withMinimum(swap, debt);
   throw new LimitExceededError(
-    `Selling all ${tokenIn.symbol} of ${requested.field} ${requested.value} would give ${shownAmount(quote.amountOut, tokenOut)}, less than its debt of ${shownAmount(debt, tokenOut)}. Repay some debt first.`,
+    `Selling all ${tokenIn.symbol} of ${requested.field} ${requested.value} would give ${formatAmount(quote.amountOut, tokenOut)}, less than its debt of ${formatAmount(debt, tokenOut)}. Repay some debt first.`,
     {
       ...requested,
       limit: {

@@ -1,7 +1,7 @@
 import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { leverageApyPctAtLtv, shownLeverage } from '../../domain/leverage/leverage.ts';
+import { formatLeverage, leverageApyPctAtLtv } from '../../domain/leverage/leverage.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
@@ -85,7 +85,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       collateralSymbol: vault.yieldMarket.collateral.displaySymbol,
       collateralIn: formatUnitsPlain(swaps.zap.expectedOut, yieldDecimals),
       minCollateralIn: formatUnitsPlain(worstOutput(swaps.zap), yieldDecimals),
-      leverage: shownLeverage(legLtvPct),
+      leverage: formatLeverage(legLtvPct),
       ltvPct: formatPct(legLtvPct),
       liquidationLtvPct: formatPct(limitsOf(vault.yieldMarket).liquidationLtvPct),
       amountFlashLoan: usdg(input.amountFlashLoan),

@@ -3,7 +3,7 @@ import { stockLtvCapPct } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { shownValue } from '../../shared/ids.ts';
+import { formatValue } from '../../shared/ids.ts';
 import { LimitExceededError } from '../errors.ts';
 
 /** The highest stock-leg LTV of a vault in percent: 88 % of its stock market's liquidation LTV. */
@@ -19,7 +19,7 @@ export function stockCapPct(vault: EquityVault): Decimal {
 export function resolveStockLtvPct(vault: EquityVault, asked: Decimal | undefined, field = 'stockLtvPct'): Decimal {
   const cap = stockCapPct(vault);
   if (asked === undefined) return Decimal.min(vault.targetLtvPct, cap);
-  const value = shownValue(asked.toFixed());
+  const value = formatValue(asked.toFixed());
   if (!asked.gt(ZERO)) {
     throw new BadRequestError(
       `${field} must be above 0: nothing is borrowed for the yield leg otherwise. Leave it out for ${formatPct(Decimal.min(vault.targetLtvPct, cap))} %.`,

@@ -6,7 +6,7 @@ import { buildSupplyCollateral } from '../build/supply-collateral.ts';
 import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collateral.ts';
 import { referralFeeBps } from '../deps.ts';
 import { baseUnits } from '../input.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { swapDataOf } from '../open/build.ts';
 import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
@@ -36,7 +36,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     depositFee === 0n
       ? []
       : [
-          `The contract takes ${shownAmount(depositFeeOf(added, depositFee), market.collateral)} of it as its deposit fee.`,
+          `The contract takes ${formatAmount(depositFeeOf(added, depositFee), market.collateral)} of it as its deposit fee.`,
         ];
   const approvals = (spender: typeof contracts.flashLeverage) =>
     buildApprovals({ token, spender, amount, allowance: wallet.allowances.get(spender) ?? 0n });
@@ -93,7 +93,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       ...context.impactOf(swap),
     }),
     notes: [
-      `All of it, about ${shownAmount(swap.expectedOut, market.collateral)}, becomes collateral.`,
+      `All of it, about ${formatAmount(swap.expectedOut, market.collateral)}, becomes collateral.`,
       ...feeNote(swap.expectedOut),
     ],
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),

@@ -3,7 +3,7 @@ import { buildBorrow } from '../build/borrow.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { mostDebt } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
 import { debtOf } from '../read/market-state.ts';
@@ -24,7 +24,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     const safe = isCorrelated && position.basis < room ? position.basis : room;
     const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
     throw new LimitExceededError(
-      `Borrowing ${shownAmount(amount, token)} would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be borrowed now.`,
+      `Borrowing ${formatAmount(amount, token)} would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be borrowed now.`,
       {
         field: 'amount',
         value: input.amount.toFixed(),
@@ -35,7 +35,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
   if (isCorrelated && amount > position.basis) {
     const largest = formatUnitsPlain(position.basis, token.decimals);
     throw new LimitExceededError(
-      `On a correlated market the contract lends no more than the deposit basis of the position, which is ${shownAmount(position.basis, token)} now. Borrow at most that, or take collateral out instead.`,
+      `On a correlated market the contract lends no more than the deposit basis of the position, which is ${formatAmount(position.basis, token)} now. Borrow at most that, or take collateral out instead.`,
       { field: 'amount', value: input.amount.toFixed(), limit: { maxAmount: largest } },
     );
   }
@@ -53,6 +53,6 @@ export function borrowMore(context: ManageContext): VerbDraft {
     debtChange: amount,
     leastPaidOut: amount,
     preview: previewPosition({ price: live.price, after, basis, rates }),
-    notes: [`${shownAmount(amount, token)} goes to the wallet.`],
+    notes: [`${formatAmount(amount, token)} goes to the wallet.`],
   };
 }

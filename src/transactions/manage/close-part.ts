@@ -2,7 +2,7 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { InsufficientLiquidityError, LimitExceededError, type SimulationRevertedError } from '../errors.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';
-import { receivedNote, shownAmount, shownPct } from '../messages.ts';
+import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
 import { previewPosition, sellImpactPct } from '../preview/position.ts';
@@ -29,7 +29,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
     ...saleDraft(context, amount, swap),
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     notes: [
-      `It sells ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: it is not known before it is done.`,
+      `It sells ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price. How much of the debt a part repays is the contract's own rule: it is not known before it is done.`,
       ...(context.deployment.yieldFee === 0n
         ? []
         : [
@@ -61,7 +61,7 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
         amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
         debtChange: debt - position.debt,
         notes: [
-          `How much of the debt a part repays is the contract's own rule: the preview is what the simulation ended with. It sold ${shownAmount(amount, market.collateral)}, losing ${shownPct(impact)} against the oracle's price, and repaid ${shownAmount(position.debt - debt, market.loan)}.`,
+          `How much of the debt a part repays is the contract's own rule: the preview is what the simulation ended with. It sold ${formatAmount(amount, market.collateral)}, losing ${formatPercent(impact)} against the oracle's price, and repaid ${formatAmount(position.debt - debt, market.loan)}.`,
           receivedNote({ token: market.loan, amount: received.loan }),
         ],
       };
@@ -116,7 +116,7 @@ function noPart(context: ManageContext): LimitExceededError {
     ? 'Repay some debt or add collateral first'
     : 'Leave amount out to close the whole position, or repay some debt or add collateral first';
   return new LimitExceededError(
-    `The position stands at an LTV of ${ltv ? shownPct(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: what the sale of a part leaves could not be held. ${way}.`,
+    `The position stands at an LTV of ${ltv ? formatPercent(ltv) : 'more than 100 %'}, and its liquidation LTV is ${limit} %: what the sale of a part leaves could not be held. ${way}.`,
     { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { liquidationLtvPct: limit } },
   );
 }
@@ -124,9 +124,9 @@ function noPart(context: ManageContext): LimitExceededError {
 function tooLittleLeft({ market, position, input }: ManageContext, amount: bigint, most: bigint): LimitExceededError {
   const { collateral } = market;
   const shown = (units: bigint) => formatUnitsPlain(units, collateral.decimals);
-  const left = shownAmount(position.collateral - amount, collateral);
+  const left = formatAmount(position.collateral - amount, collateral);
   return new LimitExceededError(
-    `Selling ${shown(amount)} of the ${shownAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position, or send at most ${shown(most)}.`,
+    `Selling ${shown(amount)} of the ${formatAmount(position.collateral, collateral)} would leave ${left}, too little to carry its share of the debt. Leave amount out to close the whole position, or send at most ${shown(most)}.`,
     {
       field: 'amount',
       value: input.amount?.toFixed() ?? '',

@@ -3,7 +3,7 @@ import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
-import { receivedNote, shownAmount, shownPct } from '../messages.ts';
+import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { sellImpactPct } from '../preview/position.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
@@ -45,7 +45,7 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   if (quote.amountOut < position.debt) {
     const { decimals } = market.loan;
     throw new LimitExceededError(
-      `Selling all collateral would give ${shownAmount(quote.amountOut, market.loan)}, less than the debt of ${shownAmount(position.debt, market.loan)}. Repay some debt first.`,
+      `Selling all collateral would give ${formatAmount(quote.amountOut, market.loan)}, less than the debt of ${formatAmount(position.debt, market.loan)}. Repay some debt first.`,
       {
         field: 'action',
         value: 'close',
@@ -69,7 +69,7 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
   const [rest, least] = [restOf(expectedOut, position.debt), restOf(worstOutput(swap), debtLater)];
   const fee = feeOf(rest);
   const feeNotes = (kept: bigint) =>
-    kept === 0n ? [] : [`The contract keeps about ${shownAmount(kept, market.loan)} of the yield as its fee.`];
+    kept === 0n ? [] : [`The contract keeps about ${formatAmount(kept, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, 0n, swap),
     slippage,
@@ -78,13 +78,13 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
     leastPaidOut: least - feeOf(least),
     ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
     notes: [
-      `The swap loses ${shownPct(impact)} against the oracle's price. After repaying ${shownAmount(position.debt, market.loan)} about ${shownAmount(rest - fee, market.loan)} is paid out.`,
+      `The swap loses ${formatPercent(impact)} against the oracle's price. After repaying ${formatAmount(position.debt, market.loan)} about ${formatAmount(rest - fee, market.loan)} is paid out.`,
       ...feeNotes(fee),
     ],
     conclude: (outcome) => ({
       fees: contractFees('YIELD_FEE', keptOf(outcome), market),
       notes: [
-        `The swap loses ${shownPct(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: outcome.received.loan })}`,
+        `The swap loses ${formatPercent(impact)} against the oracle's price. ${receivedNote({ token: market.loan, amount: outcome.received.loan })}`,
         ...feeNotes(keptOf(outcome)),
       ],
     }),

@@ -4,7 +4,7 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { leastCollateral } from '../preview/ltv.ts';
 import { previewPosition } from '../preview/position.ts';
@@ -26,7 +26,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     const safe = spare(debtOf(live, position.borrowShares, SAFE_AHEAD_SEC));
     const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
     throw new LimitExceededError(
-      `Taking ${shownAmount(amount, token)} out would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be taken now.`,
+      `Taking ${formatAmount(amount, token)} out would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be taken now.`,
       {
         field: 'amount',
         value: input.amount.toFixed(),
@@ -50,9 +50,9 @@ export function removeCollateral(context: ManageContext): VerbDraft {
   const paidOut = (kept: bigint) => collateralValueInLoan(amount - kept, live.price);
   const notesOf = (kept: bigint) => [
     after.collateral > 0n
-      ? `${shownAmount(amount - kept, token)} goes to the wallet.`
-      : `All ${shownAmount(amount - kept, token)} goes to the wallet, which closes the position.`,
-    ...(kept === 0n ? [] : [`The contract keeps ${shownAmount(kept, token)} of the yield as its fee.`]),
+      ? `${formatAmount(amount - kept, token)} goes to the wallet.`
+      : `All ${formatAmount(amount - kept, token)} goes to the wallet, which closes the position.`,
+    ...(kept === 0n ? [] : [`The contract keeps ${formatAmount(kept, token)} of the yield as its fee.`]),
   ];
   return {
     path: 'withdrawCollateral',

@@ -8,7 +8,7 @@ import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
 import { usdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { swapDataOf } from '../open/build.ts';
 import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
@@ -48,7 +48,7 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
   const asked = input.amount && baseUnits(input.amount, token);
   if (asked !== undefined && !isFull && asked > debtNow) {
     throw new LimitExceededError(
-      `amount is above the debt of ${shownAmount(position.debt, token)}${depositFee === 0n ? '' : ` and the deposit fee, together ${shownAmount(debtNow, token)}`}. Send at most that, or full: true.`,
+      `amount is above the debt of ${formatAmount(position.debt, token)}${depositFee === 0n ? '' : ` and the deposit fee, together ${formatAmount(debtNow, token)}`}. Send at most that, or full: true.`,
       {
         field: 'amount',
         value: input.amount?.toFixed() ?? '',
@@ -86,7 +86,7 @@ function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
     notes: isFull
       ? [
           ...feeNote(context, amount),
-          `The whole debt of ${shownAmount(position.debt, token)} is repaid; what is sent covers the interest of half an hour more, and what the debt does not need of it comes back.`,
+          `The whole debt of ${formatAmount(position.debt, token)} is repaid; what is sent covers the interest of half an hour more, and what the debt does not need of it comes back.`,
         ]
       : feeNote(context, amount),
   };
@@ -192,19 +192,19 @@ function amountCovering(swap: PlannedSwap, debt: bigint): bigint | undefined {
 
 function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
   const rest = expectedOut - debt;
-  return rest > 0n ? [`About ${shownAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
+  return rest > 0n ? [`About ${formatAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
 }
 
 /** What the contract takes of the loan tokens that are sent, on an uncorrelated market. */
 function feeNote({ deployment, market }: ManageContext, sent: bigint): readonly string[] {
   const fee = depositFeeOf(sent, deployment.depositFee);
-  return fee === 0n ? [] : [`The contract takes about ${shownAmount(fee, market.loan)} of it as its deposit fee.`];
+  return fee === 0n ? [] : [`The contract takes about ${formatAmount(fee, market.loan)} of it as its deposit fee.`];
 }
 
 function tooLittle(amount: bigint, needed: bigint | undefined, token: PayToken): LimitExceededError {
   const minAmount = needed === undefined ? undefined : formatUnitsPlain(needed, token.decimals);
   return new LimitExceededError(
-    `${shownAmount(amount, token)} does not cover the whole debt. Send ${minAmount === undefined ? 'more' : `at least ${minAmount}`}, or leave amount out.`,
+    `${formatAmount(amount, token)} does not cover the whole debt. Send ${minAmount === undefined ? 'more' : `at least ${minAmount}`}, or leave amount out.`,
     {
       field: 'amount',
       value: formatUnitsPlain(amount, token.decimals),

@@ -2,7 +2,7 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireChainOf, requireSigner } from '../guards.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import { completePlan, type Plan } from '../plan.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { deploymentNotes } from '../read/deployment.ts';
@@ -68,7 +68,7 @@ export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly
     ...(terms.depositFee === 0n
       ? []
       : [
-          `The contract takes ${terms.entrySwap ? 'about ' : ''}${shownAmount(terms.depositFee, collateral)} of the collateral as its deposit fee.`,
+          `The contract takes ${terms.entrySwap ? 'about ' : ''}${formatAmount(terms.depositFee, collateral)} of the collateral as its deposit fee.`,
         ]),
     ...deploymentNotes(deployment),
   ];

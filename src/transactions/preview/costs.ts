@@ -41,7 +41,7 @@ export interface CostBasis {
   readonly totalSwapCostPctOfEquity?: Decimal;
 }
 
-export interface JudgedSwap {
+export interface CostedSwap {
   readonly kind: CostKind;
   readonly swap: PlannedSwap;
   /** Oracle price of the output, scaled by 1e36; absent where the output is the loan token. */
@@ -49,7 +49,7 @@ export interface JudgedSwap {
 }
 
 export interface CostInput {
-  readonly swaps: readonly JudgedSwap[];
+  readonly swaps: readonly CostedSwap[];
   readonly loan: CostToken;
   /** Loan base units. */
   readonly equity: bigint;
@@ -117,7 +117,7 @@ export function judgedSwaps(
   swaps: readonly PlannedSwap[],
   market: Market,
   price: bigint,
-): readonly JudgedSwap[] {
+): readonly CostedSwap[] {
   return swaps.map((swap, i) => ({
     kind: kindOf(path, i === swaps.length - 1),
     swap,
@@ -126,7 +126,7 @@ export function judgedSwaps(
 }
 
 /** What a position is worth at an oracle price, loan base units; negative under water. */
-export function equityOf({ collateral, debt }: PositionState, price: bigint): bigint {
+export function equityValueOf({ collateral, debt }: PositionState, price: bigint): bigint {
   return collateralValueInLoan(collateral, price) - debt;
 }
 
@@ -144,13 +144,13 @@ const LOAN_SWAPPED: readonly Path[] = [
 ];
 
 /** What a swap loses in whole loan tokens; `undefined` where nothing prices the pair. */
-function swapLoss({ swap, outPrice }: JudgedSwap, loan: CostToken): Decimal | undefined {
+function swapLoss({ swap, outPrice }: CostedSwap, loan: CostToken): Decimal | undefined {
   const { reference, expectedOut } = swap;
   if (reference === undefined) return undefined;
   return loanValue(reference > expectedOut ? reference - expectedOut : 0n, outPrice, loan);
 }
 
-function swapItems(judged: JudgedSwap, loan: CostToken): readonly CostItem[] {
+function swapItems(judged: CostedSwap, loan: CostToken): readonly CostItem[] {
   const { kind, swap, outPrice } = judged;
   const { tokenIn: token, quote, feeBps, reference, lossPct } = swap;
   const spent = fromUnits(quote.amountIn, token.decimals);

@@ -16,7 +16,7 @@ interface Chosen {
 /** Sources that are passed over, by pair of tokens. */
 type Avoided = ReadonlyMap<string, readonly Source[]>;
 /** Sources that answered, by pair of tokens in the order in which they were asked about, the best first. */
-type Asked = ReadonlyMap<string, readonly Source[]>;
+type AskedSources = ReadonlyMap<string, readonly Source[]>;
 
 /** What one run came to. */
 type Run<T> =
@@ -130,13 +130,13 @@ function choosing(
 }
 
 /** Pass over a venue for every pair for which another one answered. */
-function without(asked: Asked, source: Source | undefined): Avoided {
+function without(asked: AskedSources, source: Source | undefined): Avoided {
   const isLeft = (ranked: readonly Source[]) => ranked.some((other) => other !== source);
   return new Map([...asked].flatMap(([pair, ranked]) => (source && isLeft(ranked) ? [[pair, [source]] as const] : [])));
 }
 
 /** Pass over the venue of a quote for its pair as well, as far as another one answered; where all have failed, over that one alone. */
-function besides(avoided: Avoided, asked: Asked, { pair, source }: Chosen): Avoided {
+function besides(avoided: Avoided, asked: AskedSources, { pair, source }: Chosen): Avoided {
   const ranked = asked.get(pair) ?? [];
   const isLeft = (gone: readonly Source[]) => ranked.some((other) => !gone.includes(other));
   const both = [...(avoided.get(pair) ?? []), source];

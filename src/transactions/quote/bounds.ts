@@ -59,7 +59,7 @@ export function requireLossWithin(input: LossInput): void {
     new Decimal(total.toString()).times(HUNDRED).lte(limit.times(equity > 0n ? equity.toString() : 0));
   if (maxSwapLossPct) {
     if (isWithin(maxSwapLossPct)) return;
-    throw refusal(input, ofEquity, `All swaps and fees together cost ${shownOf(ofEquity)}`, {
+    throw refusal(input, ofEquity, `All swaps and fees together cost ${formatPctOf(ofEquity)}`, {
       maxTotalLossPct: maxSwapLossPct.toFixed(),
     });
   }
@@ -70,18 +70,18 @@ export function requireLossWithin(input: LossInput): void {
     throw refusal(
       input,
       ofEquity,
-      `The swap of ${tokenIn.symbol} into ${tokenOut.symbol} loses ${lost} % of its value against the reference price (all costs are ${shownOf(ofEquity)})`,
+      `The swap of ${tokenIn.symbol} into ${tokenOut.symbol} loses ${lost} % of its value against the reference price (all costs are ${formatPctOf(ofEquity)})`,
       { maxPriceImpactPct: MAX_SWAP_LOSS_PCT.toFixed() },
     );
   }
   if (boundsTotal && !isWithin(MAX_TOTAL_LOSS_PCT)) {
-    throw refusal(input, ofEquity, `All swaps and fees together cost ${shownOf(ofEquity)}`, {
+    throw refusal(input, ofEquity, `All swaps and fees together cost ${formatPctOf(ofEquity)}`, {
       maxTotalLossPct: MAX_TOTAL_LOSS_PCT.toFixed(),
     });
   }
 }
 
-function shownOf(pct: Decimal | undefined): string {
+function formatPctOf(pct: Decimal | undefined): string {
   return pct ? `${pct.toFixed(SHOWN_PLACES)} % of the equity` : 'more than the equity';
 }
 

@@ -2,7 +2,7 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
-import { shownAmount } from '../messages.ts';
+import { formatAmount } from '../messages.ts';
 import type { PlannedSwap } from '../types.ts';
 import { withMinimum } from './planned.ts';
 
@@ -57,7 +57,7 @@ function raise(swap: PlannedSwap, floor: bigint): PlannedSwap {
 function tooMuch(floor: bigint, offered: bigint, { tokenOut }: PlannedSwap): LimitExceededError {
   const most = formatUnitsPlain(offered, tokenOut.decimals);
   return new LimitExceededError(
-    `${FIELD} ${shownAmount(floor, tokenOut)} is above what the venues offer now: ${most}. Send at most that, or try again later.`,
+    `${FIELD} ${formatAmount(floor, tokenOut)} is above what the venues offer now: ${most}. Send at most that, or try again later.`,
     { field: FIELD, value: formatUnitsPlain(floor, tokenOut.decimals), limit: { maxAmountOut: most } },
   );
 }

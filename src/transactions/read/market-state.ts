@@ -10,7 +10,7 @@ import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import type { MarketParams } from '../types.ts';
-import { datedFeeds, type FeedDates, planFeedDates } from './price-feeds.ts';
+import { datedFeeds, type FeedDates, planBuildFeedDates } from './price-feeds.ts';
 import { type Read, readOf, required } from './reads.ts';
 
 /** The five parameters of a market as contracts take them. */
@@ -39,7 +39,7 @@ export function planMarket(chain: Chain, market: Market, feeds?: readonly Oracle
     readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
     readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
     readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]) as Read<bigint>,
-    planFeedDates(chain, feeds),
+    planBuildFeedDates(chain, feeds),
   ] as const;
 }
 

@@ -15,7 +15,7 @@ const LATEST = encodeFunctionData({ abi: aggregatorAbi, functionName: 'latestRou
  * Plan when the feeds behind an oracle were updated, in one read. Which feeds they are is known from the last refresh, and
  * never changes; `undefined` = the oracle does not name them, and nothing is answered.
  */
-export function planFeedDates(
+export function planBuildFeedDates(
   { contracts }: Chain,
   feeds: readonly OracleFeed[] | undefined,
 ): Read<FeedDates | undefined> {

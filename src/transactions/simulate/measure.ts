@@ -9,8 +9,8 @@ import type { Address } from '../../shared/ids.ts';
 import { foldMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
 import { type Read, readOf, required } from '../read/reads.ts';
 import type { Fill, SwapPlace } from './fills.ts';
-import type { Movements, PositionArray, Watched } from './movements.ts';
-import type { Observation } from './steps.ts';
+import type { Movements, PositionSlots, Watched } from './movements.ts';
+import type { StepObservation } from './steps.ts';
 
 /*
  * Where a node tells no events, what calls have moved is told by what is there before and after them. Everything that came from
@@ -22,7 +22,7 @@ const PROXY_WORD = 3;
 const PRICE_SCALE = 10n ** 36n;
 
 /** Plan what movements follow from; `positions` is the read of the wallet's positions at the end. */
-export function planMeasures(watched: Watched, positions: Read<unknown>, calls: number): readonly Observation[] {
+export function planMeasures(watched: Watched, positions: Read<unknown>, calls: number): readonly StepObservation[] {
   const { chain, repays, opens } = watched;
   const treasury = treasuryOf(watched);
   return [
@@ -55,7 +55,7 @@ export function planMeasures(watched: Watched, positions: Read<unknown>, calls: 
 export function foldMeasures(
   watched: Watched,
   answers: readonly unknown[],
-  positions: PositionArray | undefined,
+  positions: PositionSlots | undefined,
   timestamp: bigint,
 ): Movements {
   const { chain, places, repays, opens } = watched;

@@ -39,7 +39,7 @@ export interface OpenedPosition {
 }
 
 /** A wallet's positions, as far as they say where each is held and what was put in. */
-export type PositionArray = readonly { readonly userProxy: Address; readonly amountDepositedInLoanToken: bigint }[];
+export type PositionSlots = readonly { readonly userProxy: Address; readonly amountDepositedInLoanToken: bigint }[];
 
 /** Plan to read the wallet's positions, of which the last one is new. */
 export function planPositions({ chain, user }: Watched): Read<unknown> {
@@ -50,7 +50,7 @@ export function planPositions({ chain, user }: Watched): Read<unknown> {
 export function movementsByLogs(
   watched: Watched,
   logs: readonly (readonly SimulatedLog[])[],
-  positions: PositionArray | undefined,
+  positions: PositionSlots | undefined,
 ): Movements {
   const { chain, user, places, opens, repays } = watched;
   const all = logs.flat();
@@ -65,7 +65,7 @@ export function movementsByLogs(
 function openedPosition(
   chain: Chain,
   market: Market,
-  positions: PositionArray | undefined,
+  positions: PositionSlots | undefined,
   logs: readonly SimulatedLog[],
 ): OpenedPosition {
   const id = required(positions).length - 1;

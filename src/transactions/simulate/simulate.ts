@@ -11,11 +11,18 @@ import type { BalanceSlot, BalanceSlots } from './balance-slot.ts';
 import { runByExecutor } from './by-executor.ts';
 import { runBySimulateV1 } from './by-simulate-v1.ts';
 import { foldMeasures, planMeasures } from './measure.ts';
-import { type Movements, movementsByLogs, type PositionArray, planPositions, type Watched } from './movements.ts';
+import { type Movements, movementsByLogs, type PositionSlots, planPositions, type Watched } from './movements.ts';
 import { decodeRevert } from './revert.ts';
-import { interleave, type Observation, type Overrides, type Step, type StepResult, type StepsRun } from './steps.ts';
+import {
+  interleave,
+  type Overrides,
+  type Step,
+  type StepObservation,
+  type StepResult,
+  type StepsRun,
+} from './steps.ts';
 
-export type { Observation } from './steps.ts';
+export type { StepObservation as Observation } from './steps.ts';
 
 export interface SimulationInput {
   readonly user: Address;
@@ -25,7 +32,7 @@ export interface SimulationInput {
   readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
   readonly nativeBalance: bigint;
   /** What is read on the way. */
-  readonly observations?: readonly Observation[];
+  readonly observations?: readonly StepObservation[];
   /** What the calls move, and is to be told; absent = nothing is asked. */
   readonly watched?: Watched;
 }
@@ -150,7 +157,7 @@ async function simulateBy(
 ): Promise<Simulation> {
   const positions = watched?.opens && planPositions(watched);
   const measures = way === 'executor' && watched ? planMeasures(watched, positions ?? NO_READ, calls.length) : [];
-  const all: readonly Observation[] = [
+  const all: readonly StepObservation[] = [
     ...observations,
     ...(positions ? [{ afterCalls: calls.length, read: positions }] : []),
     ...measures,
@@ -160,7 +167,7 @@ async function simulateBy(
   const { results, timestamp } = await run(reading, user, steps, overrides);
   const answers = answersOf(steps, results);
   const done = callsOf(steps, results);
-  const opened = positions && (answers.get(positions) as PositionArray | undefined);
+  const opened = positions && (answers.get(positions) as PositionSlots | undefined);
   const movements = (): Movements => {
     if (!watched) return { fills: [], repaid: [] };
     if (way === 'simulate_v1') {

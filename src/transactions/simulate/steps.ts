@@ -3,7 +3,7 @@ import type { Read } from '../read/reads.ts';
 import type { BuiltCall } from '../types.ts';
 
 /** A read in the middle of a simulation. */
-export interface Observation {
+export interface StepObservation {
   /** How many of the calls have run by then: 0 = before the first. */
   readonly afterCalls: number;
   readonly read: Read<unknown>;
@@ -24,7 +24,7 @@ export interface Step {
   readonly data: Hex;
   /** Wei. */
   readonly value: bigint;
-  readonly observation?: Observation;
+  readonly observation?: StepObservation;
 }
 
 export interface StepResult {
@@ -49,7 +49,7 @@ export type Overrides = Readonly<
 >;
 
 /** Put the reads between the calls that they follow. */
-export function interleave(calls: readonly BuiltCall[], observations: readonly Observation[]): readonly Step[] {
+export function interleave(calls: readonly BuiltCall[], observations: readonly StepObservation[]): readonly Step[] {
   const readsAfter = (count: number): Step[] =>
     observations.flatMap((observation) => {
       const { to, data } = observation.read;

@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
 import { readPrice } from '../prices.ts';
-import { type Reading, readObservedMs } from '../readings.ts';
+import { type ParsedValue, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
 
@@ -9,7 +9,7 @@ export function mapPrices(
   tokens: readonly Token[],
   answer: SimplePrice,
   nowMs: number,
-): readonly (readonly [string, Reading<UsdPrice>])[] {
+): readonly (readonly [string, ParsedValue<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer[token.coingeckoId ?? ''];
     return [token.address, readPrice(coin?.usd, coin?.last_updated_at, nowMs)];

@@ -2,17 +2,17 @@ import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { readPrice } from '../prices.ts';
-import { type Range, type Reading, readDecimal } from '../readings.ts';
+import { type NumericRange, type ParsedValue, readDecimal } from '../readings.ts';
 import type { Prices } from './schema.ts';
 
 /** Below this the provider itself doubts the price. */
-const CONFIDENT: Range = { min: new Decimal('0.7'), minIncluded: true, max: new Decimal(1) };
+const CONFIDENT: NumericRange = { min: new Decimal('0.7'), minIncluded: true, max: new Decimal(1) };
 
 export function mapPrices(
   tokens: readonly Token[],
   answer: Prices,
   nowMs: number,
-): readonly (readonly [string, Reading<UsdPrice>])[] {
+): readonly (readonly [string, ParsedValue<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer.coins[coinKey(token.coingeckoId ?? '')];
     const price = readPrice(coin?.price, coin?.timestamp, nowMs);

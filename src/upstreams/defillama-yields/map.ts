@@ -1,5 +1,5 @@
 import type { CollateralApy } from '../../domain/facts.ts';
-import { APY_PCT, type Reading } from '../readings.ts';
+import { APY_PCT, type ParsedValue } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
 import type { Chart } from './schema.ts';
 
@@ -7,7 +7,7 @@ import type { Chart } from './schema.ts';
 export function mapChart(
   chart: Chart,
   nowMs: number,
-): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
+): { readonly apy: ParsedValue<CollateralApy>; readonly dropped: number } {
   const series = readSeries(
     chart.data.map(({ timestamp, apy }) => ({ at: timestamp, value: apy })),
     { time: 'any', within: APY_PCT, nowMs },

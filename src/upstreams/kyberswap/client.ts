@@ -37,14 +37,14 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   });
 
   async function findRoute(
-    door: Http,
+    http: Http,
     request: RouteRequest,
     fee: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<Route | null> {
     const chain = request.chain.providers.kyberswap;
     if (chain === undefined) return null;
-    const body = await door.request({
+    const body = await http.request({
       path: '/:chain/api/v1/routes',
       params: { chain },
       query: {
@@ -57,8 +57,8 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
       signal: options?.signal,
     });
     if (body === ABSENT) return null;
-    const route = mapRoute(request, door.parse(routesSchema, body));
-    if (typeof route === 'string') throw door.error(route);
+    const route = mapRoute(request, http.parse(routesSchema, body));
+    if (typeof route === 'string') throw http.error(route);
     return route;
   }
 

@@ -1,14 +1,14 @@
 import type { FailureReason, IncentiveCampaign, MarketIncentives } from '../../domain/facts.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import { toBatch } from '../batch.ts';
-import { APR_PCT, type Reading, readDecimal, readTimeMs } from '../readings.ts';
+import { APR_PCT, type ParsedValue, readDecimal, readTimeMs } from '../readings.ts';
 import { readSeries, type Series } from '../series.ts';
 import type { Batch } from '../types.ts';
 import { campaignKeySchema, campaignSchema, type Metrics } from './schema.ts';
 
 /** The rows of all pages of one kind of campaign. */
 interface Sorted {
-  readonly byMarket: ReadonlyMap<string, readonly Reading<IncentiveCampaign>[]>;
+  readonly byMarket: ReadonlyMap<string, readonly ParsedValue<IncentiveCampaign>[]>;
   /** Rows that do not say which market they are for: with one of these about, nobody can be said to have none. */
   readonly unattributed: number;
 }
@@ -25,7 +25,7 @@ export function mapCampaigns(
   const borrow = sortByMarket(rows.borrow);
   const collateral = sortByMarket(rows.collateral);
   const batch = toBatch(
-    marketIds.map((id): [string, Reading<MarketIncentives>] => {
+    marketIds.map((id): [string, ParsedValue<MarketIncentives>] => {
       const borrowed = running(borrow, id, nowMs);
       const posted = running(collateral, id, nowMs);
       if (!borrowed.ok) return [id, borrowed];
@@ -37,7 +37,7 @@ export function mapCampaigns(
 }
 
 function sortByMarket(rows: readonly unknown[]): Sorted {
-  const byMarket = new Map<string, Reading<IncentiveCampaign>[]>();
+  const byMarket = new Map<string, ParsedValue<IncentiveCampaign>[]>();
   const seen = new Set<string>();
   let unattributed = 0;
   for (const raw of rows) {
@@ -56,7 +56,7 @@ function sortByMarket(rows: readonly unknown[]): Sorted {
   return { byMarket, unattributed };
 }
 
-function readCampaign(raw: unknown): Reading<IncentiveCampaign> {
+function readCampaign(raw: unknown): ParsedValue<IncentiveCampaign> {
   const row = campaignSchema.safeParse(raw);
   if (!row.success) return { ok: false, reason: 'malformed' };
   const { id, opportunityId, rewardToken } = row.data;
@@ -83,7 +83,7 @@ function campaignUrl(opportunityId: string, id: string): string {
   return `https://app.merkl.xyz/opportunities/${encodeURIComponent(opportunityId)}/campaigns/${encodeURIComponent(id)}`;
 }
 
-function running(sorted: Sorted, id: MarketId, nowMs: number): Reading<readonly IncentiveCampaign[]> {
+function running(sorted: Sorted, id: MarketId, nowMs: number): ParsedValue<readonly IncentiveCampaign[]> {
   const campaigns: IncentiveCampaign[] = [];
   for (const reading of sorted.byMarket.get(id) ?? []) {
     if (!reading.ok) return reading;

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../shared/ids.ts';
 import { chunks, gather, toBatch } from '../batch.ts';
 import { type AdapterDeps, createHttp } from '../http.ts';
-import type { Reading } from '../readings.ts';
+import type { ParsedValue } from '../readings.ts';
 import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
 import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
 import { type Answer, answerSchema } from './schema.ts';
@@ -43,7 +43,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
     chainId: number,
     ids: readonly MarketId[],
     selection: string,
-    read: (market: unknown) => Reading<T>,
+    read: (market: unknown) => ParsedValue<T>,
     options?: CallOptions,
     rounds = MAX_ROUNDS,
   ): Promise<Batch<T>> {

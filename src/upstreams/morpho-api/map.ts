@@ -1,6 +1,6 @@
 import type { BorrowHistory, FailureReason, SharedLiquidity } from '../../domain/facts.ts';
 import { MARKET_ID_PATTERN, type MarketId } from '../../shared/ids.ts';
-import { BORROW_APY_PCT, type Reading, readAddress, readAmount } from '../readings.ts';
+import { BORROW_APY_PCT, type ParsedValue, readAddress, readAmount } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
 import { borrowHistorySchema, type Source, sharedLiquiditySchema } from './schema.ts';
 
@@ -8,7 +8,7 @@ type LiquiditySource = SharedLiquidity['sources'][number];
 const fail = (reason: FailureReason): { readonly ok: false; readonly reason: FailureReason } => ({ ok: false, reason });
 
 /** What the allocator could bring to one market. A field that is no longer served is `missing`, never "nothing". */
-export function mapSharedLiquidity(market: unknown): Reading<SharedLiquidity> {
+export function mapSharedLiquidity(market: unknown): ParsedValue<SharedLiquidity> {
   if (market === undefined || market === null) return fail('missing');
   const parsed = sharedLiquiditySchema.safeParse(market);
   if (!parsed.success) return fail('malformed');
@@ -26,7 +26,7 @@ export function mapSharedLiquidity(market: unknown): Reading<SharedLiquidity> {
   return { ok: true, value: { sources: [...byRoute.values()] } };
 }
 
-function readSource(row: Source): Reading<LiquiditySource> {
+function readSource(row: Source): ParsedValue<LiquiditySource> {
   const assets = readAmount(row.assets);
   if (!assets.ok) return assets;
   const vault = readAddress(row.vault?.address);
@@ -54,7 +54,7 @@ export function mapBorrowHistory(
   market: unknown,
   nowMs: number,
 ): {
-  readonly history: Reading<BorrowHistory>;
+  readonly history: ParsedValue<BorrowHistory>;
   readonly dropped: number;
 } {
   if (market === undefined || market === null) return { history: fail('missing'), dropped: 0 };

@@ -8,7 +8,7 @@ import { convertSchema, marketsSchema } from './schema.ts';
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
-  // Two doors, because errors name the two surfaces differently; one budget, because it is one provider.
+  // Two clients, because errors name the two surfaces differently; one budget, because it is one provider.
   const budget = createProviderBudget(deps, { isWaitedFor: true });
   const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
   const swapHttp = createHttp({ ...deps, budget, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });

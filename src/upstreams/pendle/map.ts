@@ -3,7 +3,7 @@ import type { CollateralApy, FailureReason } from '../../domain/facts.ts';
 import { ZERO } from '../../shared/decimal.ts';
 import { toBatch } from '../batch.ts';
 import { checkSwap } from '../quotes.ts';
-import { APY_PCT, type Reading, readAddress, readDecimal, USD_AMOUNT } from '../readings.ts';
+import { APY_PCT, type ParsedValue, readAddress, readDecimal, USD_AMOUNT } from '../readings.ts';
 import type { Batch, SwapQuote, SwapRequest } from '../types.ts';
 import { type Convert, type MarketRow, marketRowSchema } from './schema.ts';
 
@@ -26,7 +26,7 @@ export function mapApys(
     if (known === undefined || isBetterMarket(row.data, known)) byPt.set(pt, row.data);
   }
   const batch = toBatch(
-    tokens.map((token): [string, Reading<CollateralApy>] => {
+    tokens.map((token): [string, ParsedValue<CollateralApy>] => {
       const row = byPt.get(`${chain.chainId}-${token.address.toLowerCase()}`);
       const apy = readDecimal(row?.details?.impliedApy, APY_PCT, 2);
       return [token.address, apy.ok ? { ok: true, value: { apyPct: apy.value } } : apy];

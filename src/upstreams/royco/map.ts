@@ -1,5 +1,5 @@
 import type { CollateralApy } from '../../domain/facts.ts';
-import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
+import { APY_PCT, type ParsedValue, readDecimal } from '../readings.ts';
 import { historyOf, readSeries, withoutLeadingZeros } from '../series.ts';
 import type { Chart, Info } from './schema.ts';
 
@@ -8,7 +8,7 @@ export function mapVault(
   info: Info,
   chart: Chart | null,
   nowMs: number,
-): { readonly apy: Reading<CollateralApy>; readonly dropped: number } {
+): { readonly apy: ParsedValue<CollateralApy>; readonly dropped: number } {
   const apy = readDecimal(info.apy7d, APY_PCT, 2);
   if (!apy.ok) return { apy, dropped: 0 };
   if (chart === null) return { apy: { ok: true, value: { apyPct: apy.value } }, dropped: 0 };

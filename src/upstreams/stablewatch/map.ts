@@ -1,6 +1,6 @@
 import type { FailureReason, StableIndexPool } from '../../domain/facts.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
-import { APY_PCT, type Reading, readDecimal } from '../readings.ts';
+import { APY_PCT, type ParsedValue, readDecimal } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
 import { type History, type PoolRow, poolRowSchema } from './schema.ts';
 
@@ -11,10 +11,10 @@ export type PoolHead = Omit<StableIndexPool, 'history'>;
  * `dropped`: rows without an id or asset.
  */
 export function mapPools(rows: readonly unknown[]): {
-  readonly pools: ReadonlyMap<string, Reading<PoolHead>>;
+  readonly pools: ReadonlyMap<string, ParsedValue<PoolHead>>;
   readonly dropped: number;
 } {
-  const pools = new Map<string, Reading<PoolHead>>();
+  const pools = new Map<string, ParsedValue<PoolHead>>();
   let dropped = 0;
   for (const raw of rows) {
     const row = poolRowSchema.safeParse(raw);
@@ -29,12 +29,12 @@ export function mapPools(rows: readonly unknown[]): {
   return { pools, dropped };
 }
 
-function readHead({ id, asset, metrics }: PoolRow): Reading<PoolHead> {
+function readHead({ id, asset, metrics }: PoolRow): ParsedValue<PoolHead> {
   const avg7d = readDecimal(metrics?.apy?.avg7d, APY_PCT);
   return avg7d.ok ? { ok: true, value: { id, asset, avg7dPct: avg7d.value } } : avg7d;
 }
 
-function isSame(a: Reading<PoolHead>, b: Reading<PoolHead>): boolean {
+function isSame(a: ParsedValue<PoolHead>, b: ParsedValue<PoolHead>): boolean {
   if (!a.ok || !b.ok) return a.ok === b.ok;
   return a.value.asset === b.value.asset && a.value.avg7dPct.eq(b.value.avg7dPct);
 }

@@ -1,16 +1,16 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { captureLogs } from '../../support/log-capture.ts';
-import { createPatience } from '../../support/patience.ts';
 import { type ProxyMode, type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { expectEnvelope, SUSDE_PYUSD } from '../known.ts';
 import { differences, observe, observeGroups } from '../observe.ts';
 
 const logs = captureLogs();
 let service: TestService;
 let proxy: RpcProxy;
-const patience = createPatience();
+const waitTimeouts = createWaitTimeouts();
 const READS = ['/v1/strategies', '/v1/app/markets'];
 const OTHER_CHAIN = ['/v1/strategies?chainId=4663'];
 /** Reverts whatever it is asked: PUSH1 0 PUSH1 0 REVERT. */
@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
     logger: logs.logger,
-    timeouts: patience.timeouts,
+    timeouts: waitTimeouts.timeouts,
     arrange: async (world) => {
       proxy = await startRpcProxy(world.chains.on(1).rpcUrl);
       return { RPC_URL_1: proxy.url };
@@ -65,13 +65,13 @@ describe('a node that fails', () => {
 
       await pass();
       proxy.set(mode);
-      patience.endFor(mode.kind);
+      waitTimeouts.endFor(mode.kind);
       proxy.taken();
       await Promise.all([service.refresh('lending-state:1'), service.refresh('lending-state:1')]);
       // Joined: one round of at most 3 requests, of which the first fails and is tried once more.
       expect(proxy.taken()).toBeLessThanOrEqual(2);
       await service.refresh('collateral-apy-onchain:1');
-      patience.restore();
+      waitTimeouts.restore();
       const during = await observe(service, READS);
       expect(during.statuses).toEqual([200, 200]);
       expect(differences(before.leaves, during.leaves)).toEqual([]);

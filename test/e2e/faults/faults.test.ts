@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault, Provider } from '../../../devnet/upstreams/index.ts';
 import { FAULT_KINDS } from '../../../devnet/upstreams/index.ts';
 import { captureLogs } from '../../support/log-capture.ts';
-import { createPatience } from '../../support/patience.ts';
 import { noSleep, startService, type TestService } from '../../support/service.ts';
+import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { CHAIN_IDS, READS } from '../known.ts';
 import { differences, type GroupRow, type Observation, observe, observeGroups } from '../observe.ts';
 
@@ -19,12 +19,12 @@ const logs = captureLogs();
 let service: TestService;
 
 /** What never answers is given up soon; what does answer is waited for however busy the machine is. */
-const patience = createPatience();
+const waitTimeouts = createWaitTimeouts();
 
 beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
-    timeouts: patience.timeouts,
+    timeouts: waitTimeouts.timeouts,
     logger: logs.logger,
     env: {
       STABLEWATCH_API_KEY: SECRETS[0],
@@ -212,9 +212,9 @@ describe.each(ROWS.map((row) => [row.provider, row] as const))('%s', (provider, 
     const failedFromMs = service.clock.now();
     if (row.alsoDown) faults.set(row.alsoDown, { kind: 'status', status: 500 });
     faults.set(provider, fault);
-    patience.endFor(fault.kind);
+    waitTimeouts.endFor(fault.kind);
     await refresh(row);
-    patience.restore();
+    waitTimeouts.restore();
     const during = await observe(service, row.reads);
     const asked = service.world.upstreams.requests();
 

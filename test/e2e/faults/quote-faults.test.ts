@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FAULT_KINDS, type Fault, type Provider } from '../../../devnet/upstreams/index.ts';
 import { captureLogs } from '../../support/log-capture.ts';
-import { createPatience } from '../../support/patience.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
+import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { marketOf, tokenOf } from '../leverage/support.ts';
 
 /*
@@ -11,7 +11,7 @@ import { marketOf, tokenOf } from '../leverage/support.ts';
  */
 
 const SECRET = 'oo-secret-9';
-const patience = createPatience();
+const waitTimeouts = createWaitTimeouts();
 const STEP_SEC = 61;
 const logs = captureLogs();
 let service: TestService;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startService({
     sleep: noSleep,
     logger: logs.logger,
-    timeouts: patience.timeouts,
+    timeouts: waitTimeouts.timeouts,
     env: { OPENOCEAN_API_KEY: SECRET },
   });
 });
@@ -27,7 +27,7 @@ afterAll(() => service?.stop());
 
 /** Nothing is left of the case before: no spent budget, no resting provider, and market state is new. */
 beforeEach(async () => {
-  patience.restore();
+  waitTimeouts.restore();
   service.world.upstreams.faults.clear();
   service.clock.advance(STEP_SEC * 1_000);
   await service.world.chains.on(1).increaseTime(STEP_SEC);
@@ -74,9 +74,9 @@ describe.each(VENUES)('%s', (provider, _, other) => {
   test.each(FAULT_KINDS)('behavior: %s leaves the other venue', async (kind) => {
     const healthy = collateralOf(await simulate('direct'));
     service.world.upstreams.faults.set(provider, faultOf(kind));
-    patience.endFor(kind);
+    waitTimeouts.endFor(kind);
     const during = await simulate('direct');
-    patience.restore();
+    waitTimeouts.restore();
     await expectTrue('direct', healthy, during);
     if (!HARMLESS.includes(kind)) expect(during.body.positionPreview.swapSource).toBe(other);
     service.world.upstreams.faults.clear();
@@ -87,7 +87,7 @@ describe.each(VENUES)('%s', (provider, _, other) => {
 test.each(FAULT_KINDS)('%s of both aggregators gives a true preview or none', async (kind) => {
   const healthy = collateralOf(await simulate('direct'));
   for (const [provider] of VENUES) service.world.upstreams.faults.set(provider, faultOf(kind));
-  patience.endFor(kind);
+  waitTimeouts.endFor(kind);
   const during = await simulate('direct');
   if (during.status === 200) await expectTrue('direct', healthy, during);
   else {
@@ -100,7 +100,7 @@ test.each(FAULT_KINDS)('%s of both aggregators gives a true preview or none', as
 test.each(FAULT_KINDS)('%s of the yield market gives a true preview or none', async (kind) => {
   const healthy = collateralOf(await simulate('principal'));
   service.world.upstreams.faults.set('pendle', faultOf(kind));
-  patience.endFor(kind);
+  waitTimeouts.endFor(kind);
   const during = await simulate('principal');
   if (during.status === 200) await expectTrue('principal', healthy, during);
   else {

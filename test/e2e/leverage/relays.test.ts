@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FAULT_KINDS, type Fault, type RecordedRequest } from '../../../devnet/upstreams/index.ts';
-import { createPatience } from '../../support/patience.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
+import { createWaitTimeouts } from '../../support/wait-timeouts.ts';
 import { expectEnvelope, SUSDE, UNKNOWN_ADDRESS } from '../known.ts';
 
 const CHART = '/v1/prices/chart';
@@ -18,15 +18,15 @@ const faultOf = (kind: Fault['kind']): Fault => {
 /** A relay passes values on as they are: one within the range of prices is not its to judge. */
 const RELAY_FAULTS = FAULT_KINDS.filter((kind) => kind !== 'scaled');
 
-const patience = createPatience();
+const waitTimeouts = createWaitTimeouts();
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, timeouts: patience.timeouts });
+  service = await startService({ sleep: noSleep, timeouts: waitTimeouts.timeouts });
 });
 afterAll(() => service?.stop());
 beforeEach(() => {
   service.world.upstreams.faults.clear();
-  patience.restore();
+  waitTimeouts.restore();
   // Nothing is remembered from the test before: neither answers nor spent budget nor a resting provider. Ten past the
   // hour: no candle ends within a test.
   const now = service.clock.now();
@@ -127,7 +127,7 @@ describe(CHART, () => {
     const good = await service.get(path);
     service.clock.advance(MINUTE_MS + 1_000);
     service.world.upstreams.faults.set('coingecko', faultOf(kind));
-    patience.endFor(kind);
+    waitTimeouts.endFor(kind);
     const answer = await service.get(path);
     if (answer.status !== 200) {
       expectEnvelope(answer, 503, 'upstream_unavailable');
@@ -359,7 +359,7 @@ describe(OHLCV, () => {
     'error: upstream_unavailable, never a made-up candle: %s',
     async (kind) => {
       service.world.upstreams.faults.set('geckoterminal', { kind }, { path: '/ohlcv/' });
-      patience.endFor(kind);
+      waitTimeouts.endFor(kind);
       const answer = await service.get(`${OHLCV}?token=${SUSDE}&limit=19`);
       expectEnvelope(answer, 503, 'upstream_unavailable');
       expect(answer.text).not.toMatch(/NaN|1e\+?30|1000000000/);
@@ -384,7 +384,7 @@ describe(OHLCV, () => {
     const good = await service.get(path);
     service.clock.advance(31_000);
     service.world.upstreams.faults.set('geckoterminal', faultOf(kind), { path: '/ohlcv/' });
-    patience.endFor(kind);
+    waitTimeouts.endFor(kind);
     const { status, body } = await service.get(path);
     expect(status).toBe(200);
     if (body.stale) expect(body).toEqual({ ...good.body, stale: true });

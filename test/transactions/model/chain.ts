@@ -9,7 +9,7 @@ import type { LeverageParams } from '../../../src/transactions/build/leverage.ts
 import type { ChainNode } from '../../../src/transactions/deps.ts';
 import { SimulationRevertedError } from '../../../src/transactions/errors.ts';
 import type { Read } from '../../../src/transactions/read/reads.ts';
-import { movementsByLogs, type PositionArray } from '../../../src/transactions/simulate/movements.ts';
+import { movementsByLogs, type PositionSlots } from '../../../src/transactions/simulate/movements.ts';
 import type { SimulatedLog } from '../../../src/transactions/simulate/steps.ts';
 import type { BuiltCall, PositionState, SwapData } from '../../../src/transactions/types.ts';
 import { selectorNames } from './selectors.ts';
@@ -239,7 +239,7 @@ export function modelChain(input: ModelChainInput) {
         }
         const at = (count: number) => (count === 0 ? before : (ended.states[count - 1] as ModelState));
         const answers = observations.map(({ afterCalls, read: asked }) => answer(asked, at(afterCalls)));
-        const positions = [positionRow()] as unknown as PositionArray;
+        const positions = [positionRow()] as unknown as PositionSlots;
         const movements = watched ? movementsByLogs(watched, ended.logs, positions) : { fills: [], repaid: [] };
         return { simulated: true, way: 'simulate_v1', gasUsed: 1n, timestamp, movements, answers };
       },
