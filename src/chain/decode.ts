@@ -19,8 +19,8 @@ export function decodeRayRate(result: CallResult | undefined): Decoded<bigint> {
 }
 
 /**
- * Read an answer of so many words; without a number its length is left to whoever reads it. What cannot be read is `malformed`,
- * and `read` may name another reason.
+ * Decode an answer of `words` 32-byte words; without a number, `read` checks the length. An answer that cannot be decoded
+ * is `malformed`, and `read` may name another reason.
  */
 export function decoded<T extends object | bigint>(
   result: CallResult | undefined,

@@ -9,7 +9,7 @@ import { type CatalogReading, erc20sOf, labelOf, otherAddresses } from './read.t
 
 const AREA = 'catalog';
 const CORRECT = 'Correct the catalog (src/catalog/data, or CATALOG_OVERLAY), and look at which chain the node is of.';
-const TODO: Readonly<Record<DisagreementKind, string>> = {
+const NEXT_STEP: Readonly<Record<DisagreementKind, string>> = {
   no_code: CORRECT,
   decimals: `Every amount would be wrong. ${CORRECT}`,
   symbol: 'Compare the address with its issuer; tokens are renamed now and then: follow it in the catalog.',
@@ -91,7 +91,7 @@ function lineOf(chain: Chain, { kind, effect, key, name, catalog, chain: told }:
   const subject = market ? `market ${labelOf(market)}` : `${isToken ? 'token' : 'contract'} ${name}`;
   const make = linesOf(AREA, `chain ${chain.chainId} ${subject}`);
   const found = `the catalog says ${catalog}, the chain says ${told}`;
-  return effect === 'warning' ? make.warning(kind, found, TODO[kind]) : make.failure(kind, found, TODO[kind]);
+  return effect === 'warning' ? make.warning(kind, found, NEXT_STEP[kind]) : make.failure(kind, found, NEXT_STEP[kind]);
 }
 
 /** What could not be asked disagrees with nothing, and is told for itself. */

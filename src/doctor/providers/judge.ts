@@ -6,8 +6,8 @@ import type { Line, LineMaker } from '../core/types.ts';
 import { repeatedRows, timesIn } from './rows.ts';
 import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
 
-/** How an answer is used, and what to do where there is none, by the adapter's word for it. */
-const TODO: Readonly<Record<FailureReason, string>> = {
+/** What an operator does about each reason why there is no usable answer. */
+const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   unreachable: 'Correct the address, and see whether this machine may reach it (DNS, proxy, firewall).',
   timeout: 'Ask again; if it stays so, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
   rate_limited: 'Wait, then check again; if it stays so, get a key or a larger plan.',
@@ -30,8 +30,8 @@ const NAMED = 4;
 export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
   const found = `no usable answer${to} (${reason})`;
   return PASSING.includes(reason)
-    ? make.warning('answer', found, TODO[reason])
-    : make.failure('answer', found, TODO[reason]);
+    ? make.warning('answer', found, NEXT_STEP[reason])
+    : make.failure('answer', found, NEXT_STEP[reason]);
 }
 
 export interface Answered {
@@ -94,7 +94,7 @@ function itemsOf(
   if (bad.length <= asked * mayLack)
     return make.ok('items', `${asked - bad.length} of ${asked} items have a value (${list})`);
   const found = `${bad.length} of ${asked} items have no usable value (${list})`;
-  const todo = TODO[bad[0]?.reason ?? 'missing'];
+  const todo = NEXT_STEP[bad[0]?.reason ?? 'missing'];
   return bad.length === asked ? make.failure('items', found, todo) : make.warning('items', found, todo);
 }
 
@@ -105,7 +105,7 @@ function rowsOf(make: LineMaker, dropped: number, exchanges: readonly RecordedEx
     return [make.warning('rows', `${repeated} rows come twice`, todo)];
   }
   if (dropped === 0) return [];
-  return [make.warning('rows', `${dropped} rows cannot be used and were left out`, TODO.malformed)];
+  return [make.warning('rows', `${dropped} rows cannot be used and were left out`, NEXT_STEP.malformed)];
 }
 
 /** Judge when rows were observed. */

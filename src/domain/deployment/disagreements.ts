@@ -40,7 +40,7 @@ export interface Agreement {
 
 const NONE: readonly Disagreement[] = [];
 
-/** Compare the catalog of a chain with what the chain was last measured to say. What is not known disagrees with nothing. */
+/** Compare the catalog of a chain with what the chain was last measured to say. An unknown value is not a disagreement. */
 export function agreementOf(chain: Chain, { groups }: ChainFacts): Agreement {
   const contract = groups.deployment.items.get(DEPLOYMENT_KEY);
   const ofContracts = contract ? contractDisagreements(chain, contract) : NONE;
