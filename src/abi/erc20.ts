@@ -1,6 +1,9 @@
 import { parseAbi } from 'viem';
 
-/** ABI of the ERC-20 functions that are read and built, and the event of what moved. `approve` has no declared result: USDT returns nothing. */
+/**
+ * ABI of the ERC-20 functions that are read and built, and the transfer event. `approve` has no declared result, because USDT
+ * returns nothing.
+ */
 export const erc20Abi = parseAbi([
   'function approve(address spender, uint256 amount)',
   'function allowance(address owner, address spender) view returns (uint256)',

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** The views by which Morpho's Chainlink oracles, of both versions, name the feeds behind them. The zero address is none. */
+/** The views by which Morpho's Chainlink oracles, of both versions, name their feeds. The zero address means none. */
 export const feedOracleAbi = parseAbi([
   'function BASE_FEED_1() view returns (address)',
   'function BASE_FEED_2() view returns (address)',

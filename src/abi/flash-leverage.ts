@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem';
 
 /**
- * ABI of FlashLeverage, complete as it is deployed: opens and manages leveraged positions, one proxy each. A test holds it
- * against `contracts/deployed-abi.json`.
+ * ABI of FlashLeverage, complete as deployed: opens and manages leveraged positions, one proxy each. A test compares it with
+ * `contracts/deployed-abi.json`.
  */
 export const flashLeverageAbi = parseAbi([
   'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
@@ -104,7 +104,10 @@ export const flashLeverageAbi = parseAbi([
   'error SafeERC20FailedOperation(address token)',
 ]);
 
-/** ABI of the proxy that holds one position. `s_user` is its owner; that of the implementation at nonce 1 is FlashLeverage itself, or zero. */
+/**
+ * ABI of the proxy that holds one position. `s_user` is its owner. The owner of the implementation, at nonce 1, is
+ * FlashLeverage itself, or zero.
+ */
 export const userProxyAbi = parseAbi([
   'function s_user() view returns (address)',
   'function s_manualMode() view returns (bool)',

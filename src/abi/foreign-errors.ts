@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** Errors of tokens (ERC-6093) and of the swap venues' own contracts that a simulation may end in. */
+/** Errors of tokens (ERC-6093) and of the swap venues' own contracts that a simulation may revert with. */
 export const foreignErrorsAbi = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',

@@ -1,6 +1,9 @@
 import { parseAbi } from 'viem';
 
-/** ABI of Morpho Blue, as far as lending state, positions and authorizations are read, positions followed in simulations, and authorizations built. */
+/**
+ * ABI of Morpho Blue: the reads of lending state, positions and authorizations, the events that simulations decode, and the
+ * authorization calls that are built.
+ */
 export const morphoBlueAbi = parseAbi([
   'function market(bytes32 id) view returns (uint128 totalSupplyAssets, uint128 totalSupplyShares, uint128 totalBorrowAssets, uint128 totalBorrowShares, uint128 lastUpdate, uint128 fee)',
   'function position(bytes32 id, address user) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** ABI of Multicall3: many reads in one call, each allowed to fail alone, and where they were read. */
+/** ABI of Multicall3: many reads in one call, each of which may fail alone, and the block of the call. */
 export const multicall3Abi = parseAbi([
   'struct Call3 { address target; bool allowFailure; bytes callData; }',
   'struct Result { bool success; bytes returnData; }',

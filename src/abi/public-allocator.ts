@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** ABI of the protocol's public allocator, as far as reallocations are planned; what it refuses is declared to be told in words. */
+/** ABI of the protocol's public allocator: the functions for reallocations, and its errors for messages. */
 export const publicAllocatorAbi = parseAbi([
   'function fee(address vault) view returns (uint256)',
   'function flowCaps(address vault, bytes32 id) view returns (uint128 maxIn, uint128 maxOut)',

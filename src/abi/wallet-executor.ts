@@ -1,6 +1,9 @@
 import { parseAbi } from 'viem';
 
-/** `contracts/product/WalletExecutor.sol`: runs calls as a wallet, where its code is put by state override. */
+/**
+ * ABI of `contracts/product/WalletExecutor.sol`, which runs calls as a wallet when a state override puts its code at the
+ * wallet's address.
+ */
 export const walletExecutorAbi = parseAbi([
   'struct Step { address to; uint256 value; bytes data; bool isRead; uint256 tailOf; uint256 tailWord; }',
   'struct Result { bool ok; uint256 gasUsed; bytes data; }',

@@ -5,7 +5,7 @@ import { computeMarketId } from './market-id.ts';
 import { type CatalogOverlay, type ChainData, chainDataSchema, overlaySchema } from './schema.ts';
 import type { Catalog, Chain, ChainContracts, EquityVault, Market, Token } from './types.ts';
 
-/** A catalog that cannot be trusted: the message names the row and what is wrong with it. */
+/** An invalid catalog: the message names the row and the fault. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }
@@ -14,8 +14,8 @@ type ParsedChain = z.output<typeof chainDataSchema>;
 type ParsedToken = ParsedChain['tokens'][number];
 
 /**
- * Build the registry from curated data and an optional overlay. Every reference is resolved and every market id is
- * recomputed from its parameters.
+ * Create the catalog from curated data and an optional overlay. Every reference is resolved and every market id is recomputed
+ * from its parameters.
  * @throws CatalogError naming the chain and row that is malformed, unresolved or does not hash to its id.
  */
 export function createCatalog(data: readonly ChainData[], overlay: CatalogOverlay = []): Catalog {
@@ -58,7 +58,7 @@ function withOverlay(chain: ParsedChain, overlay: z.output<typeof overlaySchema>
   };
 }
 
-/** The catalog's own fields win: an overlay may only add what is missing. */
+/** The catalog's own fields take precedence: an overlay may only add missing ones. */
 function completed(token: ParsedToken, patches: readonly { symbol: string }[]): ParsedToken {
   const patch = patches.find((candidate) => candidate.symbol === token.symbol);
   return patch ? { ...patch, ...token } : token;
@@ -213,7 +213,7 @@ function mapAddresses(contracts: Readonly<Record<string, string | undefined>>): 
   return Object.fromEntries(entries.map(([name, value]) => [name, getAddress(value)]));
 }
 
-/** Drop the keys whose value is undefined: absent and undefined are one thing under exactOptionalPropertyTypes. */
+/** Drop the keys whose value is undefined, because the target types use absent keys. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;

@@ -24,12 +24,12 @@ const tokenSchema = z.strictObject({
   onchainRate: z.enum(['str', 'vsr']).optional(),
   /** Unix seconds; only principal tokens have one. */
   maturity: z.int().positive().optional(),
-  /** Symbol, on the same chain, of what a principal token redeems to. */
+  /** Symbol of the token, on the same chain, that a principal token redeems to. */
   underlying: z.string().optional(),
   noSwapRoute: z.boolean().optional(),
   /** approve() reverts when a non-zero allowance is changed to another non-zero value. */
   resetsApproval: z.boolean().optional(),
-  /** Off-chain points program; `null` = known to have none, absent = not looked at. */
+  /** Off-chain points program; `null` = known to have none, absent = not known. */
   points: z
     .strictObject({ program: z.string(), perDayPerCollateralToken: z.number().positive() })
     .nullable()
@@ -62,7 +62,7 @@ const equityVaultSchema = z.strictObject({
   yieldMarketId: marketId,
 });
 
-/** A price feed whose publisher promises an answer at least that often. */
+/** A price feed with its published heartbeat. */
 const feedSchema = z.strictObject({
   address,
   description: z.string().min(1),
@@ -84,14 +84,14 @@ export const chainDataSchema = z.strictObject({
   /** Symbol of the stablecoin in which exits are quoted. */
   stable: z.string(),
   wrappedNative: z.string().optional(),
-  /** How each provider names this chain; a provider that does not serve it is absent. */
+  /** The chain's name at each provider; a provider that does not serve it is absent. */
   providers: z.strictObject({
     kyberswap: z.string().optional(),
     openocean: z.string().optional(),
     geckoterminal: z.string().optional(),
     pendle: z.boolean().optional(),
   }),
-  /** Router addresses that may stand in calldata, per quote source. */
+  /** Router addresses that are allowed in calldata, per quote source. */
   swapRouters: z.partialRecord(z.enum(SWAP_SOURCES), z.array(address).min(1)),
   tokens: z.array(tokenSchema),
   markets: z.array(marketSchema),

@@ -6,7 +6,7 @@ export interface Token {
   readonly chainId: ChainId;
   readonly address: Address;
   readonly symbol: string;
-  /** The symbol as people see it: a principal token's without its date. */
+  /** The symbol for display: that of a principal token lacks the date. */
   readonly displaySymbol: string;
   readonly name: string;
   readonly decimals: number;
@@ -89,7 +89,7 @@ export interface Chain {
   /** All markets: loops first, then the stock markets of the equity vaults. */
   readonly markets: readonly Market[];
   readonly equityVaults: readonly EquityVault[];
-  /** How often feeds behind oracles promise an answer, seconds, by the feed's address; one that is not here is not known. */
+  /** Published heartbeats of the feeds behind oracles, seconds, by the feed's address; an unknown one is missing. */
   readonly heartbeatsSec: ReadonlyMap<Address, number>;
 }
 

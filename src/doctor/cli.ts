@@ -3,7 +3,7 @@ import type { Report } from './core/report.ts';
 import { renderTable } from './core/table.ts';
 import { AREAS, type Area } from './core/types.ts';
 
-/** Parts that can be asked for; the settings always are. */
+/** Areas that can be selected; the settings are always checked. */
 const CHECKED = AREAS.filter((area) => area !== 'settings' && area !== 'doctor');
 
 export const DOCTOR_USAGE = `Look at everything outside that the service depends on, with the service's own settings. Nothing is written.
@@ -58,7 +58,10 @@ function readArguments(argv: readonly string[]) {
   return values;
 }
 
-/** @throws Error naming a part that there is not */
+/**
+ * Parse a list of areas.
+ * @throws Error naming an unknown area
+ */
 function areasIn(text: string): readonly Area[] {
   return text.split(',').map((name) => {
     const area = CHECKED.find((known) => known === name.trim());

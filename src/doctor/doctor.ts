@@ -27,20 +27,20 @@ import { compareProviders, usdPrices } from './providers/compare.ts';
 import { createRecorder } from './recording/record.ts';
 
 export interface DoctorOptions {
-  /** The variables as the service would be given them. */
+  /** The variables in the form in which the service gets them. */
   readonly raw: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly fetch: typeof fetch;
-  /** Milliseconds since some moment. Default: the system's. */
+  /** Milliseconds since any fixed moment. Default: the system's. */
   readonly stopwatch?: () => number;
-  /** Areas to look at beside the settings; default: all. */
+  /** Areas to check beside the settings; default: all. */
   readonly only?: readonly Area[];
-  /** Folder in which what providers said is kept, without keys. */
+  /** Folder for the providers' answers, without keys. */
   readonly recordTo?: string;
 }
 
-/** Look at everything outside that the service depends on, side by side, within a minute. Nothing is written but the recording. */
+/** Check all external dependencies of the service concurrently, within a minute. Only the recording is written. */
 export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const { raw, clock, timers, only, stopwatch = () => performance.now() } = options;
   const startedMs = clock.now();
@@ -114,7 +114,7 @@ interface CheckedCatalog {
   readonly overlay: { readonly content: unknown; readonly lines: readonly Line[] };
 }
 
-/** With an overlay that cannot be used the curated catalog is checked alone. */
+/** If the overlay is not usable, the curated catalog is checked alone. */
 function catalogOf(env: Env): CheckedCatalog {
   try {
     const content = readOverlay(env.CATALOG_OVERLAY);
@@ -134,7 +134,7 @@ function receiverOf({ FEE_RECEIVER }: Env): Address | undefined {
   return FEE_RECEIVER === undefined ? undefined : getAddress(FEE_RECEIVER);
 }
 
-/** The stables of the chains, which exits are quoted in. */
+/** The stablecoins of the chains, which exits are quoted in. */
 function peggedIn(catalog: Catalog): (token: Token) => boolean {
   const stables = new Set(catalog.chains.map(({ stable }) => stable.address));
   return ({ address }) => stables.has(address);

@@ -17,25 +17,25 @@ export interface ComposeParams extends LinkTemplates {
   readonly nowMs: number;
   readonly budgets: FreshnessBudgets;
   readonly listing: ListingRules;
-  /** The composition before this one. */
+  /** The previous composition of the same chain. */
   readonly previous?: ComposedChain | undefined;
 }
 
-/** Compose everything of a chain from one version of its facts, at one moment. Linear in the number of markets. */
+/** Compose a chain from one version of its facts at one moment. Linear in the number of markets. */
 export function composeChain(chain: Chain, facts: ChainFacts, params: ComposeParams): ComposedChain {
   const composing = beginComposition(chain, facts, params);
   for (const market of chain.markets) composing.add(market);
   return composing.finish();
 }
 
-/** A composition that is made market by market, so that its maker can let other work run between them. */
+/** A composition that is made market by market, so that the caller can yield to the event loop in between. */
 export interface Composing {
   /** Compose a market of the chain, in catalog order. */
   add(market: Market): void;
   finish(): ComposedChain;
 }
 
-/** Begin to compose a chain: what `composeChain` does, for whoever adds the markets himself. */
+/** Begin to compose a chain. The result is that of `composeChain`; the caller adds the markets. */
 export function beginComposition(chain: Chain, facts: ChainFacts, params: ComposeParams): Composing {
   const { previous, budgets, nowMs } = params;
   const context = compositionContext(chain, facts, budgets, nowMs, previous?.lookup.markets);
@@ -95,7 +95,7 @@ function addVaults(
   }
 }
 
-/** The next moment at which this market composes differently from the same facts. */
+/** The next moment at which this market composes differently from the same facts, ms. */
 function nextBoundaryMs(market: Market, facts: ChainFacts, params: ComposeParams): number {
   let next = Number.POSITIVE_INFINITY;
   const consider = (boundaryMs: number) => {

@@ -5,8 +5,8 @@ import type { RateHistory } from '../shared/rate-history.ts';
 import type { ChainTvl } from './tvl/types.ts';
 
 /**
- * Facts are what was measured outside, parsed and in our units: percentages in percent, USD as exact decimals,
- * on-chain quantities as bigint. Composition (the rest of `domain`) turns them into what is shown.
+ * Facts are measurements from outside, parsed and in internal units: percentages in percent, USD as exact decimals, on-chain
+ * quantities as bigint. Composition (the rest of `domain`) derives the displayed values from them.
  */
 
 /** State of one Morpho Blue market at one block. */
@@ -32,16 +32,16 @@ export interface LendingState {
 export interface OraclePrice {
   readonly price: bigint;
   readonly blockNumber: bigint;
-  /** The feeds that the price is made of; empty = it needs none (a redemption rate, or fixed); absent = not known. */
+  /** The feeds that the price is computed from; empty = none (a redemption rate, or a fixed price); absent = not known. */
   readonly feeds?: readonly OracleFeed[];
-  /** The value from before a jump, and when the jump was seen, ms; absent without one. */
+  /** The value before a jump and the time at which the jump was seen, ms; absent without one. */
   readonly before?: { readonly price: bigint; readonly atMs: number };
 }
 
 /** A price feed behind an oracle. */
 export interface OracleFeed {
   readonly address: Address;
-  /** Unix seconds at which its answer was made; absent = it tells no date that can be believed. */
+  /** Unix seconds of its latest answer; absent = the feed returns no plausible date. */
   readonly updatedAt?: bigint;
 }
 
@@ -61,7 +61,7 @@ export interface IncentiveCampaign {
   readonly url?: string;
 }
 
-/** Live campaigns of a market; an empty list is a measured "there is none". */
+/** Live campaigns of a market; an empty list means that none is running. */
 export interface MarketIncentives {
   readonly borrow: readonly IncentiveCampaign[];
   readonly collateral: readonly IncentiveCampaign[];
@@ -74,12 +74,12 @@ export interface UsdPrice {
 export const EXIT_SIZES_USD = ['100000', '500000', '1000000', '5000000'] as const;
 export type ExitSizeUsd = (typeof EXIT_SIZES_USD)[number];
 
-/** Percent lost when that many USD of collateral are sold for the chain's stable; `null` = no route at that size. */
+/** Percent lost when this many USD of collateral are sold for the chain's stablecoin; `null` = no route at that size. */
 export interface ExitSweep {
   readonly slippagePct: Readonly<Record<ExitSizeUsd, Decimal | null>>;
 }
 
-/** What the public allocator could bring to a market, in loan base units, by the vault and market it would come from. */
+/** Liquidity that the public allocator could move into a market, in loan base units, by source vault and market. */
 export interface SharedLiquidity {
   readonly sources: readonly {
     readonly vault: Address;
@@ -103,58 +103,58 @@ export interface StableIndexPool {
 export const CAMPAIGN_SIDES = ['borrow', 'collateral'] as const;
 export type CampaignSide = (typeof CAMPAIGN_SIDES)[number];
 
-/** What one campaign paid over its life. */
+/** APR of one campaign over its life. */
 export interface CampaignRecord {
   readonly id: string;
   readonly side: CampaignSide;
   readonly symbol: string;
   readonly startsAtMs: number;
-  /** The announced end, or when it was found to have ended before. */
+  /** The announced end, or the time at which an earlier end was detected. */
   readonly endsAtMs: number;
   /** APR in percent: each point holds until the next, the last one until the end. Empty while nothing is recorded. */
   readonly steps: RateHistory;
 }
 
-/** The campaigns of a market, running and ended, each with its own past. */
+/** The campaigns of a market, running and ended, each with its own history. */
 export interface IncentiveHistory {
   readonly campaigns: readonly CampaignRecord[];
 }
 
-/** Borrow APY of a market over time: our own daily means, and the indexer's back-fill for other days. */
+/** Borrow APY of a market over time: daily means of our own readings, and the indexer's history for the days without one. */
 export interface BorrowHistory {
   readonly points: RateHistory;
 }
 
-/** What the deployed contract says of itself. Absent = it lacks that view, or said what cannot be. Shares are in WAD. */
+/** Values that the deployed contract returns. Absent = it lacks that view, or the value was implausible. Shares are in WAD. */
 export interface ContractDeployment {
-  /** Whether there is a contract at the address at all. */
+  /** Whether there is code at the address. */
   readonly hasCode?: boolean | undefined;
-  /** Between the liquidation LTV and the highest LTV that it accepts. */
+  /** Distance between the liquidation LTV and the highest LTV that it accepts. */
   readonly liquidationBuffer?: bigint | undefined;
-  /** Of the yield, on correlated markets. */
+  /** Share of the yield, on correlated markets. */
   readonly yieldFee?: bigint | undefined;
-  /** Of what is paid in, on uncorrelated markets. */
+  /** Share of a deposit, on uncorrelated markets. */
   readonly depositFee?: bigint | undefined;
   /** Receives the fees. */
   readonly treasury?: Address | undefined;
   readonly isPaused?: boolean | undefined;
-  /** Whether swaps may go through the routers of the catalog's venues; those of which it told. */
+  /** Whether swaps may go through the routers of the catalog's venues; routers without an answer are left out. */
   readonly swapRouters: readonly AllowedAddress[];
-  /** Whether the catalog's own routers may act for users; those of which it told. */
+  /** Whether the catalog's own routers may act for users; routers without an answer are left out. */
   readonly operators: readonly AllowedAddress[];
-  /** Whether there is code where the catalog's other contracts and the routers of its venues are. */
+  /** Whether there is code at the catalog's other contracts and at the routers of its venues. */
   readonly code?: readonly { readonly address: Address; readonly hasCode: boolean }[];
-  /** Which contracts the product's own say that they work with; those of which they told. */
+  /** The other contracts that the product's own contracts are linked to; links without an answer are left out. */
   readonly links?: readonly ContractLink[];
-  /** Fields of the above that were told and cannot be. */
+  /** Fields of the above whose value was implausible. */
   readonly implausible?: readonly string[];
 }
 
-/** A contract of the product names another one that it works with. */
+/** A link from a contract of the product to another contract. */
 export interface ContractLink {
-  /** Who says so. */
+  /** The contract that returns the link. */
   readonly address: Address;
-  /** What the other one is, as the catalog calls it. */
+  /** Role of the linked contract in the catalog. */
   readonly to: 'morphoBlue' | 'flashLeverage' | 'publicAllocator';
   readonly target: Address;
 }
@@ -164,7 +164,7 @@ export interface AllowedAddress {
   readonly isAllowed: boolean;
 }
 
-/** What the deployed contract, and the lending protocol, say of one market. Absent = not known. */
+/** Values of one market from the deployed contract and from the lending protocol. Absent = not known. */
 export interface MarketSupport {
   readonly isSupported?: boolean | undefined;
   readonly isCorrelated?: boolean | undefined;
@@ -172,7 +172,7 @@ export interface MarketSupport {
   readonly params?: ChainMarketParams | null | undefined;
 }
 
-/** The parameters of a market as the lending protocol keeps them. */
+/** The parameters of a market in the lending protocol. */
 export interface ChainMarketParams {
   readonly loanToken: Address;
   readonly collateralToken: Address;
@@ -182,11 +182,11 @@ export interface ChainMarketParams {
   readonly lltv: bigint;
 }
 
-/** What the contract of a token says of itself. Absent = it does not tell. */
+/** Values that a token contract returns. Absent = the contract lacks that view. */
 export interface TokenContract {
   readonly hasCode: boolean;
   readonly decimals?: bigint | undefined;
-  /** Shortened, and without what is not printable: anybody's text. */
+  /** Shortened and without unprintable characters, because token contracts are not trusted. */
   readonly symbol?: string | undefined;
 }
 
@@ -241,7 +241,7 @@ export const FACT_GROUPS = [
   'tokenContract',
 ] as const satisfies readonly FactGroup[];
 
-/** Why the latest refresh of an item gave nothing. One word each, safe to show; never the upstream's own text. */
+/** Why the latest refresh of an item failed. Fixed words that are safe to show; never the upstream's own text. */
 export const FAILURE_REASONS = [
   'unreachable',
   'timeout',
@@ -257,11 +257,11 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** A value that was told and is not published before it is confirmed. */
+/** A received value that is not published before it is confirmed. */
 export interface Suspect {
   /** Prices in USD, rates in percent. */
   readonly value: Decimal;
-  /** How many readings in a row have told it. */
+  /** Number of consecutive readings with this value. */
   readonly readings: number;
 }
 
@@ -269,13 +269,13 @@ export interface Failure {
   readonly reason: FailureReason;
   /** Public name of the source that failed, e.g. `aggregator` or `chain`. */
   readonly source: string;
-  /** When the first refresh of the running series of failures failed, ms. */
+  /** Time of the first failure in the current series, ms. */
   readonly sinceMs: number;
-  /** What was told, where it is only waited for confirmation. */
+  /** The received value, while it awaits confirmation. */
   readonly suspect?: Suspect;
 }
 
-/** A last-good value with when and where it was measured. A failure never changes `asOfMs`. */
+/** A last-good value with its time and source. A failure never changes `asOfMs`. */
 export interface Fact<T> {
   readonly value: T;
   /** When the value was measured (chain facts: the block's time), ms. */
@@ -286,7 +286,7 @@ export interface Fact<T> {
 
 export interface GroupState<T> {
   readonly items: ReadonlyMap<string, Fact<T>>;
-  /** Items whose latest refresh failed; an item in both maps is served at last-good. */
+  /** Items whose latest refresh failed. An item that is also in `items` is served at its last-good value. */
   readonly failures: ReadonlyMap<string, Failure>;
   /** `null` before the first attempt ended. */
   readonly lastAttemptMs: number | null;
@@ -307,10 +307,10 @@ export interface ChainFacts {
 export interface FreshnessBudgets {
   readonly lendingState: number;
   readonly oracle: number;
-  /** Of the feeds behind an oracle whose heartbeat nobody curated. */
+  /** For feeds behind an oracle that have no curated heartbeat. */
   readonly oracleFeed: number;
   readonly borrowHistory: number;
-  /** Of histories by their newest point, where that is a day's. */
+  /** For histories whose newest point is that of a day. */
   readonly dailyHistory: number;
   readonly collateralApy: Readonly<Record<CollateralApySource, number>>;
   readonly incentives: number;
@@ -326,12 +326,12 @@ export interface FreshnessBudgets {
   readonly opsPortfolios: number;
 }
 
-/** A group without anything in it. */
+/** An empty group. */
 export function emptyGroup<T>(): GroupState<T> {
   return { items: new Map(), failures: new Map(), lastAttemptMs: null, lastSuccessMs: null };
 }
 
-/** The facts of a chain of which nothing is known yet. */
+/** The facts of a chain before the first measurement. */
 export function emptyChainFacts(chainId: ChainId): ChainFacts {
   return {
     chainId,

@@ -11,16 +11,18 @@ export interface HistoryRange {
   readonly toMs: number;
 }
 
-/** The recorded series of one market, as recorded: not downsampled, oldest first, inside the asked range. */
+/** The recorded series of one market: not downsampled, oldest first, inside the requested range. */
 export interface HistorySeries {
   readonly points: readonly RatePoint[];
   /** Public names of the sources that the points come from, e.g. `chain`, `indexer`. */
   readonly sources: readonly string[];
-  /** When the newest point known (inside the range or not) was measured, and how long it counts as fresh. */
+  /** Stamp of the newest known point (inside the range or not). */
   readonly stamp: Stamp;
 }
 
-/** Recorded histories: own samples, back-filled. A market of which nothing was ever recorded is missing in the answer. */
+/**
+ * Recorded histories: own samples, and the indexer's for other times. A market without any record is missing in the answer.
+ */
 export interface HistorySource {
   read(
     kind: HistoryKind,
@@ -40,7 +42,7 @@ export interface HistoryLoaders {
   readonly history: DataLoader<HistoryKey, HistorySeries | null, string>;
 }
 
-/** Batch history reads: however many markets are asked, one read per kind, chain and range. */
+/** Create the loaders of histories. For any number of markets there is one read per kind, chain and range. */
 export function createHistoryLoaders(source: HistorySource): HistoryLoaders {
   return {
     history: new DataLoader(

@@ -7,7 +7,7 @@ import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
 import { createPositionLoaders, type PositionLoaders, type PositionSources } from './positions.ts';
 
-/** What the loaders read from; `Services` satisfies it. */
+/** Sources of the loaders; `Services` satisfies it. */
 export interface LoaderSources extends PositionSources {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
@@ -16,23 +16,25 @@ export interface LoaderSources extends PositionSources {
 }
 
 /**
- * Per-request access: everything in one answer comes from one version of each chain, and equal reads happen once. Every
- * loader says how long an answer made from it may be given again.
+ * Per-request access: all values of an answer come from one version of each chain, and equal reads are deduplicated. Every
+ * loader reports the cache validity of its values.
  */
 export interface Loaders extends HistoryLoaders, PositionLoaders {
   composed(chainId: ChainId): ComposedChain;
   facts(chainId: ChainId): ChainFacts;
-  /** The values of markets at the block of a reading, made once for all wallets of the request. */
+  /** The values of markets at the block of a reading, memoized for all wallets of the request. */
   marketsAt(chainId: ChainId, at: MarketsAtBlock | undefined): MarketValues;
   tvl(): TvlSnapshot | null;
 }
 
-/** Recorded histories grow beside the versions of the facts: a new sample may be this late in an answer. */
+/**
+ * Recorded histories grow independently of the versions of the facts: a cached answer may lack the samples of this many ms.
+ */
 const HISTORY_MS = 10_000;
 
 /**
- * Create the loaders of one request. Most requests need no more than one of them: the others are made when they are used.
- * @param hints told how long an answer made at `nowMs` may be given again
+ * Create the loaders of one request. Most requests need at most one of them, so the groups are created on first use.
+ * @param hints collects the cache validity of an answer made at `nowMs`
  */
 export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: number): Loaders {
   let histories: HistoryLoaders | undefined;
@@ -44,7 +46,7 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
   };
   const composedOf = once((chainId: ChainId): ComposedChain => {
     const composed = sources.composed(chainId);
-    // Not the object itself: cached answers would keep every version that they were made from in memory.
+    // The closure holds the version only: a reference to the composition would keep it in memory for every cached answer.
     const { version, recomposeAtMs } = composed;
     hints.madeFrom(`composed ${chainId}`, () => {
       const latest = sources.composed(chainId);

@@ -22,12 +22,15 @@ type WalletLoader<T> = DataLoader<WalletKey, T, string>;
 
 export interface PositionLoaders {
   readonly wallet: WalletLoader<WalletReading>;
-  /** Whose position an address holds; `null` = it is no position's contract. */
+  /** Owner of a position by the address of its contract; `null` = the address is not a position's contract. */
   readonly proxyOwner: WalletLoader<{ readonly owner: Address; readonly positionId: number } | null>;
   readonly portfolio: WalletLoader<Portfolio>;
 }
 
-/** Batch wallet reads: however many wallets are asked, one read per chain and kind. A wallet that cannot be read fails alone. */
+/**
+ * Create the loaders of wallets. For any number of wallets there is one read per chain and kind. A wallet that cannot be read
+ * fails alone.
+ */
 export function createPositionLoaders({ positions, leverage, ops }: PositionSources): PositionLoaders {
   return {
     wallet: perChain((chainId, wallets) => positions.read(chainId, wallets)),

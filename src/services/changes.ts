@@ -11,23 +11,23 @@ export interface ChangesDeps {
   readonly snapshot: Pick<SnapshotReader, 'subscribe'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Most feeds open at once in this process. */
+  /** Maximum number of feeds open at once in this process. */
   readonly maxOpen: number;
   readonly onChange?: (event: { readonly field: string; readonly change: 'opened' | 'closed' }) => void;
 }
 
 export interface Changes extends ChangesPort {
-  /** End every feed: their readers are told that it is complete. */
+  /** Close every feed. Each reader gets a final event. */
   close(): void;
 }
 
-/** Several publishes in a row (a first round of warmers) become one event. */
+/** Publishes within this time (such as a first round of warmers) become one event. */
 const GATHER_MS = 200;
-/** Share of all feeds that readers without a key may hold together, and that one key may hold. */
+/** Maximum share of all feeds for readers without a key together, and for one key. */
 const ANONYMOUS_SHARE = 0.5;
 const KEY_SHARE = 0.1;
 const TICK_MS = 1_000;
-/** Versions of a chain that a reader may come back with: at the cadences of production more than ten minutes. */
+/** Versions of a chain that a reader can resume from: more than ten minutes at the production cadences. */
 const REMEMBERED = 16;
 const RETRY_AFTER_SEC = 30;
 
@@ -38,7 +38,7 @@ interface Feed extends ChangeFeed {
   mark(chainIds: readonly ChainId[]): void;
 }
 
-/** Create the feeds of changes over the snapshot: its versions come from this process or, through Redis, from others. */
+/** Create the feeds of changes of the snapshot. Its versions come from this process or, through Redis, from others. */
 export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: ChangesDeps): Changes {
   const feeds = new Set<Feed>();
   const remembered = new Map<ChainId, Map<number, readonly IndexedStrategy[]>>();

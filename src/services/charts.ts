@@ -9,22 +9,22 @@ import { createUnlistedAssetQuota } from './unlisted-assets.ts';
 
 type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 
-/** A chart of days or weeks does not change in a minute; the provider's free budget is 30 requests a minute. */
+/** A chart of days or weeks hardly changes within a minute; the provider's free budget is 30 requests a minute. */
 const CHART_FRESH_MS = 60_000;
-/** All that a minute's budget can bring: the longest charts have six thousand points. */
+/** Enough for all charts of a minute's budget: the longest have six thousand points. */
 const CHART_MAX_BYTES = 16 * 1024 * 1024;
 const CHART_POINT_BYTES = 112;
-/** A third of what charts may use of the provider's budget. */
+/** A third of the charts' share of the provider's budget. */
 const UNLISTED_CHARTS_PER_MINUTE = 8;
 
 export interface ChartsDeps {
   readonly upstream: PriceChartPort;
-  /** Whether a coin is one of ours. */
+  /** Whether a coin is in the catalog. */
   readonly isOurs: (coinId: string) => boolean;
   readonly clock: Clock;
 }
 
-/** Relay price charts on demand. */
+/** Create the relay of price charts. */
 export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPort {
   const unlisted = createUnlistedAssetQuota({ provider: 'coingecko', perMinute: UNLISTED_CHARTS_PER_MINUTE, clock });
   const charts = createStaleIfError<PriceChart | 'unknown_currency' | null>({
@@ -52,14 +52,14 @@ export function createCharts({ upstream, isOurs, clock }: ChartsDeps): ChartsPor
   };
 }
 
-/** Interface section 8: answers are cached 30 s; previous candles stand in for at most 10 minutes. */
+/** Interface section 8: answers are cached 30 s; older candles are served for at most 10 minutes while the provider fails. */
 const CANDLES_FRESH_MS = 30_000;
 const CANDLES_STALE_MS = 600_000;
 const CANDLES_MAX_BYTES = 16 * 1024 * 1024;
 const CANDLE_BYTES = 160;
-/** About half of the provider's budget: a token that was never asked for costs two requests. */
+/** About half of the provider's budget: a new token costs two requests. */
 const UNLISTED_CANDLES_PER_MINUTE = 8;
-/** Which pool is deepest changes slowly, and asking costs a second request of a small budget. */
+/** The deepest pool changes slowly, and finding it costs a second request of a small budget. */
 const POOL_FRESH_MS = 3_600_000;
 const POOLS_MAX_BYTES = 2 * 1024 * 1024;
 
@@ -69,7 +69,7 @@ export interface CandlesDeps {
   readonly clock: Clock;
 }
 
-/** Relay candles of the deepest pool holding a token. */
+/** Create the relay of candles of the deepest pool with a token. */
 export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesPort {
   const chainOf = (chainId: ChainId): Chain => {
     const found = chain(chainId);
@@ -108,7 +108,7 @@ export function createCandles({ upstream, chain, clock }: CandlesDeps): CandlesP
       const { value: pool } = await pools.get(JSON.stringify({ chainId, token }));
       if (pool === null) return null;
       const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
-      // Candles do not unhappen: no candle where there were some minutes ago is a provider that lost them.
+      // Past candles cannot disappear: an empty answer after a non-empty one means that the provider lost them.
       if (answer.candles.length === 0 && previous && previous.candles.length > 0) {
         throw new UpstreamUnavailableError('geckoterminal', 'missing');
       }

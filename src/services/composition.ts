@@ -14,26 +14,26 @@ export interface CompositionDeps {
   readonly snapshot: SnapshotReader;
   readonly clock: Clock;
   readonly params: Omit<ComposeParams, 'nowMs'>;
-  /** Told of every call, for metrics. */
+  /** Called on every lookup, for metrics. */
   readonly onLookup?: (hit: boolean) => void;
 }
 
 export interface Composition {
   /** The newest composed version of a chain: the same object until there is a newer one. */
   (chainId: ChainId): ComposedChain;
-  /** Resolves when nothing is being composed any more. */
+  /** Resolves when no composition is running. */
   settled(): Promise<void>;
 }
 
-/** Chains up to this size are composed in one go when they are asked for, in a few milliseconds. */
+/** Chains up to this size are composed synchronously on request, in a few milliseconds. */
 const AT_ONCE_MARKETS = 100;
-/** Composed in some milliseconds. */
+/** A page is composed in some milliseconds. */
 const MARKETS_PER_PAGE = 50;
 
 /**
- * Compose each chain once per version of its facts, and again when time alone changes it (a maturity, the end of a
- * campaign). It is begun after every publish. A small chain is always composed from the newest facts; of a large one the
- * newest finished composition is handed out while the next is made in pieces, so that nothing waits for it.
+ * Compose each chain once per version of its facts, and again when it changes with time alone (a maturity, the end of a
+ * campaign). Composition starts after every publish. A small chain is always composed from the newest facts. For a large one
+ * the newest finished composition is returned while the next is made in pages, so that no request waits for it.
  */
 export function createComposition(deps: CompositionDeps): Composition {
   const { catalog, snapshot, clock, onLookup } = deps;
@@ -73,7 +73,7 @@ export function createComposition(deps: CompositionDeps): Composition {
       await letOthersRun();
       if (current(chainId)) return;
       const made = await composeInPages(snapshot.facts(chainId));
-      // Somebody who asked for a small chain may have been faster: what was handed out stays the same object.
+      // A request for a small chain may have composed this version meanwhile: its object stays the current one.
       if (!current(chainId) && (kept.get(chainId)?.version ?? 0) <= made.version) kept.set(chainId, made);
     }
   };
@@ -82,7 +82,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     if (begun) return begun;
     const work = catchUp(chainId).finally(() => running.delete(chainId));
     running.set(chainId, work);
-    // Who asks for the chain is told; nobody waits here.
+    // The next request for the chain gets the error; this promise has no reader.
     work.catch(() => {});
     return work;
   };
@@ -107,7 +107,7 @@ export function createComposition(deps: CompositionDeps): Composition {
   });
 }
 
-/** What a chain shows before its first composition is finished: that everything is waited for. */
+/** The composition of a chain before the first one is finished: everything is excluded as not measured yet. */
 function notYet(
   facts: ChainFacts,
   markets: readonly Market[],

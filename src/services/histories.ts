@@ -18,9 +18,9 @@ export interface HistoriesDeps {
 const DAY_MS = 86_400_000;
 
 /**
- * Read recorded histories. Borrow APY: our own hourly samples, and for days without any the daily points of the snapshot,
- * which the indexer back-filled. Collateral APY and incentive APR: the series that their sources publish. A history is as old as
- * its newest point, whenever it was fetched.
+ * Read recorded histories. Borrow APY: our own hourly samples, and on days without any the daily points of the snapshot from
+ * the indexer. Collateral APY and incentive APR: the series of their sources. The age of a history is that of its newest
+ * point, not of its request.
  */
 export function createHistories({ catalog, snapshot, recorded, budgets }: HistoriesDeps): HistorySource {
   const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
@@ -45,11 +45,11 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
     const live = incentives.items.get(id);
     const seenMs = Math.max(fact.asOfMs, live?.asOfMs ?? 0);
     const { steps, unknown } = incentiveRecord(fact.value, 'borrow');
-    // An end that is only announced is not recorded yet, and a step where some campaign is not known would say too little.
+    // An announced end is not recorded yet, and a step during an unknown campaign would be too low.
     const known = steps.filter(
       ({ atMs }) => atMs <= seenMs && !unknown.some((span) => span.fromMs <= atMs && atMs < span.toMs),
     );
-    // A step holds until the next one: it is as new as the listing that confirms it, else as old as it is.
+    // A step holds until the next one: its age is that of the listing that confirms it, otherwise its own.
     const paid = live?.value.borrow.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO);
     const confirmedMs = live && paid?.eq(known.at(-1)?.aprPct ?? ZERO) ? live.asOfMs : null;
     return {

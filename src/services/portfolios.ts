@@ -44,15 +44,15 @@ export interface PortfoliosDeps {
   readonly staleAfterSec: number;
 }
 
-/** Wallets per chain reading: two requests each, and some thousand positions in memory at once. */
+/** Wallets per chain reading: two requests each, and some thousand positions in memory. */
 export const WALLETS_PER_PAGE = 500;
-/** Composed, summed or rendered in some milliseconds: other requests run between. */
+/** Wallets composed, summed or rendered at once, in some milliseconds; other requests run in between. */
 const WALLETS_PER_STEP = 20;
-/** Longer than a usual reading; a caller who has waited so long gets the older report, marked as stale. */
+/** Longer than a usual reading. After this time a caller gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
-/** Create the ops reading: every wallet's portfolio per chain, kept for its budget, and single wallets live. */
+/** Create the ops port: the portfolios of all wallets per chain, cached for `staleAfterSec`, and single wallets uncached. */
 export function createPortfolios(deps: PortfoliosDeps): OpsPort {
   const { clock, timers, logger, samples } = deps;
   const served = new Map<ChainId, () => Promise<ServedReport>>();
@@ -115,7 +115,10 @@ function onChain({ catalog, readers }: PortfoliosDeps, chainId: ChainId): OnChai
   return { chain, reader };
 }
 
-/** Read some wallets of a chain now, each with its portfolio or its own error. @throws ChainReadError, UpstreamUnavailableError */
+/**
+ * Read some wallets of a chain now, each with its portfolio or its own error.
+ * @throws ChainReadError, UpstreamUnavailableError
+ */
 async function readLive(
   deps: PortfoliosDeps,
   { chain, reader }: OnChain,
@@ -147,7 +150,10 @@ async function readLive(
   return found;
 }
 
-/** Read every wallet of a chain at one block, a page at a time. @throws ChainReadError, UpstreamUnavailableError */
+/**
+ * Read every wallet of a chain at one block, a page at a time.
+ * @throws ChainReadError, UpstreamUnavailableError
+ */
 async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Promise<PortfolioReport> {
   const { catalog, directory, registrations, clock } = deps;
   const { chainId } = chain;
@@ -165,7 +171,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
     );
     const { values, failures } = reading.wallets;
     for (const reason of failures.values()) {
-      // A wallet that reverts will do so again; anything else would leave out a wallet that could be read.
+      // A wallet that reverts will revert again. After any other failure a readable wallet would be left out.
       if (!OWN_FAILURES.includes(reason)) throw new ChainReadError(reason);
     }
     asOfMs ??= Number(reading.block.timestamp) * 1_000;
@@ -207,7 +213,7 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   return report;
 }
 
-/** Compose wallets such that one of them fails alone; what is wrong with them is logged once per reading. */
+/** Create the composer of wallets. A wallet with a fault fails alone; faults are logged once per reading. */
 function createComposer(context: PortfolioContext, logger: Logger) {
   let broken = 0;
   let first: unknown;
@@ -237,7 +243,7 @@ function failed(chainId: ChainId, wallet: Address, reason: FailedPortfolio['fail
   return { chainId, wallet, failure: { reason, message } };
 }
 
-/** Postgres knows numbers that are none, e.g. `NaN`: nothing may be summed with them. */
+/** Postgres has numeric values such as `NaN` that must not enter a sum. */
 function isUsable(row: Registration): boolean {
   const numbers: readonly (Decimal | null)[] = [
     row.depositedUsd,
@@ -254,7 +260,7 @@ function isUsable(row: Registration): boolean {
   return numbers.every((value) => value === null || value.isFinite());
 }
 
-/** What is observed on the way is not what was asked: without it the answer is as good. */
+/** Run a side effect whose failure does not affect the answer. */
 async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -264,7 +270,7 @@ async function remembering({ logger }: PortfoliosDeps, work: () => Promise<void>
   }
 }
 
-/** A disagreement that this reading met. */
+/** A disagreement of this reading. */
 interface Met {
   readonly key: string;
   readonly wallet: Address;
@@ -287,7 +293,10 @@ async function rememberNew(
   );
 }
 
-/** What is not met any more starts anew when it comes back; of a wallet that cannot be told nothing is forgotten. */
+/**
+ * Forget disagreements that are resolved, so that they start anew when they come back. For a wallet that could not be read,
+ * none are forgotten.
+ */
 async function forgetGone(
   { sightings }: PortfoliosDeps,
   chainId: ChainId,

@@ -20,7 +20,10 @@ export interface PositionsDeps {
   readonly composed: (chainId: ChainId) => ComposedChain;
 }
 
-/** Create the reading of positions: the chain says what is held, the app's registrations which loop is a vault's. */
+/**
+ * Create the reading of positions: holdings from the chain, and from the app's registrations which loops belong to which
+ * vault.
+ */
 export function createPositions(deps: PositionsDeps): PositionsPort {
   const { catalog, readers, directory, registrations, composed } = deps;
 
@@ -48,7 +51,7 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
     );
   };
 
-  /** Only wallets with a vault need the registrations; without them its loops would be guessed, so those wallets fail. */
+  /** Only wallets with a vault need the registrations. Without them the match would be a guess, so those wallets fail. */
   const tagsOf = async (
     chainId: ChainId,
     wallets: readonly Address[],
@@ -96,8 +99,8 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
 }
 
 /**
- * Read the positions of every wallet of a chain at one block, for sums over all of them: a wallet that cannot be told for
- * a passing reason fails the reading, one whose positions revert is counted.
+ * Read the positions of every wallet of a chain at one block, for sums over all of them. A wallet with a temporary failure
+ * fails the reading; one whose positions revert is counted.
  * @throws ChainReadError, UpstreamUnavailableError
  */
 export async function readAllPositions(

@@ -9,23 +9,23 @@ export interface ReadinessDeps {
   readonly catalog: Catalog;
   readonly snapshot: SnapshotReader;
   readonly budgets: FreshnessBudgets;
-  /** How far past its budget a required group may be before the chain is not ready any more, seconds. */
+  /** Excess over the freshness budget of a required group at which the chain is no longer ready, seconds. */
   readonly ceilingSec: number;
-  /** When the process began, ms. */
+  /** Start time of the process, ms. */
   readonly startedMs: number;
 }
 
-/** A first start waits so long for groups that it could do without: no source holds a process back for longer. */
+/** Maximum wait of a first start for optional groups, so that no source delays a process for longer. */
 const FIRST_START_MS = 60_000;
 
-/** Groups without which nothing of a chain can be shown. */
+/** Groups that every answer about a chain needs. */
 const REQUIRED = ['lendingState', 'oracle'] as const;
 
 /**
- * Say whether a chain answers: primed once market state and oracle values were measured, ready while their newest
- * measurement is not too far past its budget. One item that keeps failing does not take the chain down. A measurement that
- * claims to be from the future is none. A first start, which knows nothing, also waits until every other group was tried, for
- * a minute at most; what it goes without is told as missing.
+ * Compute whether a chain is ready: primed once market state and oracle values were measured, ready while their newest
+ * measurement is not too far past its budget. One item that keeps failing does not make the chain unready. A measurement from
+ * the future does not count. A first start, without stored facts, also waits until every other group was tried, for a minute
+ * at most; groups still missing then are listed.
  */
 export function createReadiness({ catalog, snapshot, budgets, ceilingSec, startedMs }: ReadinessDeps): HealthPort {
   return {
@@ -50,7 +50,7 @@ export function createReadiness({ catalog, snapshot, budgets, ceilingSec, starte
   };
 }
 
-/** The groups of which nothing was asked yet, or of collateral APYs not all. */
+/** The groups that were not tried yet, or for collateral APYs not with every source. */
 function untried(chain: Chain, facts: ChainFacts, nowMs: number): readonly FactGroup[] {
   const { items, failures } = facts.groups.collateralApy;
   const isOpen = chain.markets.some(({ collateral: { address, apySource, maturity } }) => {

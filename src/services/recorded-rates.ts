@@ -9,7 +9,7 @@ import type { Logger } from '../shared/logger.ts';
 import { createStaleIfError, type Loaded } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
 
-/** A rate that we sampled, as a fraction. */
+/** One of our own rate samples, as a fraction. */
 export interface RecordedRate {
   readonly atMs: number;
   readonly borrowApy: Decimal;
@@ -19,8 +19,8 @@ type Series = ReadonlyMap<MarketId, readonly RecordedRate[]>;
 
 export interface RecordedRates {
   /**
-   * Read the hourly rates of markets, oldest first, or what was read of them before when the database cannot be asked.
-   * @throws UpstreamUnavailableError when one of them was never read so far back
+   * Read the hourly rates of markets, oldest first. During an outage of the database the remembered rates are returned.
+   * @throws UpstreamUnavailableError when the remembered rates of a market do not reach back to the start of the range
    */
   read(chainId: ChainId, marketIds: readonly MarketId[], range: HistoryRange): Promise<Series>;
 }
@@ -30,7 +30,7 @@ export interface RecordedRatesDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** Told whenever remembered rates are served, for metrics. */
+  /** Called whenever remembered rates are served, for metrics. */
   readonly onRemembered?: () => void;
   readonly maxBytes?: number;
 }
@@ -41,18 +41,18 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** A time of 8 bytes; rates are text of one byte per character. */
 const BYTES_PER_TIME = 8;
 const BYTES_PER_SERIES = 200;
-/** What is remembered of a market is renewed at most this often: reads are many, samples few. */
+/** Minimum interval between renewals of a market's remembered rates: reads are frequent, samples rare. */
 const RENEW_MS = 60_000;
-/** Equal reads that run at the same time. */
+/** Maximum number of equal reads running at the same time. */
 const MAX_RUNNING = 1_000;
-/** After a failure the database is not asked for so long where remembered rates can be served. */
+/** Pause between reads of the database after a failure, where remembered rates can be served. */
 const PAUSE_MS = 2_000;
-/** How long a read waits for a database that hangs before remembered rates are served. */
+/** Wait timeout for a database that hangs before remembered rates are served. */
 const WAIT_MS = 2_000;
-/** The same during an outage: enough for a database that is back. */
+/** The wait timeout during an outage: enough for a database that has recovered. */
 const OUTAGE_WAIT_MS = 200;
 
-/** Everything that was read of a market, from `fromMs` until it was read. Kept small, because it is kept for long. */
+/** The rates of a market from `fromMs` to the time of the read, in a compact form, because they are kept for long. */
 interface Remembered {
   readonly fromMs: number;
   readonly readAtMs: number;
@@ -68,8 +68,8 @@ interface Read {
 }
 
 /**
- * Read recorded rates, remembering the last good read of each market for outages of the database. Only reads that reach to the
- * present are remembered: after any other the newest rates would be unknown.
+ * Create the reader of recorded rates. It remembers the last good read of each market for outages of the database. Only reads
+ * that reach to the present are remembered, because the newest rates would be missing in any other.
  */
 export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
   const { samples, clock, timers, logger } = deps;
@@ -87,7 +87,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     if (toMs < readAtMs) return;
     const before = known.get(key);
     if (before !== undefined && before.fromMs <= fromMs && readAtMs - before.readAtMs < RENEW_MS) return;
-    // What was read further back before still stands, unless nothing is known of the time between.
+    // Rates of an earlier read that reached further back stay valid, unless there is a gap in between.
     const fromHourMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
     const joined = before !== undefined && before.fromMs < fromMs && fromMs <= before.readAtMs ? before : null;
     const older = joined === null ? [] : ratesOf(joined).filter(({ atMs }) => atMs < fromHourMs);
@@ -100,7 +100,7 @@ export function createRecordedRates(deps: RecordedRatesDeps): RecordedRates {
     });
   };
 
-  /** The remembered rates of all markets; `undefined` = one of them was not read so far back. */
+  /** The remembered rates of all markets; `undefined` = those of one market do not reach back to the start. */
   const recall = ({ chainId, marketIds, range: { fromMs, toMs } }: Read): Loaded<() => Series> | undefined => {
     const found = new Map<MarketId, Remembered>();
     for (const id of marketIds) {

@@ -11,8 +11,8 @@ export interface RegisteredWallet {
 const ROWS_PER_PAGE = 5_000;
 
 /**
- * Walk over all wallets of a chain in the order of their addresses, each with its rows: those that the chain knows and those
- * that only the register knows. Pages of both sides are merged, so that never more than a page of rows is held.
+ * Iterate over all wallets of a chain in the order of their addresses, each with its rows: wallets on chain and wallets that
+ * only the register has. Pages of both sides are merged, so that at most a page of rows is in memory.
  */
 export async function* walkWallets(
   registrations: Pick<RegistrationRepository, 'pageOfChain'>,
@@ -44,7 +44,7 @@ export async function* walkWallets(
   if (page.length > 0) yield page;
 }
 
-/** Group the pages of the register by wallet; a wallet may reach over the end of a page. */
+/** Group the pages of the register by wallet; the rows of a wallet may span two pages. */
 async function* registeredWallets(
   registrations: Pick<RegistrationRepository, 'pageOfChain'>,
   chainId: ChainId,

@@ -19,7 +19,7 @@ export function createTvl({
       const fact = snapshot.facts(chainId).groups.tvl.items.get(TVL_KEY);
       return fact ? [fact.value] : [];
     });
-    // Adding up means telling wallets of several chains apart: once per measurement, not per request.
+    // The sum deduplicates wallets across chains, so it is computed once per measurement, not per request.
     if (kept?.of.length === chains.length && kept.of.every((chain, i) => chain === chains[i])) return kept.shown;
     const total = totalTvl(chains);
     if (!total) return null;

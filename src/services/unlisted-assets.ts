@@ -10,13 +10,16 @@ export interface UnlistedAssetQuotaDeps {
 }
 
 export interface UnlistedAssetQuota {
-  /** Admit a request for an asset that is not in the catalog. @throws UpstreamUnavailableError with the time to wait */
+  /**
+   * Admit a request for an asset that is not in the catalog.
+   * @throws UpstreamUnavailableError with the time to wait
+   */
   admit(): Promise<void>;
 }
 
 /**
- * Limit the share of a provider's budget that requests for unlisted assets may use: made-up names leave the rest to the assets
- * of the catalog.
+ * Create the quota for requests for unlisted assets: a share of a provider's budget, so that invented names cannot use up the
+ * budget of the catalog's assets.
  */
 export function createUnlistedAssetQuota({ provider, perMinute, clock }: UnlistedAssetQuotaDeps): UnlistedAssetQuota {
   const budget = createBudget({

@@ -16,24 +16,29 @@ export interface WalletDirectoryDeps {
 export interface KnownWallets {
   /** Every wallet that ever opened a position, ordered by address. */
   readonly wallets: readonly Address[];
-  /** Where to read on, so that everything is of one block. */
+  /** Block of the reading, so that further reads use the same. */
   readonly block: NamedBlock;
-  /** Contracts whose owner cannot be read: they revert, now and the next time. */
+  /** Contracts whose owner cannot be read: they revert, and will revert at the next reading. */
   readonly unreadable: number;
 }
 
 export interface WalletDirectory {
-  /** Find all wallets of a chain: remembered owners and those of new proxies. At most 4 requests. @throws ChainReadError */
+  /**
+   * Find all wallets of a chain: remembered owners and those of new proxies. At most 4 requests.
+   * @throws ChainReadError
+   */
   find(chainId: ChainId, signal?: AbortSignal): Promise<KnownWallets>;
 }
 
-/** How a contract fails by itself, now and the next time. Any other failure would leave wallets out that exist. */
+/**
+ * Failures of a contract itself, which the next reading repeats. After any other failure existing wallets would be left out.
+ */
 export const OWN_FAILURES: readonly string[] = ['reverted', 'malformed'];
 
 /**
- * Create the directory of wallets. FlashLeverage creates one proxy per position by plain CREATE, so the nonces below its
- * transaction count name all of them, without a scan of logs. Owners of proxies that are final are remembered in the
- * database: a reorganization may give the others to somebody else. When it is away everything is read from the chain.
+ * Create the directory of wallets. FlashLeverage creates one proxy per position with CREATE, so its nonces enumerate all of
+ * them, without a scan of logs. Owners of proxies in final blocks are remembered in the database, because a reorganization may
+ * change the others. Without the database everything is read from the chain.
  */
 export function createWalletDirectory({ catalog, readers, proxies, logger }: WalletDirectoryDeps): WalletDirectory {
   let remembering = true;
@@ -77,7 +82,7 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
   };
 }
 
-/** The order of addresses as numbers: their checksum's capitals do not count. */
+/** Order addresses by number, independent of checksum capitals. */
 export function byAddress(a: Address, b: Address): number {
   const [first, second] = [a.toLowerCase(), b.toLowerCase()];
   return first < second ? -1 : first > second ? 1 : 0;

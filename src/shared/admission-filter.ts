@@ -2,9 +2,9 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Remember which keys came before, for the last `max` to `2 * max` different ones. Only their hashes are kept (32-bit
- * FNV-1a): about one key in `2^32 / max` is taken for one that was seen.
- * @returns a function that tells whether a key came before, and remembers it
+ * Create a filter that remembers the last `max` to `2 * max` different keys. Only their hashes are stored (32-bit FNV-1a):
+ * about one key in `2^32 / max` is wrongly taken for a known one.
+ * @returns a function that returns whether a key came before, and remembers it
  */
 export function createAdmissionFilter(max: number): (key: string) => boolean {
   let young = new Set<number>();

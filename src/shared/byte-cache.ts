@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 
 export interface ByteCacheOptions<V> {
-  /** Most bytes cached, by `bytesOf`. */
+  /** Maximum bytes in the cache, by `bytesOf`. */
   readonly maxBytes: number;
-  /** What an entry costs in memory, its key included. */
+  /** Memory of an entry, its key included. */
   readonly bytesOf: (value: V, key: string) => number;
 }
 
-/** How full a cache is, for metrics. */
+/** Fill of a cache, for metrics. */
 export interface CacheFill {
   readonly bytes: number;
   readonly maxBytes: number;
@@ -15,24 +15,24 @@ export interface CacheFill {
 }
 
 export interface ByteCache<V> extends CacheFill {
-  /** Find a value. What was found once is no longer on trial. */
+  /** Get a value. Its entry moves from the probation part to the main part. */
   get(key: string): V | undefined;
-  /** Find a value without counting as a request for it. */
+  /** Get a value without counting it as a request. */
   peek(key: string): V | undefined;
   /**
-   * Cache a value, in the place of one with the same key; the same one again when its cost has changed. A value that is larger
-   * than the trial part is not cached.
+   * Cache a value, and replace one with the same key. Call it again with the same value when its size has changed. A value
+   * that is larger than the probation part is not cached.
    */
   set(key: string, value: V): void;
   delete(key: string): void;
 }
 
-/** Share of the bytes for values that nobody has asked for a second time yet. */
+/** Share of the bytes for values that were not requested a second time yet. */
 const TRIAL_SHARE = 1 / 8;
 
 /**
- * Cache values in bounded memory, in two parts that evict the least recently used: values that nobody has asked for a second
- * time (an eighth of the bytes) and the others. Requests that are never repeated, however many, displace only each other.
+ * Create a cache with bounded memory, in two LRU parts: values that were not requested a second time (an eighth of the bytes)
+ * and the others. Requests that are never repeated displace only each other.
  */
 export function createByteCache<V extends object>({ maxBytes, bytesOf }: ByteCacheOptions<V>): ByteCache<V> {
   const trialBytes = Math.max(1, Math.floor(maxBytes * TRIAL_SHARE));
@@ -51,7 +51,7 @@ export function createByteCache<V extends object>({ maxBytes, bytesOf }: ByteCac
     peek: (key) => proven.peek(key) ?? trial.peek(key),
     set(key, value) {
       const part = proven.has(key) ? proven : trial;
-      // The cache measures what it has not got.
+      // `delete` measures the current entry, so another value of the same key is not removed here.
       if (part.peek(key) === value) part.delete(key);
       part.set(key, value);
     },

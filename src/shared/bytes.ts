@@ -1,6 +1,6 @@
 /**
- * Give bytes that are to be kept memory of their own. The buffer pool and zlib hand out parts of larger pieces, which would
- * stay in memory for as long as one part of them is kept.
+ * Copy bytes that are cached into memory of their own. The buffer pool and zlib return slices of larger buffers, which would
+ * stay in memory as long as the slice.
  */
 export function ownBytes(part: Buffer): Buffer {
   if (part.length === part.buffer.byteLength) return part;

@@ -1,4 +1,4 @@
-/** How long a finished answer may be given again. */
+/** How long a finished answer may be served from a cache. */
 export interface CacheValidity {
   /** Exclusive, ms; Infinity without a bound. */
   readonly untilMs: number;
@@ -6,19 +6,22 @@ export interface CacheValidity {
   isCurrent(): boolean;
 }
 
-/** Collects, while an answer is made, how long it may be given again. Whoever reads something for the answer says so here. */
+/** Collects the cache validity of an answer while it is made. Every reader of a source for the answer reports to it. */
 export interface CacheHints {
-  /** The answer reads differently from `atMs` on. */
+  /** The answer changes at `atMs`. */
   until(atMs: number): void;
-  /** The answer is made from a version of `source`, for as long as `isCurrent` says so. A source is compared once. */
+  /**
+   * The answer was made from a version of `source`, and is valid while `isCurrent` returns true. Each source is registered
+   * once.
+   */
   madeFrom(source: string, isCurrent: () => boolean): void;
-  /** The answer is made from something without a version: it is good for one time. */
+  /** The answer depends on something without a version and must not be cached. */
   never(): void;
-  /** What was collected; `undefined` = the answer may not be given again. */
+  /** The collected validity; `undefined` = the answer must not be cached. */
   validity(): CacheValidity | undefined;
 }
 
-/** Start collecting for one answer. */
+/** Create the hints of one answer. */
 export function createCacheHints(): CacheHints {
   const sources = new Map<string, () => boolean>();
   let untilMs = Number.POSITIVE_INFINITY;
@@ -41,7 +44,7 @@ export function createCacheHints(): CacheHints {
   };
 }
 
-/** Whether an answer may be given at `nowMs`. */
+/** Whether an answer may be served at `nowMs`. */
 export function isValidAt({ untilMs, isCurrent }: CacheValidity, nowMs: number): boolean {
   return nowMs < untilMs && isCurrent();
 }

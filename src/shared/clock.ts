@@ -1,4 +1,4 @@
-/** Tell the current time, in milliseconds since the epoch. Injected everywhere, so that tests can move it. */
+/** Return the current time, in milliseconds since the epoch. Injected everywhere, so that tests can set it. */
 export interface Clock {
   now(): number;
 }

@@ -1,7 +1,7 @@
 import { BigNumber } from 'bignumber.js';
 
 /**
- * Exact decimal of the product. Cloned so that nobody else's global configuration can change rounding here:
+ * Exact decimal of the product. A clone of its own, because a global configuration by other code would change rounding here:
  * 60 significant digits for divisions, never exponent form.
  */
 export const Decimal = BigNumber.clone({
@@ -16,28 +16,28 @@ export const HUNDRED: Decimal = new Decimal(100);
 
 const NEGATIVE_ZERO = /^-0(\.0*)?$/;
 
-/** Render with exactly `places` decimals, half-up (shown numbers). Negative zero is shown as zero. */
+/** Format with exactly `places` decimals, half-up (display). Negative zero becomes zero. */
 export function toFixedHalfUp(value: Decimal, places: number): string {
   const text = value.toFixed(places, BigNumber.ROUND_HALF_UP);
   return text.startsWith('-0') && NEGATIVE_ZERO.test(text) ? text.slice(1) : text;
 }
 
-/** Render a percentage with `places` decimals (default 2), half-up. */
+/** Format a percentage with `places` decimals (default 2), half-up. */
 export function formatPct(value: Decimal, places = 2): string {
   return toFixedHalfUp(value, places);
 }
 
-/** Read base units (e.g. wei) as whole tokens, exactly. */
+/** Convert base units (e.g. wei) to whole tokens, exactly. */
 export function fromUnits(units: bigint, decimals: number): Decimal {
   return new Decimal(units.toString()).shiftedBy(-decimals);
 }
 
-/** Turn whole tokens into base units, rounding down (what becomes an on-chain amount is never rounded up). */
+/** Convert whole tokens to base units, rounding down (an amount on chain is never rounded up). */
 export function toUnits(amount: Decimal, decimals: number): bigint {
   return BigInt(amount.shiftedBy(decimals).integerValue(BigNumber.ROUND_DOWN).toFixed(0));
 }
 
-/** Render base units as a plain decimal string of whole tokens, without trailing zeros and never in exponent form. */
+/** Format base units as a plain decimal string of whole tokens, without trailing zeros and never in exponent form. */
 export function formatUnitsPlain(units: bigint, decimals: number): string {
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
   const point = digits.length - decimals;
@@ -49,7 +49,9 @@ export function formatUnitsPlain(units: bigint, decimals: number): string {
 
 const ZERO_DIGIT = 0x30;
 
-/** Divide whole numbers as `Decimal.div` does, to 60 decimals and half-up: a general division works digit by digit. */
+/**
+ * Divide integers like `Decimal.div`, to 60 decimals and half-up. Faster, because the general division works digit by digit.
+ */
 export function ratio(numerator: bigint, denominator: bigint): Decimal {
   const negative = numerator < 0n !== denominator < 0n;
   const [above, below] = [numerator < 0n ? -numerator : numerator, denominator < 0n ? -denominator : denominator];

@@ -1,6 +1,6 @@
 /**
- * The stable error codes of the product, each with its one HTTP status. Every adapter (REST envelope, GraphQL extensions,
- * log level) reads this table; `docs/errors.md` is held equal to it by a test.
+ * The stable error codes of the product, each with its HTTP status. All mappings (REST envelope, GraphQL extensions, log
+ * level) read this table; a test compares `docs/errors.md` with it.
  */
 export const ERROR_CODES = {
   bad_request: { status: 400, retryable: false, logLevel: 'debug' },
@@ -28,15 +28,15 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface AppErrorOptions<Details> {
   readonly details?: Details;
-  /** Overrides the table where one code can be either (a reverted simulation that a fresh quote may cure). */
+  /** Overrides the table where a code can be either (a reverted simulation that a fresh quote may resolve). */
   readonly retryable?: boolean;
   readonly status?: number;
-  /** Seconds after which a retry makes sense; becomes `Retry-After`, of at most `MAX_RETRY_AFTER_SEC`. */
+  /** Seconds after which a retry makes sense; becomes `Retry-After`, at most `MAX_RETRY_AFTER_SEC`. */
   readonly retryAfterSec?: number;
   readonly cause?: unknown;
 }
 
-/** No client is sent away for longer, whatever a provider asked of us: it may be well, or another may stand in, long before. */
+/** Upper bound for clients, however long a provider asks us to wait: it may recover, or a fallback may answer, long before. */
 export const MAX_RETRY_AFTER_SEC = 300;
 
 function boundedRetryAfter(sec: number): number {
@@ -44,8 +44,8 @@ function boundedRetryAfter(sec: number): number {
 }
 
 /**
- * An expected failure, safe to show: the message is an instruction (the value, the limit, the next step) and carries no
- * upstream text and no secret. Anything that is not an `AppError` is masked as `internal`.
+ * An expected failure that is safe to show: the message is an instruction (the value, the limit, the next step) without
+ * upstream text and secrets. Any other error is masked as `internal`.
  */
 export class AppError<Details = unknown> extends Error {
   readonly code: ErrorCode;
@@ -65,13 +65,13 @@ export class AppError<Details = unknown> extends Error {
   }
 }
 
-/** What a limit can be; the interface document lists the same. */
+/** Value of a limit; the interface document lists the same types. */
 export type LimitValue = string | number | boolean | readonly (string | number)[];
 
 export interface BadRequestDetails {
-  /** Where the value stood, e.g. `query.chainId` or `body.leverage`. */
+  /** Location of the value, e.g. `query.chainId` or `body.leverage`. */
   readonly field: string;
-  /** The offending value as received, shortened; absent when nothing was given. */
+  /** The offending value as received, shortened; absent when none was given. */
   readonly value?: string;
   /** The limit that was broken, e.g. `{ "max": "10.5" }` or `{ "oneOf": [1, 4663] }`. */
   readonly limit?: Readonly<Record<string, LimitValue>>;
@@ -103,9 +103,9 @@ export class NotReadyError extends AppError<{ readonly waitingFor: readonly stri
   }
 }
 
-/** A provider did not give a usable answer. Carries the provider's public name and a reason word, never its text. */
+/** A provider did not give a usable answer. Carries the provider's public name and a reason, never its text. */
 export class UpstreamUnavailableError extends AppError<{ readonly provider: string; readonly reason: string }> {
-  /** Seconds that the provider asked us to wait, however many; for whoever asks it again on its own. */
+  /** Seconds that the provider asked us to wait, without an upper bound; for our own retries. */
   readonly askedSec: number | undefined;
 
   constructor(provider: string, reason: string, options: { retryAfterSec?: number; cause?: unknown } = {}) {

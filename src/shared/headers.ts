@@ -2,10 +2,9 @@
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * Join headers into a list of names and values, as `writeHead` takes them. Of a name that several groups have the last value
- * counts, and what an answer varies with adds up. A list, because `{ ...a, ...b }` costs several times as much: V8 gives up
- * sharing the hidden classes of objects that begin with one of more than 1,500 different keys, and makes one for every header
- * of every answer.
+ * Join headers into a list of names and values, as `writeHead` takes them. When several groups have a name, the last value
+ * counts; values of `vary` are combined. A list, because `{ ...a, ...b }` costs several times as much: V8 stops sharing hidden
+ * classes of objects that begin with one of more than 1,500 different keys.
  */
 export function joinHeaders(...groups: readonly Headers[]): string[] {
   const joined: string[] = [];

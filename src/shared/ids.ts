@@ -20,14 +20,17 @@ export const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 export const STRATEGY_ID_PATTERN = /^(equity-)?0x[0-9a-fA-F]{64}$/;
 export const EQUITY_PREFIX = 'equity-';
 
-/** Shorten a received value so that an error message can name it without growing without bound. */
+/** Shorten a received value for an error message, so that the length of the message is bounded. */
 export function formatValue(value: unknown): string {
-  // JSON knows no Infinity and would show it as null.
+  // JSON has no Infinity and would show it as null.
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** Parse a market id of any hex case. @throws BadRequestError naming `field`. */
+/**
+ * Parse a market id of any hex case.
+ * @throws BadRequestError naming `field`
+ */
 export function parseMarketId(value: string, field = 'id'): MarketId {
   if (!MARKET_ID_PATTERN.test(value)) {
     throw new BadRequestError(`"${formatValue(value)}" is not a market id. Send 0x followed by 64 hex characters.`, {
@@ -39,7 +42,10 @@ export function parseMarketId(value: string, field = 'id'): MarketId {
   return value.toLowerCase() as MarketId;
 }
 
-/** Parse a strategy id: a market id, or `equity-` + a market id. @throws BadRequestError naming `field`. */
+/**
+ * Parse a strategy id: a market id, or `equity-` + a market id.
+ * @throws BadRequestError naming `field`
+ */
 export function parseStrategyId(value: string, field = 'strategyId'): StrategyId {
   if (!STRATEGY_ID_PATTERN.test(value)) {
     throw new BadRequestError(
@@ -50,7 +56,10 @@ export function parseStrategyId(value: string, field = 'strategyId'): StrategyId
   return value.toLowerCase() as StrategyId;
 }
 
-/** Parse an address of any hex case into its checksummed form. @throws BadRequestError naming `field`. */
+/**
+ * Parse an address of any hex case into its checksummed form.
+ * @throws BadRequestError naming `field`
+ */
 export function parseAddress(value: string, field = 'address'): Address {
   if (!ADDRESS_PATTERN.test(value) || !isAddress(value, { strict: false })) {
     throw new BadRequestError(`"${formatValue(value)}" is not an address. Send 0x followed by 40 hex characters.`, {

@@ -1,15 +1,17 @@
-/** How far ahead of our clock an observation may claim to be: block times and clocks of machines differ by seconds, not minutes. */
+/** Maximum lead of an observation's time over our clock: block times and clocks of machines differ by seconds, not minutes. */
 export const MAX_AHEAD_MS = 2 * 60_000;
 
 /**
- * Say whether an observation (a block, a row, a sample) claims a time that our clock has not reached: its age cannot be told,
- * and it would refuse every true one as older. Starts, ends and maturities are no observations: they may lie ahead.
+ * Check whether an observation (a block, a row, a sample) has a time in the future: its age is unknown, and it would displace
+ * every correct one as older. Starts, ends and maturities are no observations: they may lie ahead.
  */
 export function isFromFuture(atMs: number, nowMs: number): boolean {
   return atMs > nowMs + MAX_AHEAD_MS;
 }
 
-/** Tell the time that an observation counts as, ms: up to two minutes ahead is now. `null` = it is from the future. */
+/**
+ * Return the effective time of an observation, ms: a lead of up to two minutes counts as now. `null` = it is from the future.
+ */
 export function observedAt(atMs: number, nowMs: number): number | null {
   return isFromFuture(atMs, nowMs) ? null : Math.min(atMs, nowMs);
 }

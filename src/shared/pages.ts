@@ -1,11 +1,11 @@
-/** Let requests that wait run first. */
+/** Let waiting requests run first. */
 export function letOthersRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Go through items in pages, and let requests that wait run between them. A page should take some milliseconds: as long as it
- * takes, nothing else runs.
+ * Iterate over items in pages, and let waiting requests run in between. A page should take some milliseconds, because it
+ * blocks the event loop.
  */
 export async function* inPages<T>(items: Iterable<T>, size: number): AsyncGenerator<readonly T[], void, void> {
   let page: T[] = [];

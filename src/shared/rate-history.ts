@@ -1,7 +1,7 @@
 import type { Decimal } from './decimal.ts';
 
 export interface RatePoint {
-  /** Start of the day that is meant, or the time of the sample, ms. */
+  /** Start of the day of a daily mean, or the time of a sample, ms. */
   readonly atMs: number;
   /** Percent per year, exact. */
   readonly ratePct: Decimal;

@@ -1,4 +1,4 @@
-/** What must never stand in a log line: keys, and addresses of wallets and of clients. */
+/** Values that must not be in a log line: keys, and addresses of wallets and clients. */
 const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bBearer\s+\S+/gi, 'Bearer [key]'],
   [/\bsg_(partner|ops)_[0-9A-Za-z_]+/g, 'sg_$1_[key]'],
@@ -7,7 +7,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, '[ip]'],
 ];
 
-/** Take keys and addresses out of a text. */
+/** Remove keys and addresses from a text. */
 export function scrub(text: string): string {
   return SECRETS.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), text);
 }
@@ -19,10 +19,10 @@ export interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Most causes that are followed. */
+/** Maximum number of nested causes in the log. */
 const MAX_CAUSES = 3;
 
-/** Describe an unexpected error for the log: what is needed to find it, without keys and addresses. */
+/** Describe an unexpected error for the log, without keys and addresses. */
 export function loggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
   return {

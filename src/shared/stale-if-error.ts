@@ -9,62 +9,65 @@ export interface Loaded<V> {
   readonly loadedAtMs: number;
 }
 
-/** Why a source cannot be asked. */
+/** Failure of a source. */
 export interface Outage {
-  /** What the latest load failed with; `undefined` = it took longer than callers wait. */
+  /** Error of the latest load; `undefined` = the load exceeded the wait timeout. */
   readonly error: unknown;
   readonly sinceMs: number;
 }
 
 export interface Served<V> extends Loaded<V> {
-  /** The value is an older one: a newer one could not be loaded, or not in time. */
+  /** Whether the value is an older one, because loading a new one failed or took too long. */
   readonly stale: boolean;
-  /** Whether and since when loads fail. */
+  /** Current outage of the source; `null` = the last load succeeded. */
   readonly outage: Outage | null;
 }
 
 export interface StaleIfErrorOptions<V, C> {
   readonly clock: Clock;
-  /** Most values held, or most bytes of them, their keys included. */
+  /** Maximum number of cached values, or of their bytes, keys included. */
   readonly bounds: { readonly max: number } | { readonly maxBytes: number; readonly bytesOf: (value: V) => number };
   /** How long a loaded value is served without another load, ms. */
   readonly freshMs: number;
-  /** How old a value may be when it is served in place of a failed load, ms; 0 = never. Not asked with a `fallback`. */
+  /** Maximum age of a value that is served in place of a failed load, ms; 0 = never. Ignored with a `fallback`. */
   readonly staleMs?: number;
-  /** Choose what is served in place of a failed load; absent: the held value for `staleMs`. */
+  /** Choose the value that is served in place of a failed load; absent: the cached value for `staleMs`. */
   readonly fallback?: (key: string, context: C, held: Loaded<V> | undefined) => Loaded<V> | undefined;
-  /** `previous` is the value that is served when the load fails: a load may throw rather than give less than that. */
+  /** `previous` is the value that would be served on failure: a load may throw instead of returning less than that. */
   readonly load: (key: string, context: C, previous: V | undefined) => Promise<V>;
-  /** Whether a loaded value is held; absent: all are. */
+  /** Whether a loaded value is cached; absent: all are. */
   readonly holds?: (value: V) => boolean;
-  /** Which errors mean that the source cannot be asked; absent: all. Any other one is its answer: the held value is dropped. */
+  /** Which errors are outages; absent: all. Any other error is an answer of the source, and the cached value is dropped. */
   readonly isOutage?: (error: unknown) => boolean;
-  /** How long a caller waits for a load that has a fallback; absent: until it ends. */
+  /** How long a caller waits for a load while there is a fallback; absent: until it ends. */
   readonly wait?: {
     readonly timers: Timers;
     readonly ms: number;
-    /** The same during an outage, ms. */
+    /** The wait timeout during an outage, ms. */
     readonly outageMs?: number;
-    /** Whether a load that takes longer is an outage. */
+    /** Whether a load that exceeds the timeout counts as an outage. */
     readonly isOutage?: boolean;
   };
-  /** How long nothing is loaded after a failure while there is a fallback, ms. */
+  /** Pause between loads after a failure while there is a fallback, ms. */
   readonly pauseMs?: number;
-  /** Whether the same holds without a fallback: the failure is thrown again. */
+  /** Whether the pause applies without a fallback too: the failure is rethrown. */
   readonly failFast?: boolean;
   readonly onOutage?: () => void;
   readonly onRecovery?: (outageMs: number) => void;
 }
 
 export interface StaleIfError<V, C> {
-  /** Get the value of a key: held and fresh, else loaded, else an older one. @throws what the load throws */
+  /**
+   * Get the value of a key: a fresh one from the cache, otherwise a loaded one, otherwise an older one.
+   * @throws the error of the load
+   */
   get(key: string, context: C): Promise<Served<V>>;
-  /** The held value, however old. */
+  /** The cached value, regardless of its age. */
   peek(key: string): Loaded<V> | undefined;
   outage(): Outage | null;
 }
 
-/** What an entry costs beside its value and its key. */
+/** Memory of an entry beside its value and key. */
 const ENTRY_BYTES = 512;
 
 interface Fetch<V, C> {
@@ -73,8 +76,8 @@ interface Fetch<V, C> {
 }
 
 /**
- * Hold loaded values, and serve older ones while loads fail (`stale-if-error`, RFC 5861). One load per key at a time, shared by
- * all who ask. A value from before the clock was set back counts as neither fresh nor usable.
+ * Cache loaded values, and serve older ones while loads fail (`stale-if-error`, RFC 5861). One load per key at a time, shared
+ * by all callers. A value with a load time in the future (the clock was set back) is neither fresh nor usable.
  */
 export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, C>): StaleIfError<V, C> {
   const { clock, bounds, freshMs, staleMs = 0, load, holds, isOutage = () => true, wait, pauseMs = 0 } = options;
@@ -109,7 +112,7 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
           maxSize: bounds.maxBytes,
           sizeCalculation: ({ value }, key) => bounds.bytesOf(value) + 2 * key.length + ENTRY_BYTES,
         }),
-    // A load whose entry was displaced still answers those who wait for it.
+    // A load whose entry was evicted still answers its callers.
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
     async fetchMethod(key, _held, { context: { context, previous } }) {

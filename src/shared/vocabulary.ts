@@ -1,16 +1,16 @@
-/** Closed word lists and bounds of the contract, which the catalog's data, the domain and the answers share. */
+/** Enumerations and bounds of the contract, shared by the catalog's data, the domain and the answers. */
 export const COLLATERAL_CATEGORIES = ['stable', 'ETH', 'BTC', 'stable-PT', 'stocks', 'Other'] as const;
 export const APY_SOURCES = ['yieldmarket', 'aggregator', 'incentivemarket', 'stableindex', 'onchain', 'none'] as const;
 export const SWAP_SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
 
-/** The chart provider's public plan reaches one year back: asking for more would only be refused there. */
+/** The chart provider's public plan reaches one year back and refuses longer ranges. */
 export const MAX_CHART_DAYS = 365;
 export const COIN_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export const CURRENCY_PATTERN = /^[A-Za-z]{3,5}$/;
-/** Interface 4.2: how many units a candle may hold, by timeframe, and how many candles one answer. */
+/** Interface 4.2: candle sizes by timeframe, and the maximum number of candles in an answer. */
 export const CANDLE_AGGREGATES = { minute: [1, 5, 15], hour: [1, 4, 12], day: [1] } as const;
 export const MAX_CANDLES = 1000;
-/** Which contract function the main call of a bundle runs. */
+/** Contract function that the main call of a bundle runs. */
 export const TRANSACTION_PATHS = [
   'leverage',
   'swapAndLeverage',
@@ -25,7 +25,7 @@ export const TRANSACTION_PATHS = [
   'withdrawCollateral',
   'borrow',
 ] as const;
-/** What may be done with a position. */
+/** Actions on a position. */
 export const MANAGE_ACTIONS = [
   'close',
   'increase_leverage',
@@ -34,7 +34,7 @@ export const MANAGE_ACTIONS = [
   'repay',
   'borrow',
 ] as const;
-/** Why a strategy or position does not take an action. */
+/** Why an action is not available on a strategy or position. */
 export const INELIGIBILITIES = [
   'matured',
   'near_maturity',
@@ -53,9 +53,9 @@ export const INELIGIBILITIES = [
   'manual_mode',
   'nothing_to_do',
 ] as const;
-/** Where liquidity can fall short: what one market lends, or what the lending protocol holds of a token. */
+/** Where liquidity can be too low: in one market, or in the lending protocol's balance of a token. */
 export const LIQUIDITY_PLACES = ['market', 'protocol'] as const;
-/** What is to be known of values that are shown. */
+/** Warnings about displayed values. */
 export const WARNING_CODES = [
   'suspect_price',
   'suspect_apy',
@@ -67,13 +67,13 @@ export const WARNING_CODES = [
   'oracle_jump',
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
-/** How the codes of warnings are explained wherever they are told. */
+/** Descriptions of the warning codes, used in every schema. */
 export const WARNING_MEANINGS =
   'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source tells another value (suspect_exit: the percent that a sale loses), which is not confirmed yet, and the last good one is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and the oracle values it outside what a token of its kind can be worth. oracle_jump: the same collateral, and the oracle values it more than 20 % from what it said before, less than a day ago.';
-/** How what an oracle is compared with is explained. */
+/** Description of the references that oracles are compared with. */
 export const ORACLE_REFERENCE =
   'price: the price of the collateral. range: it has no price that this oracle has no part in; the bound of what a token of its kind can be worth. before: the same; the oracle itself, before a jump less than a day ago.';
-/** What a cost of a transaction is for. */
+/** Purposes of a transaction's costs. */
 export const COST_KINDS = [
   'ENTRY_SWAP',
   'LEVERAGE_SWAP',
@@ -96,7 +96,7 @@ export const VISIBILITY_CHECKS = [
   'catalog_mismatch',
   'operator_not_approved',
 ] as const;
-/** What the catalog and a chain may disagree on. */
+/** Kinds of disagreement between the catalog and a chain. */
 export const DISAGREEMENT_KINDS = [
   'decimals',
   'symbol',
@@ -107,5 +107,5 @@ export const DISAGREEMENT_KINDS = [
   'no_code',
   'contract',
 ] as const;
-/** What is decided while they disagree. */
+/** Consequences of a disagreement. */
 export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;

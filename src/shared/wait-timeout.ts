@@ -1,6 +1,6 @@
 import type { Timers } from './timers.ts';
 
-/** Tell whether work ends within a time, however it ends. The work goes on; whoever gives up on it has to catch its failure. */
+/** Return whether work settles within a time. The work goes on after a timeout, so the caller has to handle its failure. */
 export async function settlesWithin(work: Promise<unknown>, ms: number, timers: Timers): Promise<boolean> {
   let handle: unknown;
   const late = new Promise<false>((resolve) => {

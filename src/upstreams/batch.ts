@@ -20,8 +20,9 @@ export function toBatch<T>(readings: Iterable<readonly [string, ParsedValue<T>]>
 }
 
 /**
- * Ask for groups of keys, a few at a time. A group whose request fails fails its keys alone; when every request failed, the
- * provider did: the first error is thrown, with its `retryAfterSec`. Anything that is not an `UpstreamError` is thrown at once.
+ * Request groups of keys, a few at a time. A group whose request fails affects its own keys only. When every request failed,
+ * the provider is down: the first error is thrown, with its `retryAfterSec`. An error other than `UpstreamError` is thrown at
+ * once.
  */
 export async function gather<G, T>(
   groups: readonly G[],
@@ -59,12 +60,12 @@ export async function gather<G, T>(
   return withTimes({ values, failures }, measuredMs);
 }
 
-/** Say when values of a batch were measured, where that is told of any. */
+/** Add the measurement times of a batch's values, if any is known. */
 export function withTimes<T>(batch: Batch<T>, measuredMs: ReadonlyMap<string, number>): Batch<T> {
   return measuredMs.size === 0 ? batch : { ...batch, measuredMs };
 }
 
-/** Split into runs of at most `size`. */
+/** Split into chunks of at most `size`. */
 export function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

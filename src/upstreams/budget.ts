@@ -2,7 +2,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Sleep } from './sleep.ts';
 
 export interface Budget {
-  /** Wait for the right to send one request; `{ refusedForMs }` when that would take longer than the bound. */
+  /** Wait for permission to send one request; `{ refusedForMs }` when the wait would exceed the bound. */
   take(signal?: AbortSignal): Promise<{ readonly refusedForMs: number } | null>;
 }
 
@@ -10,7 +10,7 @@ const WINDOW_MS = 60_000;
 
 /**
  * Token bucket that holds half of the minute's budget and refills the other half over the minute, so that no window of 60 s
- * ever sees more than `requestsPerMinute`. Callers are served in the order of asking.
+ * ever contains more than `requestsPerMinute`. Callers are served in order.
  */
 export function createBudget(deps: {
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export function createBudget(deps: {
 }): Budget {
   const burst = Math.max(1, Math.floor(deps.requestsPerMinute / 2));
   const intervalMs = WINDOW_MS / Math.max(1, deps.requestsPerMinute - burst);
-  /** When the bucket will be full again, were nothing more taken. */
+  /** Time at which the bucket is full again without further requests. */
   let fullAtMs = Number.NEGATIVE_INFINITY;
   return {
     async take(signal) {
@@ -33,7 +33,7 @@ export function createBudget(deps: {
       try {
         await deps.sleep(waitMs, signal);
       } catch (error) {
-        // Who gave up has sent nothing: the place goes back, or impatient callers would use the budget up for nobody.
+        // An aborted caller has sent nothing: its token is returned, so that aborted calls do not use up the budget.
         fullAtMs -= intervalMs;
         throw error;
       }

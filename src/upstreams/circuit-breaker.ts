@@ -5,12 +5,15 @@ import type { Logger } from '../shared/logger.ts';
 import type { BreakerLimits } from './config.ts';
 import { UpstreamError } from './errors.ts';
 
-/** Failures of the provider itself. A refusal or a malformed row says nothing about the next request. */
+/** Failures of the provider itself. A refusal or a malformed row does not predict the next request. */
 const BREAKING: ReadonlySet<FailureReason> = new Set(['unreachable', 'timeout', 'server_error', 'overloaded']);
 
-/** Fail at once while the provider is known to be down; after the cool-down one call tries, and the others wait for it. */
+/**
+ * Fail at once while the provider is known to be down. After the cool-down one call is the trial, and the others wait for its
+ * result.
+ */
 export function createCircuitBreaker(limits: BreakerLimits, clock: Clock, logger: Logger) {
-  // The cool-down is kept here, on the injected clock: cockatiel would read the system's.
+  // The cool-down runs on the injected clock, because cockatiel uses the system's.
   const breaker = circuitBreaker(
     handleWhen((thrown) => thrown instanceof UpstreamError && BREAKING.has(thrown.reason)),
     { breaker: new ConsecutiveBreaker(limits.failures), halfOpenAfter: 0 },
@@ -33,7 +36,7 @@ export function createCircuitBreaker(limits: BreakerLimits, clock: Clock, logger
         if (restMs > 0) throw refusal(reason, Math.ceil(restMs / 1000));
         return call();
       };
-      // Asked before too, so that a refusal does not count as the trial call.
+      // Checked here too, so that a refusal does not count as the trial call.
       if (clock.now() < openUntilMs) return checked();
       return breaker.execute(checked);
     },

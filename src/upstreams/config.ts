@@ -3,16 +3,19 @@ export interface BreakerLimits {
   readonly coolDownMs: number;
 }
 
-/** How one provider is reached. */
+/** Connection settings of one provider. */
 export interface ProviderConfig {
   readonly baseUrl: string;
-  /** Sent the way the provider wants it (header or query parameter), never logged. */
+  /** Sent as the provider expects it (header or query parameter), never logged. */
   readonly apiKey?: string;
-  /** For one attempt, from sending to the last byte of the body. */
+  /** Per attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
-  /** No window of 60 s ever sees more requests than this. */
+  /** Maximum number of requests in any window of 60 s. */
   readonly requestsPerMinute: number;
-  /** After so many failed calls in a row, fail at once for the cool-down. The default stays below every refresh cadence. */
+  /**
+   * Failed calls in a row after which calls fail at once for the cool-down. The default cool-down is below every refresh
+   * cadence.
+   */
   readonly breaker?: BreakerLimits;
 }
 
@@ -33,9 +36,9 @@ export type ProviderName = (typeof PROVIDERS)[number];
 export type UpstreamsConfig = Readonly<Record<ProviderName, ProviderConfig>>;
 
 /**
- * Background reads may wait 15 s; whoever waits for a swap quote waits for 6 s at most. Request budgets are the free tiers'
- * where the provider publishes one (CoinGecko and GeckoTerminal 30 a minute), else a polite guess. A build takes two quotes,
- * and a quote of AggregatorOne two requests: swap venues are granted what a hundred builds at once need.
+ * Background reads may take 15 s, swap quotes 6 s at most, because a user waits for them. Request budgets are the published
+ * free tiers (CoinGecko and GeckoTerminal 30 a minute), otherwise an estimate. A build takes two quotes, and a quote of
+ * AggregatorOne two requests: the budget of swap venues is enough for a hundred concurrent builds.
  */
 export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
   pendle: { baseUrl: 'https://api-v2.pendle.finance/core', timeoutMs: 10_000, requestsPerMinute: 300 },
@@ -51,7 +54,7 @@ export const UPSTREAM_DEFAULTS: UpstreamsConfig = {
   morphoApi: { baseUrl: 'https://api.morpho.org/graphql', timeoutMs: 15_000, requestsPerMinute: 60 },
 };
 
-/** Complete what is given with the defaults. */
+/** Complete the given settings with the defaults. */
 export function upstreamsConfig(
   given: Readonly<Partial<Record<ProviderName, Readonly<Partial<ProviderConfig>>>>>,
 ): UpstreamsConfig {

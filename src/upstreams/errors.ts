@@ -2,8 +2,8 @@ import type { FailureReason } from '../domain/facts.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 
 /**
- * A provider gave no usable answer at all. Carries the provider's public name and one reason word; it never has a cause,
- * because the texts of network, JSON and schema errors quote URLs (with keys) and bodies.
+ * A provider gave no usable answer. Carries the provider's public name and a reason. It never has a cause, because network,
+ * JSON and schema errors quote URLs (with keys) and bodies.
  */
 export class UpstreamError extends UpstreamUnavailableError {
   readonly provider: string;

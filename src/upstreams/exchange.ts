@@ -12,7 +12,7 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** What one attempt came to. Holds nothing of the answer's text unless it is the parsed JSON itself. */
+/** Result of one attempt. Contains no text of the answer beside the parsed JSON itself. */
 export type ExchangeOutcome =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number }
@@ -25,7 +25,8 @@ export type ExchangeOutcome =
     };
 
 /**
- * Send one request and read its whole answer within `timeoutMs`. Redirects are not followed: they would carry keys elsewhere.
+ * Send one request and read its whole answer within `timeoutMs`. Redirects are not followed, because they could send keys to
+ * another host.
  * @throws the signal's reason when the caller aborts; nothing else.
  */
 export async function exchange(
@@ -38,7 +39,7 @@ export async function exchange(
   const controller = new AbortController();
   const onAbort = () => controller.abort();
   if (signal !== undefined) {
-    // One signal may end many requests at once; Node would call the eleventh listener a leak.
+    // One signal may abort many requests; Node warns of a leak from the eleventh listener on.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', onAbort, { once: true });
   }
@@ -99,12 +100,12 @@ function parseJson(text: string, status: number): ExchangeOutcome {
   }
 }
 
-/** An error page of a proxy or a challenge, whatever its status says. */
+/** Whether the answer is an HTML page of a proxy or a challenge, whatever its status. */
 function isMarkup(response: Response): boolean {
   return /html|xml/i.test(response.headers.get('content-type') ?? '');
 }
 
-/** The body as text; `null` when it is larger than allowed. */
+/** The body as text; `null` when it is larger than `maxBytes`. */
 async function readText(response: Response, maxBytes: number): Promise<string | null> {
   if (Number(response.headers.get('content-length') ?? 0) > maxBytes) return null;
   if (response.body === null) return '';
@@ -123,7 +124,7 @@ async function readText(response: Response, maxBytes: number): Promise<string | 
   }
 }
 
-/** Let go of the connection without reading the rest. */
+/** Release the connection without reading the rest. */
 async function discard(response: Response): Promise<void> {
   if (!response.bodyUsed) await response.body?.cancel().catch(() => {});
 }

@@ -17,7 +17,7 @@ export interface UpstreamCall {
   readonly ms: number;
 }
 
-/** What every adapter is made of; the same for all providers. */
+/** Dependencies of every adapter; the same for all providers. */
 export interface AdapterDeps {
   readonly config: ProviderConfig;
   readonly fetch: typeof fetch;
@@ -25,7 +25,7 @@ export interface AdapterDeps {
   readonly logger: Logger;
   readonly random?: () => number;
   readonly sleep?: Sleep;
-  /** By which the timeouts of requests run; absent: the system's. */
+  /** Timers of request timeouts; absent: the system's. */
   readonly timeouts?: Timers;
   readonly onCall?: (call: UpstreamCall) => void;
 }
@@ -33,13 +33,13 @@ export interface AdapterDeps {
 export interface HttpDeps extends AdapterDeps {
   /** Name in logs and metrics. */
   readonly provider: string;
-  /** Name in errors and answers: the one the public interface uses. */
+  /** Name in errors and answers, as in the public interface. */
   readonly publicName: string;
-  /** Shared by the clients of one provider; absent: one of its own. */
+  /** Shared by the clients of one provider; absent: a separate one. */
   readonly budget?: Budget;
-  /** How often a request is repeated that the provider refuses as overloaded. Default: as often as any other. */
+  /** Retries of a request that the provider refuses as overloaded. Default: as for other failures. */
   readonly overloadRetries?: number;
-  /** Keys. Sent with every request, logged never. */
+  /** Keys, sent with every request and never logged. */
   readonly secrets?: {
     readonly headers?: Readonly<Record<string, string>>;
     readonly query?: Readonly<Record<string, string>>;
@@ -47,66 +47,69 @@ export interface HttpDeps extends AdapterDeps {
 }
 
 export interface HttpRequest {
-  /** Path template such as `/chart/:pool`: what logs show instead of the URL. */
+  /** Path template such as `/chart/:pool`, logged in place of the URL. */
   readonly path: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON by POST. */
   readonly post?: unknown;
-  /** Statuses that mean "there is no such thing" here: the answer is `ABSENT` instead of an error. */
+  /** Statuses that mean "not found" here: the answer is `ABSENT` instead of an error. */
   readonly absentOn?: readonly number[];
-  /** Statuses that this provider uses for "too much to do right now". */
+  /** Statuses that this provider uses for overload. */
   readonly overloadedOn?: readonly number[];
-  /** Read a refusal that came with a success status, from the provider's own code in the body; `undefined` = none. */
+  /** Detect a refusal with a success status by the provider's own code in the body; `undefined` = none. */
   readonly refusalIn?: (body: unknown) => FailureReason | undefined;
-  /** Statuses with which the provider refuses what was asked for: the answer is `REFUSED` instead of an error. */
+  /** Statuses that mean that the provider does not support the request: the answer is `REFUSED` instead of an error. */
   readonly refusedOn?: readonly number[];
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The provider answered, and what was asked for does not exist. */
+/** The provider answered that the requested object does not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
 
-/** The provider understood, and does not serve what was asked for. */
+/** The provider understood the request and does not support it. */
 export const REFUSED: unique symbol = Symbol('refused');
 
 export interface Http {
   /**
-   * Ask and give the parsed JSON, of a shape nobody has checked yet, or `ABSENT` or `REFUSED`. Every request here only reads, POST too,
-   * so each may be repeated.
+   * Send a request and return the parsed JSON, not yet validated, or `ABSENT` or `REFUSED`. Every request only reads, POST
+   * included, so each may be repeated.
    * @throws UpstreamError; the signal's reason when the caller aborts.
    */
   request(request: HttpRequest): Promise<unknown>;
-  /** Check the shape. @throws UpstreamError `malformed` */
+  /**
+   * Validate the shape.
+   * @throws UpstreamError `malformed`
+   */
   parse<T>(schema: z.ZodType<T>, body: unknown): T;
   error(reason: FailureReason, retryAfterSec?: number): UpstreamError;
-  /** Rows left out of an answer that is otherwise used: counted, so that nothing disappears silently. */
+  /** Count rows that are left out of an otherwise used answer, so that the loss is visible in metrics and logs. */
   reportDropped(what: string, dropped: number): void;
 }
 
-/** Two more tries: a hiccup is bridged, an outage is left to the warmer's own backoff. */
+/** Two retries bridge a short failure; during an outage the warmer's own backoff applies. */
 const RETRIES = 2;
 /**
- * For a swap quote that a person waits for: an overloaded venue refuses most requests and serves the same one a second later.
- * The caller's own deadline ends it earlier.
+ * For swap quotes: an overloaded venue refuses most requests and often accepts the same one a second later. The caller's
+ * deadline may end the retries earlier.
  */
 export const QUOTE_OVERLOAD_RETRIES = 8;
 const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 500;
-/** A provider that asks to wait longer than this is told to the caller instead. */
+/** A longer `Retry-After` is returned to the caller instead of waiting. */
 const MAX_RETRY_AFTER_SEC = 5;
 const MAX_BUDGET_WAIT_MS = 15_000;
-/** Whoever waits for a quote waits 5 s for all of it: longer in the queue it would only be late. */
+/** A quote's caller waits 5 s in total: after a longer wait in the queue the quote would be too late. */
 const MAX_QUOTE_WAIT_MS = 2_000;
-/** The largest honest answers (all yield markets, a long chart) are about 2 MB. */
+/** The largest regular answers (all yield markets, a long chart) are about 2 MB. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const BREAKER = { failures: 8, coolDownMs: 10_000 };
 
 /**
- * The HTTP client of a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
+ * Create the HTTP client of a provider: budget, breaker, timeout over the whole exchange, bounded retry with jitter.
  *
- * Retry and timeout are our own and not cockatiel's, as the breaker is: those waits can neither be aborted nor injected, and
- * that timeout cannot be told from the caller's abort.
+ * Retry and timeout are implemented here, because cockatiel's waits can neither be aborted nor use injected timers, and its
+ * timeout cannot be distinguished from the caller's abort.
  */
 export function createHttp(deps: HttpDeps): Http {
   const { config, clock, provider, overloadRetries = RETRIES } = deps;
@@ -118,7 +121,7 @@ export function createHttp(deps: HttpDeps): Http {
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
 
-  /** What was last said about each subject: only changes are worth a line. */
+  /** Last logged state of each subject: only changes are logged. */
   const said = new Map<string, string>();
   const noteChange = (subject: string, state: string, say: () => void) => {
     if (said.get(subject) === state) return;
@@ -194,7 +197,7 @@ export function createHttp(deps: HttpDeps): Http {
     parse(schema, body) {
       const result = schema.safeParse(body);
       if (result.success) return result.data;
-      // Issue codes and depth only: paths and messages can quote the answer.
+      // Issue codes and depth only, because paths and messages can quote the answer.
       const issues = result.error.issues.slice(0, 5).map(({ code, path }) => `${code}@${path.length}`);
       noteChange('shape', issues.join(' '), () => logger.warn({ issues }, 'upstream answer has another shape'));
       throw error('malformed');
@@ -208,7 +211,7 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
-/** The request budget that the provider's configuration grants, or a share of it where several clients divide it. */
+/** The request budget of a provider, or a share of it where several clients divide it. */
 export function createProviderBudget(
   { config, clock, sleep = systemSleep }: AdapterDeps,
   { share = 1, isWaitedFor = false }: { readonly share?: number; readonly isWaitedFor?: boolean } = {},
@@ -232,7 +235,7 @@ function verdict(outcome: ExchangeOutcome, request: HttpRequest): 'ok' | 'absent
   return outcome.status >= 500 ? 'server_error' : 'rejected';
 }
 
-/** A timeout is not repeated: it has already made the caller wait once. */
+/** A timeout is not retried, because it has already made the caller wait once. */
 function isWorthRetrying(reason: FailureReason, retryAfterSec: number | undefined): boolean {
   if (retryAfterSec !== undefined && retryAfterSec > MAX_RETRY_AFTER_SEC) return false;
   if (reason === 'rate_limited') return retryAfterSec !== undefined;

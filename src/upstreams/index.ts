@@ -33,7 +33,7 @@ export type { UpstreamCall } from './http.ts';
 export { resolvePool } from './stablewatch/map.ts';
 export * from './types.ts';
 
-/** Every port to the outside, by what it is for. */
+/** Every upstream port, by purpose. */
 export interface Upstreams {
   readonly yieldmarket: CollateralApySourcePort;
   readonly aggregator: CollateralApySourcePort;
@@ -58,11 +58,11 @@ export interface UpstreamsDeps {
   readonly sleep?: Sleep;
   readonly timeouts?: Timers;
   readonly onCall?: (call: UpstreamCall) => void;
-  /** What the second aggregator is told to weigh routes by; without it a fixed price. */
+  /** Gas price that the second aggregator weighs routes by; absent: a fixed price. */
   readonly gasPriceOf?: GasPriceOf;
 }
 
-/** Build the adapters of all providers. Nothing is sent until a port is called. */
+/** Create the adapters of all providers. No request is sent until a port is called. */
 export function createUpstreams({ config, gasPriceOf, ...shared }: UpstreamsDeps): Upstreams {
   const deps = (name: ProviderName): AdapterDeps => ({ ...shared, config: config[name] });
   const pendle = createPendle(deps('pendle'));

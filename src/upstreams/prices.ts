@@ -7,7 +7,7 @@ import type { Batch } from './types.ts';
 /** Keeps the URL under 4 kB with the longest ids. */
 const IDS_PER_REQUEST = 60;
 
-/** Ask prices by CoinGecko id, each id once, many in one request. Tokens without an id fail as `not_configured`. */
+/** Read prices by CoinGecko id, each id once, many per request. Tokens without an id fail as `not_configured`. */
 export async function askPrices(
   tokens: readonly Token[],
   ask: (
@@ -37,8 +37,8 @@ export async function askPrices(
 }
 
 /**
- * Read a price and when the provider saw it, unix seconds. Without a time, or with one that is none, it counts as of the time
- * of asking; one of the future fails as implausible.
+ * Read a price and the time of its observation, unix seconds. Without a valid time it counts as of the request; a time in the
+ * future fails as implausible.
  */
 export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
   const price = readDecimal(usd, PRICE_USD);

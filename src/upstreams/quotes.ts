@@ -7,44 +7,44 @@ import type { Address, Hex } from '../shared/ids.ts';
 import { readAddress, readAmount } from './readings.ts';
 import type { SwapQuote, SwapRequest } from './types.ts';
 
-/** How swap aggregators write the native token; inside the product it is the zero address. */
+/** Address that swap aggregators use for the native token; inside the product it is the zero address. */
 const NATIVE_ALIAS: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
-/** Statuses by which a swap venue says that it has no route; anything else that is not a success is a failure. */
+/** Statuses that mean "no route" at a swap venue; any other error status is a failure. */
 export const NO_ROUTE_STATUSES: readonly number[] = [400, 404, 422];
 
-/** A quote is never believed for longer, whatever the provider says. */
+/** Maximum life of a quote, even if the provider states a longer one. */
 const QUOTE_LIFE_MS = 60_000;
 
 export function nativeAlias(token: Address): Address {
   return token === zeroAddress ? NATIVE_ALIAS : token;
 }
 
-/** The end of a quote asked at `askedAtMs`: the provider's own expiry when earlier than 60 s. */
+/** Expiry of a quote requested at `askedAtMs`: after 60 s, or earlier by the provider's own expiry. */
 export function quoteExpiry(askedAtMs: number, ownExpiryMs?: number): number {
   return Math.min(askedAtMs + QUOTE_LIFE_MS, ownExpiryMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** Slippage as whole basis points, never looser than asked. */
+/** Slippage in whole basis points, rounded down so that it is never looser than requested. */
 export function slippageBps(request: SwapRequest): number {
   return request.slippage.shiftedBy(4).integerValue(Decimal.ROUND_DOWN).toNumber();
 }
 
-/** What a venue said about a swap, unchecked. */
+/** A venue's answer about a swap, unchecked. */
 export interface RawSwap {
   readonly to: unknown;
   readonly data: unknown;
   readonly amountOut: unknown;
-  /** What the venue echoes of the request; checked where it is given. */
+  /** Echo of the requested amount; checked where it is given. */
   readonly amountIn?: unknown;
   readonly value?: unknown;
-  /** Referral fee that the venue takes, basis points; default: what was asked for. */
+  /** Referral fee that the venue takes, basis points; default: the requested one. */
   readonly feeBps?: number;
 }
 
 /**
- * Turn a venue's words into a quote, or say why it is refused: the router must be on the chain's allow-list, the echoed
- * amount and native value must be the asked ones, and the output must be positive.
+ * Convert a venue's answer to a quote, or refuse it: the router must be on the chain's allow-list, the echoed amount and
+ * native value must match the request, and the output must be positive.
  */
 export function checkSwap(
   source: SwapSource,
@@ -73,7 +73,7 @@ export function checkSwap(
   };
 }
 
-/** The fee that a request asks for; none without somebody to receive it. */
+/** The fee of a request; 0 without a receiver. */
 export function feeBpsOf({ feeBps, feeReceiver }: Pick<SwapRequest, 'feeBps' | 'feeReceiver'>): number {
   return feeReceiver === undefined ? 0 : feeBps;
 }
@@ -82,7 +82,7 @@ function isAllowedRouter(chain: Chain, source: SwapSource, router: Address): boo
   return chain.swapRouters[source]?.includes(router) ?? false;
 }
 
-/** Not given, or exactly the expected amount (decimal or 0x-hex). */
+/** Whether a value is absent or equals the expected amount (decimal or 0x-hex). */
 function agrees(raw: unknown, expected: bigint): boolean {
   if (raw === undefined || raw === null || raw === '') return true;
   if (typeof raw === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(raw)) return BigInt(raw) === expected;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
 
-/** A value that may be anything or absent: `readings.ts` judges it on its own, so that its neighbours stay. */
+/**
+ * A value of any type, or absent. `readings.ts` validates it separately, so that a malformed value does not affect its row.
+ */
 export const raw = z.unknown().optional();

@@ -4,17 +4,17 @@ import { Decimal } from '../shared/decimal.ts';
 import { ADDRESS_PATTERN, type Address } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
 
-/** One value of an answer: usable, or why not. */
+/** One parsed value of an answer, or the reason why it is unusable. */
 export type ParsedValue<T> =
   | {
       readonly ok: true;
       readonly value: T;
-      /** When it was measured, ms, where the answer tells; else it counts as of the time of asking. */
+      /** Measurement time, ms, if the answer has one; otherwise the time of the request counts. */
       readonly measuredMs?: number;
     }
   | { readonly ok: false; readonly reason: FailureReason };
 
-/** What a value of one kind can honestly be, in our unit. */
+/** Plausible range of one kind of value, in our unit. */
 export interface NumericRange {
   readonly min: Decimal;
   readonly minIncluded: boolean;
@@ -28,13 +28,13 @@ const range = (min: string, minIncluded: boolean, max: string): NumericRange => 
   max: new Decimal(max),
 });
 
-/** Percent a year. −100 would be a total loss; above 1000 it is a mistaken unit or a broken share price, not a yield. */
+/** Percent a year. −100 would be a total loss; above 1000 the unit is wrong or the share price broken. */
 export const APY_PCT = range('-100', false, '1000');
-/** Percent a year that somebody pays on top: never negative. */
+/** Percent a year of an incentive: never negative. */
 export const APR_PCT = range('0', true, '1000');
 /** Percent a year of a borrow rate: the rate model cannot go below zero. */
 export const BORROW_APY_PCT = range('0', true, '1000');
-/** USD per whole token. No token of the catalog comes near a billion; zero is how a feed says "unknown". */
+/** USD per whole token. No token of the catalog comes near a billion; some feeds return zero for "unknown". */
 export const PRICE_USD = range('0', false, '999999999');
 /** USD in a pool or a trade; zero is an empty pool. */
 export const USD_AMOUNT = range('0', false, '1000000000000');
@@ -71,15 +71,15 @@ export function readAmount(raw: unknown): ParsedValue<bigint> {
   return value <= UINT256_MAX ? { ok: true, value } : failed('implausible');
 }
 
-/** From the year 2015 (before any of this existed) to 2100. */
+/** From 2015 (before the protocols existed) to 2100. */
 const EARLIEST_MS = 1_420_070_400_000;
 const LATEST_MS = 4_102_444_800_000;
-/** As milliseconds this is March 1973, as seconds the year 5138: no time in between is meant. */
+/** As milliseconds this is March 1973, as seconds the year 5138: valid times of either unit are on different sides. */
 const SECONDS_BELOW = 100_000_000_000;
 
 export type TimeUnit = 'sec' | 'ms' | 'any';
 
-/** Read when something was observed, ms: at most now. What claims to be from the future is `implausible`. */
+/** Read the time of an observation, ms: at most now. A time in the future is `implausible`. */
 export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): ParsedValue<number> {
   const time = readTimeMs(raw, unit);
   if (!time.ok) return time;
@@ -88,8 +88,8 @@ export function readObservedMs(raw: unknown, unit: TimeUnit, nowMs: number): Par
 }
 
 /**
- * Read a time as ms, also one that lies ahead, as starts, ends and maturities do. `any`: an ISO date, seconds or
- * milliseconds, told apart by form and size.
+ * Read a time as ms, also a future one such as a start, an end or a maturity. `any`: an ISO date, seconds or milliseconds,
+ * distinguished by form and size.
  */
 export function readTimeMs(raw: unknown, unit: TimeUnit): ParsedValue<number> {
   if (raw === undefined || raw === null || raw === '') return failed('missing');

@@ -12,13 +12,13 @@ export interface Series {
   readonly points: readonly SeriesPoint[];
   /** Rows whose time or value could not be used. */
   readonly dropped: number;
-  /** The row with the latest readable time, whether or not its value is usable: the provider's current word, and when it was. */
+  /** The row with the latest readable time, even if its value is unusable: the provider's current value and its time. */
   readonly latest: ParsedValue<Decimal>;
 }
 
 /**
- * Read the rows of a history. A row that cannot be used is dropped and counted; of two rows for the same time the later in
- * the answer counts, because providers append corrections. Rows of the future are dropped, and the history goes on without.
+ * Read the rows of a history. Unusable rows and rows with a future time are dropped and counted. Of two rows for the same time
+ * the later in the answer counts, because providers append corrections.
  */
 export function readSeries(
   rows: readonly { readonly at: unknown; readonly value: unknown }[],
@@ -49,13 +49,13 @@ function latestOf(row: readonly [number, ParsedValue<Decimal>] | undefined): Par
   return row?.[1].ok ? { ...row[1], measuredMs: row[0] } : row?.[1];
 }
 
-/** Without the run of zeros at the start: padding from before the thing existed, not measurements. */
+/** Drop the zeros at the start: padding from before the first measurement. */
 export function withoutLeadingZeros(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
   const first = points.findIndex(({ value }) => !value.isZero());
   return first === -1 ? [] : points.slice(first);
 }
 
-/** Pack points whose values are percent per year. */
+/** Convert points whose values are percent per year. */
 export function historyOf(points: readonly SeriesPoint[]): RateHistory {
   return points.map(({ atMs, value }) => ({ atMs, ratePct: value }));
 }

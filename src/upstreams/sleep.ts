@@ -1,6 +1,9 @@
 import { setTimeout as timer } from 'node:timers/promises';
 
-/** Wait for `ms`. @throws the signal's reason when it is aborted. */
+/**
+ * Wait for `ms`.
+ * @throws the signal's reason when it is aborted
+ */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 export const systemSleep: Sleep = async (ms, signal) => {

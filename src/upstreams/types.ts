@@ -13,16 +13,16 @@ import type { Decimal } from '../shared/decimal.ts';
 import type { Address, Hex, MarketId } from '../shared/ids.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
 
-/*
- * The ports that warmers and transactions see. One folder per provider implements them. A whole-provider failure throws
- * `UpstreamError`; a part that is missing or unusable stands in `failures` and never among the values.
+/**
+ * The ports that warmers and transactions use. One folder per provider implements them. A failure of the whole provider throws
+ * `UpstreamError`; a missing or unusable part is in `failures` and never among the values.
  */
 
-/** What came for many keys at once, and why not for the others. Every asked key stands in exactly one of the two. */
+/** Values for many keys, and failure reasons for the others. Every requested key is in exactly one of the two. */
 export interface Batch<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
-  /** When values were measured, ms, where their answers tell. */
+  /** Measurement times of values, ms, where the answer has them. */
   readonly measuredMs?: ReadonlyMap<string, number>;
 }
 
@@ -48,7 +48,7 @@ export interface StableIndexPort {
 /** Borrow and collateral incentives by market id. */
 export interface IncentivesPort {
   live(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<MarketIncentives>>;
-  /** The campaigns that have ended, as far as they are listed: what is left out is not known to be none. */
+  /** The listed campaigns that have ended. The list may be incomplete. */
   ended(
     chain: Chain,
     marketIds: readonly MarketId[],
@@ -58,13 +58,13 @@ export interface IncentivesPort {
   history(campaignIds: readonly string[], options?: CallOptions): Promise<Batch<RateHistory>>;
 }
 
-/** USD prices by token address; only tokens with an id at the provider are asked, the others fail as `not_configured`. */
+/** USD prices by token address. Only tokens with an id at the provider are requested; the others fail as `not_configured`. */
 export interface PricePort {
   readonly name: 'coingecko' | 'defillama';
   usdPrices(tokens: readonly Token[], options?: CallOptions): Promise<Batch<UsdPrice>>;
 }
 
-/** The lending protocol's public indexer: secondary source. */
+/** The lending protocol's public indexer: a secondary source. */
 export interface LendingIndexerPort {
   sharedLiquidity(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<SharedLiquidity>>;
   borrowHistory(chain: Chain, marketIds: readonly MarketId[], options?: CallOptions): Promise<Batch<BorrowHistory>>;
@@ -78,7 +78,7 @@ export interface RouteRequest {
   readonly amountIn: bigint;
 }
 
-/** What a sale would give, without calldata. `null` = the provider knows no route. */
+/** Expected result of a sale, without calldata. `null` = the provider has no route. */
 export interface RoutePort {
   route(
     request: RouteRequest,
@@ -87,7 +87,7 @@ export interface RoutePort {
 }
 
 export interface SwapRequest extends RouteRequest {
-  /** Who calls the router. */
+  /** Caller of the router. */
   readonly sender: Address;
   readonly recipient: Address;
   /** Ratio, e.g. 0.005. */
@@ -102,11 +102,11 @@ export interface SwapQuote {
   readonly amountIn: bigint;
   /** Expected output after the fee, base units of `tokenOut`. */
   readonly amountOut: bigint;
-  /** Referral fee inside the quote, basis points of the input, a share that the venue keeps of it included. */
+  /** Referral fee inside the quote, basis points of the input, including the venue's share of it. */
   readonly feeBps: number;
   readonly router: Address;
   readonly calldata: Hex;
-  /** Native value that the call must carry; 0 for ERC-20 input. */
+  /** Native value to send with the call; 0 for ERC-20 input. */
   readonly value: bigint;
   readonly expiresAtMs: number;
 }
@@ -144,7 +144,7 @@ export interface DexPool {
   readonly name: string;
   readonly dex: string;
   readonly reserveUsd: Decimal;
-  /** Which side of the pool the asked token is. */
+  /** Side of the pool that the requested token is on. */
   readonly side: 'base' | 'quote';
 }
 
@@ -159,7 +159,7 @@ export interface Candle {
 }
 
 export interface OhlcvPort {
-  /** The deepest pool holding the token; `null` = no pool is indexed. */
+  /** The deepest pool with the token; `null` = no pool is indexed. */
   deepestPool(chain: Chain, token: Address, options?: CallOptions): Promise<DexPool | null>;
   /** Oldest first; malformed rows are dropped and counted. */
   candles(

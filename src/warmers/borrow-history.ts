@@ -16,12 +16,12 @@ export interface BorrowHistoryDeps {
   readonly readBorrowHistory: ReadBorrowHistory;
 }
 
-/** Public name of our own samples: they come from the chain. */
+/** Public name of our own samples, which are readings of the chain. */
 const SAMPLES_SOURCE = 'chain';
 
 /**
- * Create the warmer of borrow-rate histories: our own daily means, and the indexer for the days that we did not see. Either
- * alone is enough; days once known are never lost, whoever goes silent.
+ * Create the warmer of borrow-rate histories: our own daily means, and the indexer for days without samples. Either source
+ * alone is enough. Known days are never lost when a source fails.
  */
 export function createBorrowHistoryWarmer(
   deps: BorrowHistoryDeps,
@@ -60,7 +60,7 @@ export function createBorrowHistoryWarmer(
         doubt: (_fresh, lastGood, key) => doubtDays(theirs.values.get(key), own.get(key), lastGood),
         combine: (fresh, lastGood) => ({ points: continueSeries(fresh.points, lastGood?.points ?? fresh.points) }),
       });
-      // Published with what there is; asking the silent one again is still worth it.
+      // The own samples are published; the run still counts as failed, so that the indexer is retried.
       if (backfill.status === 'rejected') throw backfill.reason;
       if (samples.status === 'rejected') throw samples.reason;
       return report;
@@ -78,8 +78,8 @@ function historyOf<K extends string>(
 }
 
 /**
- * A history that tells another rate for days that are known, or without any known day one far from our own newest sample,
- * waits to be confirmed. The newest day of either is still running and may change.
+ * A history awaits confirmation when it differs on known days, or, without known days, when it is far from our own newest
+ * sample. The newest day of either is incomplete and may change.
  */
 function doubtDays(
   theirs: BorrowHistory | undefined,

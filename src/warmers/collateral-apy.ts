@@ -23,12 +23,12 @@ export interface CollateralApyDeps {
   readonly readApys: ReadApys;
 }
 
-/** Pick the tokens of a chain that use a source. Tokens with source `none` are asked nowhere. */
+/** Pick the tokens of a chain that use a source. Tokens with source `none` are in no request. */
 export function tokensWithSource(chain: Chain, source: CollateralApySource): readonly Token[] {
   return chain.tokens.filter((token) => token.apySource === source);
 }
 
-/** Create the warmer of the APYs that one provider tells for one chain. */
+/** Create the warmer of one provider's APYs on one chain. */
 export function createProviderApyWarmer(
   deps: CollateralApyDeps,
   chain: Chain,
@@ -94,14 +94,14 @@ function apyWarmer(
   };
 }
 
-/** A principal token past its maturity earns nothing any more: no source lists it, and that is no failure. */
+/** A principal token past its maturity earns nothing. No source lists it, and that is not a failure. */
 function hasMatured(token: Token, nowMs: number): boolean {
   return token.maturity !== undefined && token.maturity * 1_000 <= nowMs;
 }
 
 /**
- * A rate that is far from the last good one, or without one from our own newest sample, or from its own history, waits to be
- * confirmed. What a chain tells never does.
+ * A rate awaits confirmation when it is far from the last good one, or without one from our own newest sample or its own
+ * history. On-chain rates need no confirmation.
  */
 export function doubtRate(
   fresh: CollateralApy,
@@ -113,7 +113,7 @@ export function doubtRate(
   return isSuspectRate(fresh.apyPct, known, newestOf(fresh.history)) ? fresh.apyPct : undefined;
 }
 
-/** The rate is the fresh one; its history continues the known one, and days that neither has are our own samples. */
+/** Take the fresh rate and merge its history into the known one. Our own samples fill the days that neither has. */
 export function keepHistory(
   fresh: CollateralApy,
   lastGood: CollateralApy | undefined,
@@ -123,7 +123,7 @@ export function keepHistory(
   return history === undefined ? fresh : { ...fresh, history };
 }
 
-/** What we saw ourselves of each token, a sample a UTC day: sources without a history get one in time. */
+/** Our own observations of each token, one sample per UTC day, as the history of sources that have none. */
 export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
   const { snapshot, clock, logger } = deps;
   const say = bestEffort(logger, { chainId });
@@ -136,7 +136,7 @@ export function createOwnApys(deps: CollateralApyDeps, chainId: ChainId) {
       );
       const points = new Map<string, { readonly atMs: number; readonly ratePct: CollateralApy['apyPct'] }[]>();
       for (const { token, dayMs, apyPct } of days) {
-        // What a process with a wrong clock kept would push the days of now out of the history.
+        // A sample from the future, written by a process with a wrong clock, would push current days out of the history.
         if (isFromFuture(dayMs, clock.now())) continue;
         const known = points.get(token) ?? [];
         points.set(token, known);

@@ -16,8 +16,8 @@ export interface DeploymentDeps {
 }
 
 /**
- * Create the warmer of what the deployed contract says of itself and of each market, and the tokens of themselves: one
- * reading at one block, published as one version and compared with the catalog.
+ * Create the warmer of the deployment: values of the deployed contract, its support of each market, and the tokens' own
+ * values. They are read at one block, published as one version and compared with the catalog.
  */
 export function createDeploymentWarmer(
   deps: DeploymentDeps,
@@ -66,7 +66,7 @@ export function createDeploymentWarmer(
   };
 }
 
-/** Log each disagreement when it is found, and once that it is no more. */
+/** Log each disagreement once when it is found, and once when it is resolved. */
 function createTeller(logger: Logger, chainId: ChainId): (found: readonly Disagreement[]) => void {
   let before: ReadonlyMap<string, Disagreement> = new Map();
   return (found) => {

@@ -19,21 +19,21 @@ import { type UsdPriceOf, usdPriceOf } from './usd-price.ts';
 export interface ExitLiquidityDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
-  /** How a token's worth in USD is known; default: measured price, else by the oracle. */
+  /** Source of a token's USD price; default: measured price, otherwise by the oracle. */
   readonly usdPriceOf?: UsdPriceOf;
-  /** Tokens asked side by side; the provider's own budget holds besides. */
+  /** Tokens measured in parallel, within the provider's own budget. */
   readonly concurrency?: number;
 }
 
 const SOURCE = 'AggregatorOne';
-/** Named when the collateral's own price is what is missing. */
+/** Source of the failure when the collateral has no price. */
 const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
-/** A sale that brings this much more than it costs was measured against a wrong price. */
+/** A sale with a larger gain was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
-/** Nor does a market lose so many points more from one sweep to the next without somebody looking again. */
+/** A loss that grows by more points than this from one sweep to the next needs confirmation. */
 const MAX_FALL_POINTS = 50;
-/** In a `due` run, a sweep younger than this part of the cadence stays. */
+/** In a `due` run, sweeps younger than this part of the cadence are not repeated. */
 const FRESH_SHARE = 0.5;
 
 type Swept =
@@ -42,14 +42,14 @@ type Swept =
       readonly reason: FailureReason;
       readonly source?: string;
       readonly error?: unknown;
-      /** A loss that no sale can have. */
+      /** An implausible loss. */
       readonly impossiblePct?: Decimal;
     };
 
 /**
- * Create the warmer of exit liquidity: each collateral is sold for the chain's stable, on paper, at every size. One size
- * that cannot be asked keeps the whole token at last-good. A provider that refuses ends the sweep; what is done stays, and
- * the next run asks only for the rest.
+ * Create the warmer of exit liquidity: each collateral is quoted for sale into the chain's stablecoin at every size. If one
+ * size fails, the token stays at last-good. A refusal by the provider ends the sweep; finished tokens are published, and the
+ * next run requests the rest only.
  */
 export function createExitLiquidityWarmer(
   deps: ExitLiquidityDeps,
@@ -98,7 +98,10 @@ export function createExitLiquidityWarmer(
   const suspectOf = (token: Token): Suspect | undefined =>
     snapshot.facts(chainId).groups.exitLiquidity.failures.get(token.address)?.suspect;
 
-  /** A sale that suddenly loses far more than the last good one waits for three readings that agree, at the smallest size of which that is so. */
+  /**
+   * A sale that suddenly loses far more than the last good one awaits three readings that agree. The smallest such size is
+   * compared.
+   */
   const doubtSweep = (token: Token, sweep: ExitSweep): Suspect | undefined => {
     const known = snapshot.facts(chainId).groups.exitLiquidity.items.get(token.address)?.value;
     const fallen = EXIT_SIZES_USD.flatMap((size) => {
@@ -142,7 +145,7 @@ export function createExitLiquidityWarmer(
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
-      // Also after an abort: what was measured until then is true.
+      // Also after an abort, because finished measurements are valid.
       if (items.size + failures.size > 0) {
         await snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures });
       }
@@ -154,7 +157,7 @@ export function createExitLiquidityWarmer(
   };
 }
 
-/** The collaterals that can be sold for the stable: each once, without the stable itself and those known to have no venue. */
+/** The collaterals that are quoted: each once, without the stablecoin itself and tokens without a known venue. */
 export function sellable(chain: Chain): readonly Token[] {
   const tokens = new Map(chain.markets.map(({ collateral }) => [collateral.address, collateral]));
   return [...tokens.values()].filter((token) => token.address !== chain.stable.address && !token.noSwapRoute);

@@ -2,7 +2,10 @@ import type { Warmer } from './types.ts';
 
 const EVERY_SEC = 86_400;
 
-/** Remove samples that are older than what is kept, or from the future, once a day. In the runner, so that one process of many does it. */
+/**
+ * Create the daily job that removes expired samples and samples from the future. It runs in the runner, so that only one
+ * process executes it.
+ */
 export function createHousekeepingWarmer(prune: () => Promise<number>): Warmer {
   return {
     name: 'housekeeping',

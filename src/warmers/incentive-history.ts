@@ -30,9 +30,9 @@ export interface IncentiveHistoryDeps {
 }
 
 /**
- * Create the warmer of what the markets' campaigns have paid. Each campaign is recorded by itself, on its side, with the steps
- * that the provider's records hold, also of those that have ended; where it has none of a running one our own observations
- * stand in from the first on. What is recorded is kept in the database as long as other histories.
+ * Create the warmer of the markets' incentive history. Each campaign is recorded on its side with the steps of the provider's
+ * records, ended campaigns included. A running campaign without records gets our own observations. Records are kept in the
+ * database as long as other histories.
  */
 export function createIncentiveHistoryWarmer(
   deps: IncentiveHistoryDeps,
@@ -91,7 +91,7 @@ export function createIncentiveHistoryWarmer(
   };
 }
 
-/** What is known of a market's campaigns, and of which the provider is asked. */
+/** Known campaigns of a market, and those to request from the provider. */
 interface Plan {
   readonly marketId: MarketId;
   readonly listed: readonly ListedCampaign[];
@@ -115,7 +115,7 @@ function planOf(
     (campaign) => campaign.endsAtMs > nowMs - KEPT_DAYS * DAY_MS && !isRunning.has(campaignKey(campaign)),
   );
   const united = uniteCampaigns(before?.value.campaigns ?? [], stored);
-  // Whether one still runs is only known where the running ones were listed.
+  // Only a market whose running campaigns were listed shows which known ones have ended.
   const known = live
     ? united.map((record) => endUnlisted(record, isRunning.has(campaignKey(record)), live.asOfMs))
     : united;
@@ -128,7 +128,7 @@ function planOf(
   return [{ marketId, listed, known, asked: listed.map(({ id }) => id), nowMs }];
 }
 
-/** Why a market stays as it is: a campaign of which steps are known could not be asked. One that is new begins all the same. */
+/** Why a market is not updated: a campaign with known steps could not be read. A new campaign is recorded all the same. */
 function failureOf({ listed, known }: Plan, failures: ReadonlyMap<string, FailureReason>): FailureReason | undefined {
   const recorded = new Set(known.filter(({ steps }) => steps.length > 0).map(campaignKey));
   const failed = listed.find((campaign) => failures.has(campaign.id) && recorded.has(campaignKey(campaign)));
@@ -154,8 +154,8 @@ function recordOf(
 }
 
 /**
- * Records that contradict what was known of the same step, that begin far from what the campaign is listed with, or that without
- * either hold an absurd rate, wait to be confirmed: one such rate of the first such campaign is told.
+ * Records await confirmation when they contradict a known step, begin far from the listed rate of the campaign, or, without
+ * either, contain an absurd rate. Returns the rate of the first such campaign.
  */
 function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): Decimal | undefined {
   const known = new Map(plan?.known.map((record) => [campaignKey(record), record.steps] as const));
@@ -171,12 +171,12 @@ function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): 
       return again !== undefined && isSuspectRate(again, ratePct, undefined);
     });
     const now = listed.get(campaignKey(record));
-    // An ended campaign is listed with what it pays now, which is nothing.
+    // The listed rate of an ended campaign is zero and no reference.
     const isRunning = plan !== undefined && record.endsAtMs > plan.nowMs;
     const isFarFromListed =
       before.length === 0 && isRunning && now !== undefined && isSuspectRate(newest, now, undefined);
     if (isContradicted || isFarFromListed) return newest;
-    // Nothing is known to hold it against.
+    // There is no reference for the records.
     const most = before.length === 0 && (now === undefined || !isRunning) ? highest(points) : undefined;
     if (most?.gt(UNKNOWN_APR_MAX)) return most;
   }

@@ -15,7 +15,7 @@ export interface IncentivesDeps {
 
 export const INCENTIVES_SOURCE = 'incentives';
 
-/** No campaign on any market is believed once every campaign known has ended by its own dates. */
+/** An answer without any campaign is accepted only once every known campaign has passed its own end. */
 const EMPTINESS: EmptinessRule<MarketIncentives> = {
   isEmpty: ({ borrow, collateral }) => borrow.length === 0 && collateral.length === 0,
   stillHolds: ({ borrow, collateral }, nowMs) => [...borrow, ...collateral].some(({ endsAtMs }) => endsAtMs > nowMs),
@@ -52,8 +52,8 @@ export function createIncentivesWarmer(
 }
 
 /**
- * A campaign whose APR is far from what it was, or a new one that pays far more than its reward token ever did on the
- * market, waits to be confirmed: what the market would then pay on both sides is told.
+ * A campaign awaits confirmation when its APR is far from the previous one, or when a new one pays far more than its reward
+ * token ever did on the market. Returns the sum of the market's new APRs on both sides.
  */
 export function doubtCampaigns(fresh: MarketIncentives, before: MarketIncentives | undefined): Decimal | undefined {
   const known = before ? CAMPAIGN_SIDES.flatMap((side) => before[side]) : [];
@@ -67,13 +67,12 @@ export function doubtCampaigns(fresh: MarketIncentives, before: MarketIncentives
   return isSuspect ? running.reduce((sum, { aprPct }) => sum.plus(aprPct), ZERO) : undefined;
 }
 
-/** A campaign of a reward token that is not known on the market is believed up to here, percent. */
+/** APR up to which a campaign with a new reward token on the market needs no confirmation, percent. */
 export const UNKNOWN_APR_MAX = 50;
 
 /**
- * A campaign that should still run by its own dates and that a list leaves out was cancelled, or was lost between two pages:
- * the list does not say which. Its market fails as missing, so that last-good stays with its age, until lists have left it out
- * for a whole cadence, or it ends.
+ * A campaign that should still run but is not listed was cancelled, or was lost between two pages. The list does not show
+ * which. Its market fails as missing and stays at last-good, until the campaign has been missing for a whole cadence, or ends.
  */
 function doubtMissing(
   answer: Batch<MarketIncentives>,

@@ -55,8 +55,8 @@ export interface WarmersDeps {
 }
 
 /**
- * Create every warmer that the catalog has work for. A source that no token of a chain uses gets none there, nor does
- * shared liquidity on a chain without a public allocator.
+ * Create a warmer for every source that the catalog uses on each chain. Shared liquidity needs a public allocator on the
+ * chain.
  * @throws Error for a chain of the catalog without a reader
  */
 export function createWarmers(deps: WarmersDeps): readonly Warmer[] {

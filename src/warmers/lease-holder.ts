@@ -5,17 +5,17 @@ import type { Lease, LeasePort } from '../snapshot/lease.ts';
 
 export interface Hold {
   readonly ours: boolean;
-  /** When somebody else's time is over unless it is renewed, ms from now; `null` = that cannot be told. */
+  /** Time until another process's lease ends unless it is renewed, ms; `null` = not known. */
   readonly freeInMs: number | null;
 }
 
-/** Holds the lease of one job between its runs as well, so that a job stays with one process until that ends. */
+/** Holds the lease of one job between its runs, so that a job stays with one process until that process ends. */
 export interface LeaseHolder {
-  /** Tell whether the lease is ours now, taking it when it is free. */
+  /** Return whether the lease is held, and try to take it if it is free. */
   hold(): Promise<Hold>;
-  /** Whether it is ours, as far as this process knows. */
+  /** Whether this process holds the lease, by its last answer. */
   isOurs(): boolean;
-  /** Give it back. */
+  /** Release the lease. */
   release(): Promise<void>;
 }
 
@@ -25,15 +25,15 @@ export interface LeaseHolderDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** Called when the lease is no longer ours: a running job has to end. */
+  /** Called when the lease is lost: a running job has to end. */
   readonly onLost: () => void;
 }
 
 const OURS: Hold = { ours: true, freeInMs: null };
-/** Not ours, and not told whose. */
+/** Held by another process, or not known by which. */
 export const NOT_OURS: Hold = { ours: false, freeInMs: null };
 
-/** Renewed this often within its time, a lease survives one lost renewal. */
+/** Renewals per lease time. With three, a lease survives one lost renewal. */
 const RENEWALS_PER_TTL = 3;
 
 /** Create the holder of one job's lease. */
@@ -62,7 +62,7 @@ export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }:
     const kept = await current.renew().catch(() => null);
     if (held !== current) return;
     if (kept === true) validUntilMs = askedMs + lease.ttlMs;
-    // Not told whether it is kept: it is ours until its time is over, and not a moment longer.
+    // The renewal failed: the lease stays held until its time is over.
     if (kept === false || (kept === null && clock.now() >= validUntilMs)) lose();
     else renewLater();
   };
@@ -97,7 +97,7 @@ export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }:
       const current = held;
       held = null;
       await current?.release();
-      // What is being asked for is given back as soon as it is granted: whoever closes the leases next must not be faster.
+      // A lease that is being acquired is released as soon as it is granted, before the store is closed.
       await acquiring;
     },
   };

@@ -23,8 +23,9 @@ export interface LendingStateDeps {
 }
 
 /**
- * Create the warmer of market state and oracle values: one reading of the chain at one block feeds both groups, published
- * as one version so that nothing is composed from two blocks, and our own rate history. A block older than the newest one known is not believed.
+ * Create the warmer of market state and oracle values. One reading at one block feeds both groups, published as one version so
+ * that no composition mixes two blocks, and our own rate history. A reading of an older block than the newest known one is
+ * dropped.
  */
 export function createLendingStateWarmer(
   deps: LendingStateDeps,
@@ -92,7 +93,7 @@ export function createLendingStateWarmer(
   }
 }
 
-/** Sampled in some milliseconds. */
+/** A page of samples takes some milliseconds. */
 const MARKETS_PER_PAGE = 100;
 
 /** Make the history sample of one measured state, accrued to its block. */
@@ -102,7 +103,7 @@ export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): 
     marketId,
     atMs: Number(state.blockTimestamp) * 1_000,
     borrowApy: borrowApyPctFromRate(borrowRateNow(state)).shiftedBy(-2),
-    // A market that nobody supplies is not used at all: the protocol's own convention.
+    // Utilization of an unsupplied market is 0, as in the protocol.
     utilization: totalSupplyAssets === 0n ? ZERO : ratio(totalBorrowAssets, totalSupplyAssets),
     supplyAssets: totalSupplyAssets,
     borrowAssets: totalBorrowAssets,
@@ -111,15 +112,15 @@ export function sampleOf([marketId, state]: readonly [MarketId, LendingState]): 
 }
 
 /**
- * Time first: a node that lags is behind in time as well as in number, while a chain that was started anew has low numbers
- * and is not behind. Within one second the number decides.
+ * Block times are compared first: a lagging node is behind in both time and number, whereas a restarted chain has low numbers
+ * but current times. Within one second the number decides.
  */
 function isOlder(block: BlockRef, known: BlockRef | null): boolean {
   if (known === null || block.timestamp !== known.timestamp) return known !== null && block.timestamp < known.timestamp;
   return block.number < known.number;
 }
 
-/** The newest block known; one of the future says nothing about those of now. */
+/** The newest known block; blocks with a time in the future are skipped. */
 function newestBlock(facts: ChainFacts, nowMs: number): BlockRef | null {
   let newest: BlockRef | null = null;
   for (const { value } of facts.groups.lendingState.items.values()) {

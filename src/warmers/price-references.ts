@@ -6,15 +6,15 @@ import { agree, isOffPeg, type PriceReferences } from '../domain/plausibility/ju
 import { Decimal } from '../shared/decimal.ts';
 import type { Address } from '../shared/ids.ts';
 
-/** What prices were told of a token, by whoever answered. */
+/** All prices received for a token, from any provider. */
 export type Told = (address: string) => readonly UsdPrice[];
 
 const ONE = new Decimal(1);
 
 /**
- * What a price is compared with before it is published: the last good one, and what an oracle says of it in a loan token. That
- * one is worth its last good price; without one a stablecoin what is told near its peg, or the peg; another what two oracles
- * make of it, and without them what all who tell it agree on. A loan token itself is worth what two oracles make of it.
+ * References of a price before it is published: the last good one, and the value by an oracle in a loan token. The loan token
+ * is valued at its last good price. Without one, a pegged stablecoin is valued at a received price near its peg, or at the
+ * peg; another token at the value that two oracles agree on, or else at the price that all providers agree on.
  */
 export function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Told): PriceReferences {
   const { price, oracle } = facts.groups;
@@ -29,7 +29,7 @@ export function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told
     const [first] = prices;
     return crossed(address) ?? (first && prices.every(({ usd }) => agree(first.usd, usd)) ? first.usd : undefined);
   };
-  /** One collateral has an oracle in dollars and one in the token: wstETH in USDC and in WETH tell WETH. */
+  /** WETH follows from two oracles of one collateral: wstETH in USDC and wstETH in WETH. */
   const crossed = (address: Address): Decimal | undefined => {
     for (const inToken of chain.markets) {
       if (inToken.loan.address !== address) continue;

@@ -14,10 +14,10 @@ export interface PricesDeps {
 }
 
 /**
- * Create the warmer of token prices: the first provider for all, the second for what the first failed on. Each price
- * carries the source it came from; a token that neither has an id for is not configured, and nobody is asked about it. A price
- * that is off its peg, or far from what was known, is asked of the second as well; what they agree on is published. So is one
- * that its provider saw long ago: a price is as old as that, whenever it is asked.
+ * Create the warmer of token prices: the first provider for all tokens, the second for those that failed. Each price carries
+ * its source. A token without an id at both is not configured, and no request is made for it. A price that is off its peg, far
+ * from the last good one, or old, is also requested from the second provider: the value that both agree on is published, or
+ * the newer one of two. The age of a price is that of its observation, not of the request.
  */
 export function createPricesWarmer(
   deps: PricesDeps,
@@ -50,17 +50,17 @@ export function createPricesWarmer(
 type References = (token: Token, told: Told) => PriceReferences;
 
 interface AskedPrices extends Batch<UsdPrice> {
-  /** The provider as a whole failed: its reasons say nothing about a single token. */
+  /** Failure of the whole provider; per-token reasons then have no meaning. */
   readonly error?: unknown;
 }
 
-/** A price that its provider saw longer ago is asked of the second as well, and the newer one counts. */
+/** A price with an older observation is also requested from the second provider, and the newer one counts. */
 const OLD_MS = 10 * 60_000;
 
-/** Where a price has come from and whether it may be published. */
+/** The chosen price with its source, and whether it may be published. */
 interface Choice {
   readonly price: UsdPrice;
-  /** When it was seen, ms; as far as it is told. */
+  /** Time of its observation, ms; absent when not known. */
   readonly seenMs: number | undefined;
   readonly source: PricePort;
   readonly isSuspect: boolean;
@@ -76,7 +76,7 @@ async function askInTurn(
   const primary = await ask(first, tokens, signal);
   const isDoubtful = (token: Token, { usd }: UsdPrice): boolean => {
     const known = references(token, () => []);
-    // Before there is a good one a price is worth a second question: an oracle is valued with prices of the same answer.
+    // Without a last good price, a second source is worth a request: oracles are valued with prices of the same answer.
     return known.lastGood === undefined || isSuspectPrice(usd, known);
   };
   const isOld = ({ address }: Token): boolean => nowMs - (primary.measuredMs?.get(address) ?? nowMs) > OLD_MS;
@@ -106,7 +106,7 @@ async function askInTurn(
     if (best && other && agree(best.price.usd, other.price.usd)) return { ...best, isSuspect: false };
     if (!best) return null;
     const isUnknown = (known.lastGood ?? known.oracle) === undefined && !known.pegged;
-    // Two sources that contradict each other, and nothing to tell which of them is right.
+    // Two sources contradict each other, and there is no reference to decide.
     if (isUnknown && other) return { ...best, isSuspect: true };
     return candidates.find(({ isSuspect }) => !isSuspect) ?? best;
   };
@@ -135,7 +135,7 @@ async function ask(port: PricePort, tokens: readonly Token[], signal: AbortSigna
   }
 }
 
-/** Not configured at either provider is no failure of theirs; else the reason of the first that should have known. */
+/** A token without an id at both providers is `not_configured`; otherwise the reason of the first provider that has an id. */
 function whyUnpriced(address: string, ...asked: readonly AskedPrices[]): FailureReason {
   const reasonOfOne = ({ failures }: AskedPrices): FailureReason => failures.get(address) ?? 'missing';
   const answered = asked.filter(({ error }) => error === undefined).map(reasonOfOne);

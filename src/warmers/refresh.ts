@@ -18,27 +18,27 @@ import type { RunReport } from './types.ts';
 
 export type Snapshot = Pick<SnapshotReader, 'facts'> & SnapshotWriter;
 
-/** What a source answered: each asked key in one of the two; one in neither counts as missing. */
+/** Answer of a source. Each requested key is in one of the two maps; a key in neither counts as missing. */
 export interface RefreshAnswer<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
-  /** When the values were measured, when that is not the time of asking (a block's time), ms. */
+  /** Measurement time of the values, ms, if it is not the time of the request (e.g. a block's time). */
   readonly asOfMs?: number;
-  /** When single values were measured, as their source tells, ms; absent for a key: as the others. */
+  /** Measurement times of single values, ms, by the source; absent for a key: `asOfMs`. */
   readonly measuredMs?: ReadonlyMap<string, number>;
-  /** The source of single values, where it is not the one asked first. */
+  /** Source of single values, if it is not the primary source. */
   readonly sourceOf?: (key: string) => string;
-  /** Values that are not published before they are confirmed: what was told of each, in one number. */
+  /** Values that are not published before they are confirmed, each as one number. */
   readonly doubted?: ReadonlyMap<string, Decimal>;
 }
 
 /**
- * When to distrust an answer in which every value is empty: a provider that lost its data looks exactly so. It is believed
- * once nothing of last-good should still hold.
+ * When to reject an answer in which every value is empty, because a provider that lost its data looks the same. It is accepted
+ * once no last-good value should still hold.
  */
 export interface EmptinessRule<T> {
   isEmpty(value: T): boolean;
-  /** Whether a last-good value says that there should still be something. */
+  /** Whether there should still be a value by the last-good one. */
   stillHolds(lastGood: T, nowMs: number): boolean;
 }
 
@@ -51,22 +51,22 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly ask: () => Promise<RefreshAnswer<FactGroups[G]>>;
   readonly signal: AbortSignal;
   readonly emptiness?: EmptinessRule<FactGroups[G]>;
-  /** Say what was told, in one number, of a value that is not published before it is confirmed. */
+  /** Return the received value as one number if it must not be published before it is confirmed. */
   readonly doubt?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => Decimal | undefined;
   /** Combine a fresh value with the last-good one; absent: the fresh one replaces it. */
   readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => FactGroups[G];
 }
 
-/** What asking came to: the publication to make, and either its count or what the source threw. */
+/** Result of a measurement: the publication, and either its report or the error of the source. */
 export interface Measured<G extends FactGroup> {
   readonly publication: Publication<FactGroups[G]>;
   readonly outcome: { readonly report: RunReport } | { readonly error: unknown };
 }
 
 /**
- * Ask a source for some items of a group and publish what came: values, and a failure for every asked key without one.
- * When the source as a whole fails, that is published for every key and the error thrown on. A run that was aborted
- * publishes nothing: being stopped is nobody's failure.
+ * Read some items of a group from a source and publish the result: values, and a failure for every key without one. When the
+ * whole source fails, a failure is published for every key and the error is rethrown. An aborted run publishes nothing,
+ * because an abort is not a failure of the source.
  */
 export async function refreshGroup<G extends FactGroup>(
   deps: { readonly snapshot: Snapshot; readonly clock: Clock },
@@ -77,16 +77,22 @@ export async function refreshGroup<G extends FactGroup>(
   return reportOrThrow(outcome);
 }
 
-/** Give the count of what was measured. @throws what the source threw */
+/**
+ * Return the report of a measurement.
+ * @throws the error of the source
+ */
 export function reportOrThrow(outcome: Measured<FactGroup>['outcome']): RunReport {
   if ('error' in outcome) throw outcome.error;
   return outcome.report;
 }
 
-/** Judged in some milliseconds. */
+/** A page of items is checked in some milliseconds. */
 const ITEMS_PER_PAGE = 200;
 
-/** The asking half of `refreshGroup`, for whoever publishes several groups at once. @throws the signal's reason */
+/**
+ * The reading half of `refreshGroup`, for warmers that publish several groups at once.
+ * @throws the signal's reason
+ */
 export async function measureGroup<G extends FactGroup>(
   deps: { readonly snapshot: Pick<SnapshotReader, 'facts'>; readonly clock: Clock },
   plan: RefreshPlan<G>,
@@ -141,7 +147,7 @@ export async function measureGroup<G extends FactGroup>(
 /** Count a run's outcome. */
 export function reportOf(items: number, failures: readonly Pick<Failure, 'reason' | 'suspect'>[]): RunReport {
   const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
-  // One that was told often enough and is still not published waits for the usual round.
+  // A value that has been confirmed often enough and is still not published is read at the usual cadence again.
   const suspects = failures.filter(({ suspect }) => suspect && suspect.readings < CONFIRMING_READINGS).length;
   return { items, failures: failures.length, retryable, ...(suspects > 0 ? { suspects } : {}) };
 }
@@ -159,7 +165,7 @@ export function sumReports(reports: readonly RunReport[]): RunReport {
   );
 }
 
-/** Read the reason word of an adapter's error. Anything else is our own fault in reading the answer. */
+/** Return the reason of an adapter's error. Any other error is a fault of ours in reading the answer. */
 export function reasonOf(error: unknown): FailureReason {
   const reason = typeof error === 'object' && error !== null && 'reason' in error ? error.reason : undefined;
   return FAILURE_REASONS.find((known) => known === reason) ?? 'malformed';

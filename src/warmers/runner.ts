@@ -9,7 +9,7 @@ import type { RunMode, Warmer } from './types.ts';
 
 export interface RunEvent {
   readonly name: string;
-  /** Whether nothing failed that asking again could cure. */
+  /** Whether no failure is left that a retry could resolve. */
   readonly ok: boolean;
   readonly items: number;
   readonly failures: number;
@@ -22,23 +22,23 @@ export interface WarmerRunnerDeps {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly lease: LeasePort;
-  /** Uniform in [0, 1): spreads the runs of many warmers and processes. */
+  /** Uniform in [0, 1): spreads the runs of warmers and processes. */
   readonly random: () => number;
   readonly onRun?: (event: RunEvent) => void;
 }
 
 export interface WarmerRunner {
-  /** Run everything once, phase by phase, then each at its cadence. Resolves when the first round is over. */
+  /** Run every warmer once, phase by phase, then each at its cadence. Resolves after the first round. */
   start(): Promise<void>;
   /**
-   * Run a warmer now, everything included, or join its running run; `lending-state` means it on every chain.
-   * @throws NotFoundError for a name that no warmer has
+   * Run a warmer completely now, or join its current run. `lending-state` without a chain runs it on every chain.
+   * @throws NotFoundError for an unknown name
    * @throws AppError not_ready when another process holds its lease
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
-  /** Which jobs this process runs now, and which it stands by for; with a clock that is off it runs none. */
+  /** Jobs that this process runs, and those that it is on standby for. With a wrong clock it runs none. */
   jobs(): { readonly held: readonly string[]; readonly standby: readonly string[]; readonly clockOff?: true };
-  /** Abort what runs, wait for it to end, and give the leases back. */
+  /** Abort running jobs, wait for their end, and release the leases. */
   stop(): Promise<void>;
 }
 
@@ -51,14 +51,14 @@ interface Entry {
   failedInRow: number;
 }
 
-/** A taken lease is asked for again after this part of its time: one that is given back is soon taken. */
+/** On standby the lease is requested again after this part of its time, so that a released one is taken over soon. */
 const STANDBY_SHARE = 0.1;
-/** A dead holder's lease is asked for when its time is over, and this later: timers may be early. */
+/** Delay after the end of a dead holder's lease: timers may fire early. */
 const AFTER_END_MS = 5;
 
 /**
- * Create the runner: one run of a warmer at a time in all processes together, jittered cadences, backoff after failure
- * that honours what a provider asked for, and start-up in the right order.
+ * Create the runner: one run of a warmer at a time across all processes, jittered cadences, backoff after failures that
+ * honours `Retry-After`, and start-up in phases.
  */
 export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   const { clock, timers, logger, lease, random } = deps;
@@ -93,7 +93,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     return event;
   };
 
-  /** Changes of state only, once each. */
+  /** Log changes of state only, once each. */
   const tell = (entry: Entry, outcome: RunOutcome, ok: boolean): void => {
     const { name } = entry.warmer;
     if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
@@ -120,7 +120,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     }, ms);
   };
 
-  /** One scheduled turn: run when the lease is ours, else stand by and ask again. */
+  /** One scheduled turn: run while holding the lease, otherwise stand by and try again. */
   const turn = async (entry: Entry): Promise<void> => {
     const { ours, freeInMs } = await entry.holder.hold();
     if (stopping) return;

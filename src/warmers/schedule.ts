@@ -5,20 +5,21 @@ export type RunOutcome =
   | { readonly report: RunReport; readonly error?: undefined }
   | { readonly report?: undefined; readonly error: unknown };
 
-/** Part of a cadence by which a run may come early, never late: a budget as long as its cadence must hold. */
+/** Part of a cadence by which a run may come early, never late, so that a freshness budget of one cadence holds. */
 const JITTER = 0.1;
 const BACKOFF_BASE_MS = 5_000;
-/** A provider that is down is asked at least this often, however slow its cadence. */
+/** Maximum backoff for a provider that is down, even when its cadence is longer. */
 const BACKOFF_MAX_MS = 15 * 60_000;
-/** What a provider may ask us to wait at most, when the cadence is shorter. */
+/** Maximum `Retry-After` that is honoured, unless the cadence is longer. */
 const RETRY_AFTER_MAX_MS = 60 * 60_000;
-/** A value that waits to be confirmed by three readings is asked for this often, so that it is told within a minute. */
+/** Interval between readings of an unconfirmed value: three readings confirm it within a minute. */
 const SUSPECT_MS = 15_000;
 
 /**
- * Decide when a warmer runs next, in ms. After a success: its cadence, up to a tenth earlier. After the nth failure in a
- * row: 5 s doubled each time and half of that jittered away, no later than the cadence, no sooner than the provider asked for.
- * A value that waits to be confirmed is asked for again within 15 s. A run that failed in part backs off up to its whole cadence, one that got nothing up to 15 minutes.
+ * Compute the delay until a warmer's next run, in ms. After a success: its cadence, up to a tenth earlier. After the nth
+ * failure in a row: 5 s doubled each time, with half of it jittered, at most the cadence and at least the `Retry-After`. An
+ * unconfirmed value is read again within 15 s. A run that failed in part backs off up to its whole cadence, a run without any
+ * result up to 15 minutes.
  */
 export function delayAfter(everySec: number, failedInRow: number, outcome: RunOutcome, random: () => number): number {
   const cadenceMs = everySec * 1_000;

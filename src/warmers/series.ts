@@ -2,12 +2,12 @@ import type { Logger } from '../shared/logger.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
 
 const DAY_MS = 86_400_000;
-/** A year and the longest trailing window, with some days to spare. */
+/** A year and the longest trailing window, with some days of margin. */
 export const KEPT_DAYS = 400;
 
 /**
- * Continue a daily history: a UTC day that the preferred one has is its alone, and a day that it lacks is filled from the
- * other, so that an answer with holes, or without history, takes nothing away. At most 400 days back from the newest.
+ * Merge two daily histories: a UTC day of the preferred one counts alone, and missing days are filled from the other, so that
+ * an answer with holes or without history loses nothing. At most 400 days back from the newest.
  */
 export function continueSeries(preferred: RateHistory, other: RateHistory): RateHistory;
 export function continueSeries(preferred?: RateHistory, other?: RateHistory): RateHistory | undefined;
@@ -26,8 +26,8 @@ function dayOf(atMs: number): number {
 }
 
 /**
- * Do what a refresh can do without: what fails is told once in the log, and once when it works again, and `otherwise` is
- * given instead.
+ * Run an optional step of a refresh: a failure is logged once, and its recovery once, and `otherwise` is returned in its
+ * place.
  */
 export function bestEffort(logger: Logger, about: Readonly<Record<string, unknown>>) {
   const failing = new Set<string>();

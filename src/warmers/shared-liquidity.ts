@@ -12,13 +12,18 @@ export interface SharedLiquidityDeps {
 
 export const INDEXER_SOURCE = 'indexer';
 
-/** Nothing for any market, where there was something: the indexer withdrew the field, and no vault withdrew its funds. */
+/**
+ * An empty answer for every market after a non-empty one means that the indexer dropped the field, not that the vaults
+ * withdrew their funds.
+ */
 const EMPTINESS: EmptinessRule<SharedLiquidity> = {
   isEmpty: ({ sources }) => sources.length === 0,
   stillHolds: ({ sources }) => sources.length > 0,
 };
 
-/** Create the warmer of what the public allocator could bring to each market. Only for chains that have an allocator. */
+/**
+ * Create the warmer of the liquidity that the public allocator could move into each market. Only for chains with an allocator.
+ */
 export function createSharedLiquidityWarmer(
   deps: SharedLiquidityDeps,
   chain: Chain,
@@ -44,12 +49,12 @@ export function createSharedLiquidityWarmer(
   };
 }
 
-/** The indexer may have seen a supply that our latest reading of the chain has not. */
+/** Tolerance for supply that the indexer has seen and our latest reading has not, percent. */
 const GROWTH_PCT = 110n;
-/** More whole loan tokens than any market holds: where the market to withdraw from is not one of ours. */
+/** Maximum in whole loan tokens when the source market is not in the catalog: more than any market holds. */
 const MAX_TOKENS = 100_000_000_000n;
 
-/** Nobody can bring more than the market that it comes from holds: the chain knows that better than an indexer. */
+/** Limit the indexer's amount to the supply of the source market, which the chain reading has more reliably. */
 function believed(
   { values, failures }: Batch<SharedLiquidity>,
   chain: Chain,

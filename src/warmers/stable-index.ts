@@ -10,8 +10,8 @@ import type { Warmer } from './types.ts';
 const SOURCE = 'stableindex';
 
 /**
- * Create the warmer of the stablecoin index: one fetch of all pools becomes the list of every chain, and the APY of the
- * tokens that use it. A pool that is no longer listed fails as missing and keeps its last-good.
+ * Create the warmer of the stablecoin index. One request of all pools feeds the list of every chain and the APY of the tokens
+ * that use it. A pool that is no longer listed fails as missing and stays at last-good.
  */
 export function createStableIndexWarmer(
   deps: CollateralApyDeps,
@@ -71,18 +71,18 @@ export function createStableIndexWarmer(
   }
 }
 
-/** As of the tokens that use the index. */
+/** Confirmation rule of the tokens that use the index. */
 function doubtPool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined) {
   const known = lastGood && { apyPct: lastGood.avg7dPct };
   return doubtRate({ apyPct: fresh.avg7dPct, history: fresh.history }, known);
 }
 
-/** The 7-day average is the fresh one; the history continues the known one. */
+/** Take the fresh 7-day average and merge the fresh history into the known one. */
 function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefined): StableIndexPool {
   return { ...fresh, history: continueSeries(fresh.history, lastGood?.history ?? fresh.history) };
 }
 
-/** Match tokens to pools: the 7-day average is the APY; a pool that failed fails its token with the same reason. */
+/** Match tokens to pools: the 7-day average is the APY. A token fails with the reason of its pool. */
 export function apysOf(
   tokens: ReturnType<typeof tokensWithSource>,
   { values, failures }: Batch<StableIndexPool>,

@@ -18,8 +18,8 @@ export interface TvlDeps {
 }
 
 /**
- * Create the warmer of a chain's TVL: the positions of every wallet, valued with the facts at hand. While a market that
- * holds positions cannot be valued the last computed value stays, with its age.
+ * Create the warmer of a chain's TVL: the positions of every wallet, valued with the current facts. While a market with
+ * positions has no value, the last computed TVL stays, with its age.
  */
 export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): Warmer {
   const { snapshot, logger } = deps;
@@ -53,7 +53,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
       }),
   };
 
-  /** Which oracles in the sums are far from what they can be compared with, once per change. */
+  /** Log the divergent oracles among the sums, once per change. */
   function tellDiverging({ oracleDivergences = [] }: Pick<ChainTvl, 'oracleDivergences'>): void {
     const now = oracleDivergences.map(({ marketId }) => marketId).join();
     if (now === diverging) return;
@@ -67,7 +67,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
     else logger.warn({ chainId, oracles }, 'oracles in the tvl are far from their references');
   }
 
-  /** What is in none of the numbers, once per change. */
+  /** Log the positions that are in none of the sums, once per change. */
   function tellLeftOut(counts: { readonly outsideCatalog: number; readonly unreadableWallets: number }): void {
     const { outsideCatalog, unreadableWallets } = counts;
     const now = `${outsideCatalog}/${unreadableWallets}`;

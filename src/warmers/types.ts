@@ -3,26 +3,28 @@ import type { TvlPosition } from '../domain/tvl/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 
-/** `all`: ask for everything. `due`: what was measured recently and did not fail may be left out, where asking is dear. */
+/**
+ * `all`: read every item. `due`: items that were measured recently without failure may be skipped where reading is expensive.
+ */
 export type RunMode = 'all' | 'due';
 
-/** What one run did. A run that got nothing at all throws instead, after it has published why. */
+/** Result of one run. A run without any value throws instead, after it has published the failures. */
 export interface RunReport {
   readonly items: number;
   readonly failures: number;
-  /** Failures that asking again may cure; a source that is not configured is not among them. */
+  /** Failures that a retry may resolve; a source that is not configured does not count. */
   readonly retryable: number;
-  /** Those of them that are values which wait to be confirmed: they are asked for again within a minute. */
+  /** Failures among them that are unconfirmed values: they are read again within a minute. */
   readonly suspects?: number;
 }
 
-/** One warm value: what it refreshes, how often, and how. */
+/** A job that refreshes one group of facts. */
 export interface Warmer {
   /** `<value>` or `<value>:<chainId>`; also the name of its lease. */
   readonly name: string;
   readonly groups: readonly FactGroup[];
   readonly everySec: number;
-  /** Place in the start-up run: a later phase needs what the earlier ones publish. */
+  /** Start-up phase: a later phase needs the values of the earlier ones. */
   readonly phase: 0 | 1 | 2;
   run(signal: AbortSignal, mode: RunMode): Promise<RunReport>;
 }
@@ -62,7 +64,7 @@ export const DEFAULT_CADENCES: Cadences = {
   deployment: 5 * MINUTE,
 };
 
-/** What a refresh of a market's state measured, for our own history. Rates are fractions, amounts loan base units. */
+/** One sample of a market's state for our own history. Rates are fractions, amounts loan base units. */
 export interface BorrowRateSample {
   readonly marketId: MarketId;
   readonly atMs: number;
@@ -73,7 +75,7 @@ export interface BorrowRateSample {
   readonly liquidityAssets: bigint;
 }
 
-/** Mean borrow APY of one UTC day that we sampled ourselves, as a fraction. */
+/** Mean of our own borrow APY samples of one UTC day, as a fraction. */
 export interface DailyBorrowRate {
   readonly marketId: MarketId;
   /** Start of the day. */
@@ -86,7 +88,7 @@ export interface PositionsReading {
   readonly positions: readonly TvlPosition[];
   /** Time of the block, ms. */
   readonly asOfMs: number;
-  /** Wallets and proxies that revert when they are read, now and the next time. */
+  /** Wallets and proxies that revert when they are read. The next reading fails the same way. */
   readonly unreadable: number;
 }
 
@@ -94,14 +96,14 @@ export type RecordSamples = (chainId: ChainId, samples: readonly BorrowRateSampl
 export type ReadPositions = (chainId: ChainId, signal: AbortSignal) => Promise<PositionsReading>;
 export type ReadBorrowHistory = (chainId: ChainId) => Promise<readonly DailyBorrowRate[]>;
 
-/** APY of a collateral token as we saw it, percent. */
+/** One of our own observations of a collateral's APY, percent. */
 export interface ApyObservation {
   readonly token: Address;
   readonly atMs: number;
   readonly apyPct: Decimal;
 }
 
-/** The latest APY that we saw of a token on a UTC day, percent. */
+/** Our latest observation of a token's APY on a UTC day, percent. */
 export interface DailyApyRate {
   readonly token: Address;
   /** Start of the day. */

@@ -4,13 +4,13 @@ import { isPlausiblePrice } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
 import { Decimal } from '../shared/decimal.ts';
 
-/** Find what one whole token is worth in USD; `null` when that is not known well enough to measure against. */
+/** Return the USD value of one whole token; `null` when it is not known well enough to measure against. */
 export type UsdPriceOf = (chain: Chain, facts: ChainFacts, token: Token, nowMs: number) => Decimal | null;
 
-/** A price older than this is no measure of today's loss. */
+/** An older price cannot measure today's loss. */
 const MAX_AGE_MS = 60 * 60_000;
 
-/** The measured price when it is recent and believed, else the oracle's value in a loan token that has such a price. */
+/** The measured price when it is recent and plausible, otherwise the oracle's value in a loan token with such a price. */
 export const usdPriceOf: UsdPriceOf = (chain, facts, token, nowMs) => {
   const measured = measuredPrice(chain, facts, token, nowMs);
   if (measured !== null) return measured;

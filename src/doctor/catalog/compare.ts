@@ -21,7 +21,7 @@ const NEXT_STEP: Readonly<Record<DisagreementKind, string>> = {
   contract: 'These contracts do not belong together: correct their addresses in the catalog (src/catalog/data).',
 };
 
-/** Compare what the catalog says of a chain with what the chain says. Lines of what is in order are summed up by kind. */
+/** Compare the catalog of a chain with the chain. Passing lines are summed up by kind. */
 export function compareCatalog(chain: Chain, reading: CatalogReading): readonly Line[] {
   const on = `chain ${chain.chainId}`;
   const { disagreements } = agreementOf(chain, factsOf(chain, reading));
@@ -53,7 +53,7 @@ export function compareCatalog(chain: Chain, reading: CatalogReading): readonly 
   ];
 }
 
-/** One line for all that is in order, and one for each that is not. */
+/** One line for all passing ones, and one for each other. */
 export function summed(
   subject: string,
   check: string,
@@ -67,7 +67,7 @@ export function summed(
   return [...(good > 0 ? [line] : []), ...wrong];
 }
 
-/** The readings as the facts that the comparison takes. */
+/** Convert the readings to the facts that the comparison needs. */
 function factsOf({ chainId }: Chain, { deployment }: CatalogReading): ChainFacts {
   const empty = emptyChainFacts(chainId);
   const asOfMs = Number(deployment.block.timestamp) * 1_000;
@@ -94,7 +94,7 @@ function lineOf(chain: Chain, { kind, effect, key, name, catalog, chain: told }:
   return effect === 'warning' ? make.warning(kind, found, NEXT_STEP[kind]) : make.failure(kind, found, NEXT_STEP[kind]);
 }
 
-/** What could not be asked disagrees with nothing, and is told for itself. */
+/** Values that could not be read are no disagreement and have lines of their own. */
 function unread(
   subject: string,
   check: string,
@@ -114,7 +114,7 @@ function unread(
       ];
 }
 
-/** A node may tell anything: only parameters that hash to the id are those of the market. */
+/** A node's answer is not trusted: parameters belong to a market only if they hash to its id. */
 function hashOf(on: string, market: Chain['markets'][number], { deployment }: CatalogReading): Line | undefined {
   const params = deployment.marketSupport.values.get(market.id)?.params;
   if (!params || computeMarketId(params) === market.id) return undefined;

@@ -7,12 +7,12 @@ import { type CatalogReading, labelOf } from './read.ts';
 
 const AREA = 'catalog';
 const WAD = 10n ** 18n;
-/** The most that the published source allows, WAD. */
+/** Maximum fees in the published source, WAD. */
 const [MOST_YIELD_FEE, MOST_DEPOSIT_FEE] = [WAD / 10n, WAD / 100n];
-/** Ten points: four times the largest one that is known. */
+/** Ten points: four times the largest known buffer. */
 const MOST_BUFFER = WAD / 10n;
 
-/** Judge what the deployed contract says of itself: pause, buffer, fees, treasury, markets, allow-lists. */
+/** Judge the values of the deployed contract: pause, buffer, fees, treasury, markets, allow-lists. */
 export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly Line[] {
   const on = `chain ${chain.chainId}`;
   const make = linesOf(AREA, `${on} contract flashLeverage`);

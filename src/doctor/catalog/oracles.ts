@@ -11,11 +11,11 @@ import { labelOf } from './read.ts';
 export interface OracleContext {
   readonly nowMs: number;
   readonly feedBudgetSec: number;
-  /** USD per whole token, as a price provider told. */
+  /** USD per whole token by a price provider. */
   readonly usdOf: (token: Address) => Decimal | undefined;
 }
 
-/** Judge the state of markets and the answers of their oracles, against the prices of providers where there are some. */
+/** Judge the state of markets and the answers of their oracles, by the prices of providers where known. */
 export function judgeOracles(
   chain: Chain,
   reading: LendingReading | undefined,

@@ -11,9 +11,9 @@ import type { Call, CallResult, ReadOptions } from '../../chain/types.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 
-/** What a chain says of the addresses of the catalog; `undefined` = it did not say. */
+/** Readings at the addresses of the catalog; `undefined` = no answer. */
 export interface CatalogReading {
-  /** What the warmers read as well. */
+  /** The reading that the deployment warmer makes as well. */
   readonly deployment: DeploymentReading;
   readonly lending: LendingReading | undefined;
   readonly hasCode: ReadonlyMap<Address, boolean | undefined>;
@@ -21,7 +21,7 @@ export interface CatalogReading {
   readonly maxLtv: ReadonlyMap<MarketId, bigint | undefined>;
 }
 
-/** Addresses of a chain's catalog that no comparison of the warmers covers, by what they are. */
+/** Addresses of a chain's catalog that the warmers do not compare, by kind. */
 export function otherAddresses({ contracts, markets }: Chain): readonly {
   readonly what: string;
   readonly address: Address;
@@ -41,12 +41,15 @@ export function erc20sOf(chain: Chain): readonly Token[] {
   return chain.tokens.filter(({ isNative }) => !isNative);
 }
 
-/** How people call a market: its pair, its liquidation LTV and the beginning of its id, which tells two such apart. */
+/** Display name of a market: its pair, its liquidation LTV and the beginning of its id, which distinguishes equal ones. */
 export function labelOf({ collateral, loan, lltv, id }: Market): string {
   return `${collateral.symbol}/${loan.symbol} ${Number(lltv / 10n ** 14n) / 100} (${id.slice(0, 8)})`;
 }
 
-/** Read everything of one chain. @throws ChainReadError when nothing can be read */
+/**
+ * Read everything of one chain.
+ * @throws ChainReadError when nothing can be read
+ */
 export async function readCatalog(
   nodes: ChainNodes,
   chain: Chain,

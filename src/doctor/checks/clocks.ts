@@ -2,10 +2,10 @@ import { MAX_AHEAD_MS } from '../../shared/observed.ts';
 import type { ClockSample } from '../core/clock-samples.ts';
 import { type Line, linesOf } from '../core/types.ts';
 
-/** A clock that is set by NTP is nearer than this by far. */
+/** A clock that is synchronised by NTP is much nearer than this. */
 const WORTH_A_LOOK_MS = 5_000;
 
-/** Judge our clock by what everybody else said of the time. Where most agree against us, it is ours that is wrong. */
+/** Judge our clock by the times of all sources. Where most of them differ from ours, our clock is wrong. */
 export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
   if (samples.length === 0) {
     return [
@@ -26,7 +26,7 @@ export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
   return lines;
 }
 
-/** Beyond what an observation may be ahead, what is measured on one side is from the future on the other. */
+/** Beyond the tolerance for observations, values measured by one side are from the future for the other. */
 function judgeOne(make: ReturnType<typeof linesOf>, { aheadMs, withinMs }: ClockSample, against: string): Line {
   const isOurs = against !== 'our clock';
   const isAhead = isOurs ? aheadMs > 0 : aheadMs < 0;

@@ -1,11 +1,8 @@
-/** How many letters may differ, by the length of the name: in a short name every one counts. */
+/** One typo is allowed per this many letters, because in a short name every letter counts. */
 const LETTERS_PER_TYPO = 5;
 const MAX_TYPOS = 3;
 
-/**
- * Find the known name that a name is most likely meant to be; `undefined` where none is near. Case does not count, nor which
- * mark joins the words.
- */
+/** Find the known name nearest to a name; `undefined` where none is near. Case and separators are ignored. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const plain = plainOf(name);
   const limit = Math.min(MAX_TYPOS, Math.floor(plain.length / LETTERS_PER_TYPO));
@@ -20,7 +17,7 @@ function plainOf(name: string): string {
   return name.toUpperCase().replace(/[-_.]/g, '_');
 }
 
-/** Count the letters to insert, leave out, change, or swap with their neighbour. */
+/** Count the letters to insert, delete, replace, or swap with their neighbour. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,10 +1,10 @@
 import type { NodeCapabilities } from '../../chain/rpc/capabilities.ts';
 import type { Line, LineMaker } from '../core/types.ts';
 
-/** Below this the multicalls of readings end for lack of gas. */
+/** Below this gas limit the multicalls of readings run out of gas. */
 const LEAST_CALL_GAS = 30_000_000n;
 
-/** Judge what a node can do by what the service does with it. */
+/** Judge a node by the capabilities that the service uses. */
 export function describeCapabilities(make: LineMaker, can: NodeCapabilities): readonly Line[] {
   return [simulations(make, can), batches(make, can), gas(make, can), naming(make, can), others(make, can)];
 }
@@ -60,7 +60,7 @@ function naming(make: LineMaker, { blockHash }: NodeCapabilities): Line {
       );
 }
 
-/** What nothing depends on: shown, and never wrong. */
+/** Capabilities that the service does not depend on: listed, never a failure. */
 function others(make: LineMaker, { blockTags, logRange }: NodeCapabilities): Line {
   const logs = logRange === null ? 'logs unknown' : `logs of ${logRange} blocks`;
   return make.ok('extras', `safe ${blockTags.safe}, finalized ${blockTags.finalized}, ${logs}`);

@@ -11,11 +11,11 @@ import { describeCapabilities } from './node-capabilities.ts';
 
 const AREA = 'nodes';
 const LIMIT_MS = 35_000;
-/** A node that takes longer for one small request is none to read from. */
+/** A node that takes longer for one small request is too slow to read from. */
 const MAX_REQUEST_MS = 5_000;
-/** Behind the best of its chain by more than so many blocks, and so many seconds: readings pass it over. */
+/** A node that is further behind the best of its chain, in blocks and in seconds, is skipped for readings. */
 const [BLOCKS_BEHIND, SEC_BEHIND] = [3n, 2];
-/** A chain whose newest block is older than this stands, or the node does not follow it. */
+/** With an older newest block, the chain has stopped, or the node does not follow it. */
 const OLD_BLOCK_SEC = 120;
 
 /** Check the nodes of one chain side by side, and against each other. */
@@ -41,7 +41,7 @@ interface Head {
 interface Seen {
   readonly subject: string;
   readonly tap: Tap;
-  /** Absent where the node gave no usable answer. */
+  /** Absent when the node gave no usable answer. */
   readonly head?: Head;
   readonly latencyMs: number;
   readonly isSyncing?: boolean;
@@ -59,7 +59,7 @@ async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: st
   const latencyMs = tap.exchanges[0]?.tookMs ?? 0;
   if (!head) return { subject, tap, latencyMs };
   const [can, isSyncing] = await Promise.all([probeNode(send), syncing(send)]);
-  // A block is made before it is told: only a node whose chain runs ahead of us says something of a clock.
+  // A block is received some time after it was made, so only a block time ahead of our clock is evidence about a clock.
   if (head.atSec * 1_000 > answeredMs) {
     clocks.add(
       clockSampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),

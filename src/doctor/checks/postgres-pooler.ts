@@ -2,14 +2,14 @@ import type pg from 'pg';
 import { type Line, linesOf } from '../core/types.ts';
 
 const make = linesOf('postgres', 'DATABASE_URL');
-/** A pooler gives two idle clients the same server connection at once, or soon. */
+/** A pooler assigns two idle clients the same server connection within a few rounds. */
 const ROUNDS = 4;
 
 type Client = Pick<pg.Client, 'query' | 'end'>;
 
 /**
- * Tell whether a pooler stands in front, and how it shares connections, by reading alone: a pooler makes up the process id
- * that a client is told at the start, and in transaction mode two clients that are open at once meet the same server process.
+ * Detect a pooler and its mode by reading alone: a pooler invents the process id that a client gets at connect, and in
+ * transaction mode two open clients share a server process.
  */
 export async function describePooler(
   client: pg.Client,

@@ -11,9 +11,9 @@ const AREA = 'postgres';
 const SUBJECT = 'DATABASE_URL';
 const LIMIT_MS = 20_000;
 const CONNECT_MS = 5_000;
-/** The oldest one whose publishers still mend it. */
+/** The oldest major version that is still maintained. */
 const OLDEST_MAJOR = 14;
-/** What the service sets on its own connections. */
+/** Statement timeout that the service sets on its own connections. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 const make = linesOf(AREA, SUBJECT);
 
@@ -51,7 +51,7 @@ export function checkPostgres({ env, clock, clocks }: DoctorDeps): Check {
 
 type Opened = { readonly client: pg.Client | undefined; readonly lines: readonly Line[] };
 
-/** Connect as the service does; through a pooler that refuses its parameters without them, so that the rest can be told. */
+/** Connect as the service does. If a pooler refuses the parameters, connect without them, so that the other checks can run. */
 async function connect(url: string): Promise<Opened> {
   const timeouts = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -83,7 +83,7 @@ async function open(url: string, parameters: pg.ClientConfig): Promise<pg.Client
     application_name: 'spiral-gateway doctor',
     ...parameters,
   });
-  // A connection that breaks between two statements is told by the next one.
+  // The error of a broken connection is reported by the next statement.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -216,7 +216,7 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
 }
 
 async function describeRights(client: pg.Client): Promise<readonly Line[]> {
-  /** Tables by the rights that lack on them. */
+  /** Tables by missing right. */
   const lacking = new Map<string, string[]>();
   for (const [table, rights] of Object.entries(TABLE_RIGHTS)) {
     const found = await rows<{ right: string }>(

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { CODEC_VERSION } from '../../snapshot/codec.ts';
 
-/** A key and a channel of each kind that the service uses. */
+/** A key and a channel of each kind in use. */
 const [FACTS, LEASE, LIMIT] = [`spiral:snapshot:${CODEC_VERSION}:0`, 'spiral:lease:doctor', 'spiral:limit:doctor'];
 const CHANNEL = `spiral:snapshot:${CODEC_VERSION}:changes`;
 
-/** Every command that the service sends, or runs in a script, with arguments that it could have. */
+/** Every command that the service sends, or runs in a script, with example arguments. */
 export const USED_COMMANDS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
   ['EVAL', 'return 1', '1', FACTS],
   ['EVALSHA', '0'.repeat(40), '1', LIMIT],
@@ -25,8 +25,8 @@ export const USED_COMMANDS: readonly (readonly [command: string, ...args: readon
 ];
 
 /**
- * Find the commands that the user may not run: each is queued in a transaction, where Redis checks command, key and channel,
- * and the transaction is discarded, so that nothing runs. `undefined` = transactions are refused themselves.
+ * Find the commands that the user may not run. Each is queued in a transaction, where Redis checks command, key and channel,
+ * and the transaction is discarded, so that nothing runs. `undefined` = transactions are refused.
  */
 export async function refusedCommands(redis: Redis): Promise<readonly string[] | undefined> {
   try {

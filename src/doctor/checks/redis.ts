@@ -9,11 +9,11 @@ const SUBJECT = 'REDIS_URL';
 const LIMIT_MS = 15_000;
 const CONNECT_MS = 4_000;
 const COMMAND_MS = 3_000;
-/** Facts, leases and counts take a few megabytes: fuller than this, others fill it. */
+/** Facts, leases and counts take a few megabytes: above this share, other data fills the memory. */
 const FULL_SHARE = 0.9;
 const make = linesOf(AREA, SUBJECT);
 
-/** Check Redis with commands that only read; those that write are queued, and the queue is thrown away. */
+/** Check Redis with commands that only read. Commands that write are queued, and the queue is discarded. */
 export function checkRedis({ env, clock, clocks }: DoctorDeps): Check {
   return {
     area: AREA,
@@ -110,7 +110,7 @@ function roleOf(info: Info): Line {
     : make.ok('writable', 'takes writes');
 }
 
-/** None is needed: an empty Redis is filled again by the processes. A broken one stops every write. */
+/** Persistence is not needed: the processes fill an empty Redis again. A broken one stops every write. */
 function persistenceOf(info: Info): Line {
   const failed = info.get('rdb_last_bgsave_status') === 'err' || info.get('aof_last_write_status') === 'err';
   if (failed) {
@@ -169,7 +169,7 @@ async function describeRights(redis: Redis): Promise<Line> {
       );
 }
 
-/** A cluster that is down, and a replica without its primary, answer PING and refuse every key. */
+/** A cluster that is down, and a replica without its primary, answer PING but refuse every key. */
 async function keysAreServed(redis: Redis): Promise<Line> {
   try {
     await redis.exists('spiral:probe');

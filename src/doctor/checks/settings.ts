@@ -7,12 +7,12 @@ type RawEnv = Readonly<Record<string, string | undefined>>;
 
 export interface CheckedSettings {
   readonly lines: readonly Line[];
-  /** What is usable; a setting that is wrong counts as not set, so that everything else can be checked all the same. */
+  /** The usable settings. A wrong setting counts as not set, so that the other checks can run. */
   readonly env: Env;
 }
 
 const KNOWN = Object.keys(envSchema.shape);
-/** First words of our names that other programs use as well: a name that only begins so says nothing. */
+/** First words that other programs use as well: a name with only this in common is not ours. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'NODE HOST PORT LOG ROLE APP FEE KEY MAX OTEL TRACE START STOP ANSWER READY METRICS CORS TRUSTED PERSISTED GRAPHIQL'.split(
     ' ',
@@ -21,11 +21,11 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
 const OUR_WORDS: ReadonlySet<string> = new Set(
   KNOWN.map((name) => name.split('_')[0] ?? name).filter((word) => !COMMON_WORDS.has(word)),
 );
-/** Variables of npm and of the shell are nobody's settings. */
+/** Variables of npm and of the shell. */
 const FOREIGN = /^(npm_|_|LC_|XDG_)/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
-/** Check the variables as the service would read them. */
+/** Parse the variables like the service. */
 export function checkSettings(raw: RawEnv): CheckedSettings {
   const { env: given, wrong } = inspectEnv(raw);
   const env = given ?? inspectEnv(without(raw, wrong)).env;
@@ -51,7 +51,7 @@ export function checkSettings(raw: RawEnv): CheckedSettings {
   };
 }
 
-/** Names that are meant for the service, as they look, and that it does not know. */
+/** Unknown names that look like settings of the service. */
 function unknownNames(raw: RawEnv): readonly Line[] {
   return Object.keys(raw)
     .filter((name) => !KNOWN.includes(name) && !FOREIGN.test(name) && (raw[name] ?? '') !== '')

@@ -1,14 +1,14 @@
-/** What one source said of the time, against our own clock. */
+/** Time of one source, compared with our own clock. */
 export interface ClockSample {
   /** E.g. `Postgres`, `RPC_URL_1 #1`. */
   readonly source: string;
-  /** How far our clock is ahead of theirs, ms; negative = behind. */
+  /** Lead of our clock, ms; negative = behind. */
   readonly aheadMs: number;
-  /** How far this may be off: half of the time that asking took, and how coarsely the source tells. */
+  /** Error bound: half of the request's duration, and the resolution of the source's time. */
   readonly withinMs: number;
 }
 
-/** Collects what sources say of the time while they are asked for other things. */
+/** Collects the times that sources return with other answers. */
 export interface ClockSamples {
   add(sample: ClockSample): void;
   all(): readonly ClockSample[];
@@ -20,7 +20,7 @@ export function createClockSamples(): ClockSamples {
   return { add: (sample) => samples.push(sample), all: () => samples };
 }
 
-/** Compare a time that was told between two readings of our clock. */
+/** Compare a source's time with two readings of our clock around it. */
 export function clockSampleOf(
   source: string,
   told: { readonly atMs: number; readonly resolutionMs: number },

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/logger.ts';
 
-/** A logger that writes nothing, and counts the rows that adapters say they left out. */
+/** A logger without output that counts the rows that adapters drop. */
 export function countingLogger(): { readonly logger: Logger; readonly dropped: () => number } {
   let dropped = 0;
   const count: Logger['warn'] = (fields) => {

@@ -5,15 +5,15 @@ import type { Timers } from '../../shared/timers.ts';
 import type { ClockSamples } from './clock-samples.ts';
 import type { Observations } from './observations.ts';
 
-/** What every check is given. */
+/** Dependencies of every check. */
 export interface DoctorDeps {
   readonly env: Env;
   readonly catalog: Catalog;
   readonly clock: Clock;
-  /** By which time limits run. */
+  /** Timers of time limits. */
   readonly timers: Timers;
   readonly fetch: typeof fetch;
-  /** Milliseconds since some moment, by which durations are measured. */
+  /** Milliseconds since any fixed moment; for durations. */
   readonly stopwatch: () => number;
   readonly clocks: ClockSamples;
   readonly observations: Observations;

@@ -4,7 +4,7 @@ import type { Decimal } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { LineMaker } from './types.ts';
 
-/** A number that one source told, to be held against what others say once all have answered. */
+/** A number of one source, compared with other sources at the end. */
 export type Observation =
   | { readonly kind: 'price'; readonly make: LineMaker; readonly token: Token; readonly usd: Decimal }
   | {
@@ -15,7 +15,7 @@ export type Observation =
       readonly amountOut: bigint;
     };
 
-/** Collects what checks learn that others are judged by. */
+/** Collects numbers that several checks are judged by. */
 export interface Observations {
   add(observation: Observation): void;
   addOracles(chainId: ChainId, reading: LendingReading): void;

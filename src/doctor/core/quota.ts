@@ -1,25 +1,25 @@
 import type { RecordedExchange } from './tap.ts';
 import type { Line, LineMaker } from './types.ts';
 
-/** What an answer's headers said of what may still be asked. */
+/** Remaining requests by an answer's headers. */
 export interface Quota {
   readonly remaining?: number;
   readonly limit?: number;
-  /** It refused with 429. */
+  /** The provider refused with 429. */
   readonly isSpent: boolean;
   readonly retryAfter?: string;
 }
 
 const PREFIXES = ['x-ratelimit-', 'ratelimit-', 'x-rate-limit-', 'x-ratelimit-requests-'];
-/** With less than this left, the next minutes end in refusals. */
+/** With a smaller share left, requests of the next minutes will be refused. */
 const LOW_SHARE = 0.1;
 
-/** Read the quota out of the headers of all answers: the least of what was told. */
+/** Read the quota from the headers of all answers: the smallest remaining number counts. */
 export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   const answers = exchanges.flatMap(({ answer }) => answer ?? []);
   const tell = (suffix: string, headers: Headers) => {
     const told = PREFIXES.map((prefix) => headers.get(`${prefix}${suffix}`)).find((value) => value !== null);
-    // Some write `100, 100;w=60`: the first number is the one.
+    // Some providers write `100, 100;w=60`: the first number counts.
     const [, digits] = /^\s*(\d{1,15})/.exec(told ?? '') ?? [];
     return digits === undefined ? [] : [Number(digits)];
   };
@@ -35,7 +35,7 @@ export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   };
 }
 
-/** Say what is left of a quota. */
+/** Describe the remaining quota. */
 export function describeQuota(make: LineMaker, quota: Quota, what: string): Line {
   const { remaining, limit, isSpent, retryAfter } = quota;
   if (isSpent) {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { type Redact, safeText } from './safe-text.ts';
 import { AREAS, type Line, STATUSES } from './types.ts';
 
-/** The form of `--json`. Fields keep their name and meaning; new ones may be added, and lines too. */
+/** The format of `--json`. Fields keep name and meaning; new fields and lines may be added. */
 export const reportSchema = z.strictObject({
-  /** Of this form. */
+  /** Version of the format. */
   version: z.literal(1),
   checkedAt: z.iso.datetime(),
   durationMs: z.int().nonnegative(),
@@ -30,7 +30,7 @@ export const reportSchema = z.strictObject({
 });
 export type Report = z.infer<typeof reportSchema>;
 
-/** Fold lines into the report: every text of it is safe to print, and holds no secret. */
+/** Make the report from lines. Every text in it is safe to print and contains no secret. */
 export function createReport(
   lines: readonly Line[],
   { startedMs, tookMs, redact }: { readonly startedMs: number; readonly tookMs: number; readonly redact: Redact },

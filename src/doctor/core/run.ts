@@ -2,7 +2,8 @@ import type { Timers } from '../../shared/timers.ts';
 import { type Check, type Line, linesOf } from './types.ts';
 
 /**
- * Run checks side by side, each within its own time. One that throws or is late becomes a line of its own; the others go on.
+ * Run checks concurrently, each with its own time limit. A check that throws or exceeds its limit becomes a line; the others
+ * go on.
  * @returns the lines in the order of the checks
  */
 export async function runChecks(checks: readonly Check[], timers: Timers): Promise<readonly Line[]> {

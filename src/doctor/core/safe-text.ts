@@ -1,11 +1,11 @@
-/** Longest text of one cell: whoever answers decides what it holds. */
+/** Maximum length of a cell, because its content may come from outside. */
 const LONGEST = 400;
-/** Control characters, marks that turn or join what is beside them, separators of lines, and halves of characters. */
+/** Control characters, direction and joining marks, line separators, and unpaired surrogates. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;
 
 /**
- * Make a text that anybody may have written fit for a terminal: nothing in it moves the cursor, colours, hides or reorders
- * what is beside it, and it is short.
+ * Make a text from outside safe for a terminal: it cannot move the cursor, colour, hide or reorder other text, and it is
+ * short.
  */
 export function safeText(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
@@ -15,14 +15,14 @@ export function safeText(text: string): string {
     .trim();
 }
 
-/** Take secrets out of a text, the longest first. */
+/** Removes secrets from a text, the longest first. */
 export type Redact = (text: string) => string;
 
 const SHOWN = '[secret]';
-/** Shorter ones would blacken ordinary words. */
+/** Shorter secrets would remove ordinary words. */
 const SHORTEST = 4;
 
-/** Create what takes secrets out of texts, in the forms in which URLs and errors repeat them. */
+/** Create the function that removes secrets from texts, in the encodings in which URLs and errors repeat them. */
 export function createRedact(secrets: readonly string[]): Redact {
   const forms = secrets
     .filter((secret) => secret.length >= SHORTEST)

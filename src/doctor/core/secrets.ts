@@ -2,12 +2,12 @@ import { isSecretSetting } from '../../config/explain.ts';
 
 type RawEnv = Readonly<Record<string, string | undefined>>;
 
-/** Parts of a path that are this long are a key, as nodes have it, rather than a word. */
+/** Path segments of at least this length are taken for keys, as in URLs of nodes. */
 const KEY_LENGTH = 12;
 
 /**
- * Everything in the settings that must not be shown or kept: keys and peppers as they are; of addresses the password, what
- * the query says, and parts of the path that look like keys. Hosts, ports and names of databases are no secrets.
+ * List the secrets in the settings: keys and peppers; of URLs the password, the values of the query, and path segments that
+ * look like keys. Hosts, ports and names of databases are not secret.
  */
 export function secretsIn(raw: RawEnv): readonly string[] {
   return Object.entries(raw).flatMap(([name, value]) => {
@@ -19,7 +19,7 @@ export function secretsIn(raw: RawEnv): readonly string[] {
 function secretsOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [text];
   const { protocol, username, password, pathname, searchParams } = new URL(text);
-  // A role of Postgres or Redis is no secret; what stands there in the address of a node may be its key.
+  // A user name of Postgres or Redis is not secret; in the URL of a node it may be the key.
   const user = protocol.startsWith('http') ? [username] : [];
   const segments = /^https?:$/.test(protocol) ? pathname.split('/').filter((part) => part.length >= KEY_LENGTH) : [];
   return [...user, password, ...searchParams.values(), ...segments].flatMap((part) => {

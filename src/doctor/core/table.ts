@@ -4,7 +4,7 @@ type Row = Report['lines'][number];
 
 const MARKS = { ok: 'ok', not_applicable: '-', warning: 'WARN', failure: 'FAIL' } as const;
 
-/** Write the report for people: a row for each subject, and below it what is not in order and what to do. */
+/** Render the report as a table: a row per subject, and below it what failed and the next step. */
 export function renderTable({ lines, counts, durationMs, status }: Report): string {
   const text: string[] = [];
   let area = '';
@@ -28,7 +28,7 @@ export function renderTable({ lines, counts, durationMs, status }: Report): stri
   return `${text.join('\n').trimStart()}\n`;
 }
 
-/** What is in order stands in one row. */
+/** Passing checks share one row. */
 function renderSubject(subject: string, rows: readonly Row[]): string[] {
   const [calm, loud] = [rows.filter(isCalm), rows.filter((row) => !isCalm(row))];
   const text: string[] = [];
@@ -44,7 +44,7 @@ function isCalm({ status }: Row): boolean {
   return status === 'ok' || status === 'not_applicable';
 }
 
-/** Rows of one subject of an area together, in the order of their first one. */
+/** Group the rows of one subject of an area, in the order of their first row. */
 function bySubject(lines: readonly Row[]): readonly (readonly Row[])[] {
   const groups = new Map<string, Row[]>();
   for (const line of lines) {

@@ -1,31 +1,31 @@
 import type { Clock } from '../../shared/clock.ts';
 
-/** One request and what came back, as it was seen on the wire. */
+/** One request and its answer as transferred. */
 export interface RecordedExchange {
   readonly method: string;
   readonly url: string;
   readonly requestBody: string | undefined;
   readonly sentMs: number;
-  /** Until the whole answer was there, or the attempt had failed. */
+  /** Until the whole answer had arrived, or the attempt had failed. */
   readonly tookMs: number;
-  /** Absent when there was no answer at all. */
+  /** Absent when there was no answer. */
   readonly answer?: {
     readonly status: number;
     readonly headers: Headers;
     /** When the head of the answer arrived. */
     readonly headMs: number;
-    /** Absent when the body was cut off, or is larger than anything that is believed. */
+    /** Absent when the body was cut off, or is larger than the maximum. */
     readonly body?: string;
   };
 }
 
 export interface Tap {
   readonly fetch: typeof fetch;
-  /** What went through, in the order of its end. */
+  /** Finished exchanges, in the order of their end. */
   readonly exchanges: readonly RecordedExchange[];
 }
 
-/** Above what adapters read of a body. */
+/** Larger than the bodies that adapters read. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Statuses whose answers have no body. */
 const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
@@ -33,11 +33,11 @@ const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 export interface TapDeps {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** Milliseconds since some moment, by which durations are measured. */
+  /** Milliseconds since any fixed moment; for durations. */
   readonly stopwatch: () => number;
 }
 
-/** Put an ear to a fetch: what goes through is kept, and handed on unchanged. */
+/** Wrap a fetch: exchanges are recorded and passed on unchanged. */
 export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
   const exchanges: RecordedExchange[] = [];
   const tapped: typeof fetch = async (input, init) => {
@@ -70,7 +70,10 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
 
 const OVERSIZED = 'The answer is larger than anything that is believed.';
 
-/** Who reads on is told of a length that it refuses; what is encoded here was decoded before. */
+/**
+ * Headers of the answer that is passed on. The content length of an oversized body stays, so that the reader refuses it; the
+ * encoding is removed, because the body is already decoded.
+ */
 function handedOn(headers: Headers, isOversized: boolean): Headers {
   const copy = new Headers(headers);
   copy.delete('content-encoding');
@@ -79,7 +82,10 @@ function handedOn(headers: Headers, isOversized: boolean): Headers {
   return copy;
 }
 
-/** The body, or `undefined` where it is too large. @throws what reading throws: a cut connection, an abort */
+/**
+ * The body, or `undefined` when it is too large.
+ * @throws errors of reading, such as a cut connection or an abort
+ */
 async function readBytes(response: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (Number(response.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
     await response.body?.cancel().catch(() => {});

@@ -1,30 +1,30 @@
-/** Parts of the outside, in the order in which they are shown. */
+/** Areas that are checked, in the order of the report. */
 export const AREAS = ['settings', 'postgres', 'redis', 'clocks', 'nodes', 'catalog', 'providers', 'doctor'] as const;
 export type Area = (typeof AREAS)[number];
 
 /**
- * `failure`: the service, or a part of it, does not work with this. `warning`: it works, and somebody should look.
- * `not_applicable`: there is nothing to check, such as a Redis that is not configured.
+ * `failure`: the service, or a part of it, does not work with this. `warning`: it works, but needs attention.
+ * `not_applicable`: nothing to check, such as a Redis that is not configured.
  */
 export const STATUSES = ['ok', 'warning', 'failure', 'not_applicable'] as const;
 export type Status = (typeof STATUSES)[number];
 
 interface LineBase {
   readonly area: Area;
-  /** What was looked at: a setting's name, `RPC_URL_1 #2`, a token or market of the catalog. */
+  /** Subject of the check: a setting's name, `RPC_URL_1 #2`, a token or market of the catalog. */
   readonly subject: string;
-  /** What was checked, one word that stays the same, e.g. `chain_id`. */
+  /** Name of the check, one stable word, e.g. `chain_id`. */
   readonly check: string;
-  /** What was found, one sentence. May quote what the outside said: shown only through `safeText`. */
+  /** Result, one sentence. It may quote text from outside and is only shown through `safeText`. */
   readonly found: string;
 }
 
-/** One result. What is not in order says what to do. */
+/** One result. A line that is not `ok` has the next step. */
 export type Line =
   | (LineBase & { readonly status: 'ok' | 'not_applicable'; readonly todo?: never })
   | (LineBase & { readonly status: 'warning' | 'failure'; readonly todo: string });
 
-/** Make the lines of one subject. */
+/** Makes the lines of one subject. */
 export interface LineMaker {
   ok(check: string, found: string): Line;
   none(check: string, found: string): Line;
@@ -42,11 +42,11 @@ export function linesOf(area: Area, subject: string): LineMaker {
   };
 }
 
-/** One independent piece of work. */
+/** One independent check. */
 export interface Check {
   readonly area: Area;
   readonly subject: string;
   readonly limitMs: number;
-  /** May throw: that becomes a line, and ends nothing else. `signal` aborts at the time limit. */
+  /** An error becomes a line and affects no other check. `signal` aborts at the time limit. */
   readonly run: (signal: AbortSignal) => Promise<readonly Line[]>;
 }

@@ -13,13 +13,13 @@ import { surfacesOf } from './surfaces.ts';
 import type { ProviderSurface, SurfaceContext } from './types.ts';
 
 const AREA = 'providers';
-/** For one thing that is asked, all tries included. */
+/** Limit of one surface, all retries included. */
 const SURFACE_MS = 22_000;
 const LIMIT_MS = 26_000;
-/** Nobody waits longer for one answer here. */
+/** Limit of one request. */
 const MAX_REQUEST_MS = 12_000;
 
-/** Name of the setting that holds a provider's address, and the name that a line has for it. */
+/** Setting of a provider's URL, and the provider's name in lines. */
 const SETTINGS: Readonly<Record<ProviderName, string>> = {
   pendle: 'PENDLE_URL',
   defillamaYields: 'DEFILLAMA_YIELDS_URL',
@@ -37,11 +37,11 @@ const SETTINGS: Readonly<Record<ProviderName, string>> = {
 export interface ProviderDeps extends DoctorDeps {
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
   readonly context: SurfaceContext;
-  /** Told of everything that a provider was asked and said. */
+  /** Called with every exchange with a provider. */
   readonly onAnswers?: (surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void;
 }
 
-/** Check every provider with its key: each thing that the service asks, through the service's own adapter. */
+/** Check every provider with its key: each kind of request that the service makes, through the service's own adapter. */
 export function checkProviders(deps: ProviderDeps): readonly Check[] {
   const surfaces = surfacesOf(deps.catalog);
   return PROVIDERS.map((provider) => ({
@@ -63,7 +63,7 @@ interface Result {
   readonly exchanges: readonly RecordedExchange[];
 }
 
-/** How lines and recordings call one thing that is asked. */
+/** Name of a surface in lines and recordings. */
 export function subjectOf({ provider, name, chainId }: ProviderSurface): string {
   return `${SETTINGS[provider]} ${name.replaceAll('_', ' ')}${chainId === undefined ? '' : ` on chain ${chainId}`}`;
 }
@@ -113,7 +113,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
   return { lines, exchanges: tap.exchanges };
 }
 
-/** Tokens by their symbol, markets by their pair; anything else as it is. */
+/** Tokens by their symbol, markets by their pair, other keys unchanged. */
 function namesOf({ chains }: Catalog): (key: string) => string {
   const names = new Map<string, string>(
     chains.flatMap(({ tokens, markets }) => [
@@ -137,7 +137,7 @@ function describeProvider(
   ];
 }
 
-/** Slower than half of what the service waits, the next slow minute is an outage. */
+/** Above half of the service's timeout, a slower minute is an outage. */
 function speedOf(make: LineMaker, exchanges: readonly RecordedExchange[], timeoutMs: number): Line {
   const answered = exchanges.filter(({ answer }) => answer?.body !== undefined);
   if (answered.length === 0) return make.none('speed', 'gave no whole answer');
@@ -152,7 +152,7 @@ function speedOf(make: LineMaker, exchanges: readonly RecordedExchange[], timeou
     : make.ok('speed', shown);
 }
 
-/** The header tells whole seconds, cut off. */
+/** The `Date` header has whole seconds, rounded down. */
 function noteClock(provider: ProviderName, exchanges: readonly RecordedExchange[], { clocks }: DoctorDeps): void {
   for (const { sentMs, answer } of exchanges) {
     const atMs = Date.parse(answer?.headers.get('date') ?? '');

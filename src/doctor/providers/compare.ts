@@ -5,18 +5,18 @@ import type { Address } from '../../shared/ids.ts';
 import type { Observation, Observations } from '../core/observations.ts';
 import type { Line, LineMaker } from '../core/types.ts';
 
-/** Fees, depth and the age of one of the two make less than this; another unit makes more. */
+/** Fees, depth and different ages explain a smaller difference; a larger one indicates another unit. */
 const APART_PCT = 20;
 const TODO_UNIT =
   'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.';
 
 export interface CompareContext {
   readonly observations: Observations;
-  /** Whether a token is held at one dollar. */
+  /** Whether a token is pegged to one dollar. */
   readonly isPegged: (token: Token) => boolean;
 }
 
-/** Judge prices and quotes by what others say of the same thing: one line for each of what was asked. */
+/** Judge prices and quotes by those of other sources: one line per surface. */
 export function compareProviders({ observations, isPegged }: CompareContext): readonly Line[] {
   const lines: Line[] = [];
   for (const [make, told] of byMaker(observations.all())) {
@@ -43,7 +43,7 @@ export function compareProviders({ observations, isPegged }: CompareContext): re
 type Price = Extract<Observation, { kind: 'price' }>;
 type Quote = Extract<Observation, { kind: 'quote' }>;
 
-/** Tokens that are held at a dollar decide by themselves; others are held against them at the same provider and elsewhere. */
+/** Pegged tokens are judged by their peg; other tokens by the same provider's pegged ones and by other providers. */
 function priceFault(
   { make, token, usd }: Price,
   isPegged: CompareContext['isPegged'],
@@ -57,7 +57,7 @@ function priceFault(
       other.token.address === token.address &&
       other.token.chainId === token.chainId,
   );
-  // Where two differ, the one that is wrong of its pegged tokens too is the one to be named.
+  // When two providers differ, the one with wrong pegged tokens too is at fault.
   const sound = others.filter((other) => !hasOffPeg(other.make, isPegged, all()));
   const far = sound.find((other) => percentApart(usd, other.usd) > APART_PCT);
   return far && `${token.symbol} at ${shown(usd)} USD, elsewhere ${shown(far.usd)} USD`;
@@ -69,7 +69,7 @@ function hasOffPeg(make: LineMaker, isPegged: CompareContext['isPegged'], all: r
   );
 }
 
-/** By the market's own oracle. */
+/** Compare with the market's own oracle. */
 function quoteFault({ market, amountIn, amountOut }: Quote, { oracles }: Observations): string | undefined {
   const price = oracles(market.chainId)?.oracle.values.get(market.oracle)?.price;
   if (price === undefined || price === 0n) return undefined;
@@ -98,7 +98,7 @@ function byMaker(all: readonly Observation[]): ReadonlyMap<LineMaker, readonly O
   return groups;
 }
 
-/** The best known price of each token: of a provider that is right about tokens held at a dollar. */
+/** The best known price of each token, from a provider with correct pegged tokens. */
 export function usdPrices({ observations, isPegged }: CompareContext): (token: Address) => Decimal | undefined {
   const prices = new Map<Address, Decimal>();
   for (const observation of observations.all()) {

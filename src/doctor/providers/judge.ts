@@ -6,7 +6,7 @@ import type { Line, LineMaker } from '../core/types.ts';
 import { repeatedRows, timesIn } from './rows.ts';
 import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
 
-/** What an operator does about each reason why there is no usable answer. */
+/** Next step of an operator for each failure reason. */
 const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   unreachable: 'Correct the address, and see whether this machine may reach it (DNS, proxy, firewall).',
   timeout: 'Ask again; if it stays so, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
@@ -22,11 +22,11 @@ const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
   reverted: 'Compare the contract with the deployed one.',
   not_configured: 'The catalog names no id for it: add one, or take the source out.',
 };
-/** Reasons that pass by themselves. */
+/** Reasons that are temporary. */
 const PASSING: readonly FailureReason[] = ['rate_limited', 'overloaded'];
 const NAMED = 4;
 
-/** Say what became of asking at all. */
+/** Make the line of a failed request. */
 export function failed(make: LineMaker, reason: FailureReason, to = ''): Line {
   const found = `no usable answer${to} (${reason})`;
   return PASSING.includes(reason)
@@ -40,11 +40,11 @@ export interface Answered {
   /** Rows that the adapter left out. */
   readonly dropped: number;
   readonly exchanges: readonly RecordedExchange[];
-  /** How people call an item. */
+  /** Display name of an item. */
   readonly nameOf: (key: string) => string;
 }
 
-/** Judge what the adapter made of the answers, item by item. */
+/** Judge the adapter's result item by item. */
 export function judgeItems(
   make: LineMaker,
   { surface, outcome, dropped, exchanges, nameOf }: Answered,
@@ -63,7 +63,7 @@ interface Bad {
   readonly reason: FailureReason;
 }
 
-/** Reasons that are about asking, not about what was told. */
+/** Reasons that concern the request, not the value. */
 const NO_ANSWER: readonly FailureReason[] = [
   'unreachable',
   'timeout',
@@ -108,7 +108,7 @@ function rowsOf(make: LineMaker, dropped: number, exchanges: readonly RecordedEx
   return [make.warning('rows', `${dropped} rows cannot be used and were left out`, NEXT_STEP.malformed)];
 }
 
-/** Judge when rows were observed. */
+/** Judge the observation times of rows. */
 export function judgeDates(
   make: LineMaker,
   { timeFields, maxAgeSec }: ProviderSurface,
@@ -150,10 +150,13 @@ function formatAge(sec: number): string {
       : `${sec} s`;
 }
 
-/** In percent a year: what is paid on dollars and staked coins lies within, whatever single ones do. */
+/** In percent a year: the median yield of dollars and staked coins is within this range, even if single ones are not. */
 const [LEAST_RATE, MOST_RATE] = [new Decimal('0.2'), new Decimal(100)];
 
-/** Judge the unit of rates by their middle: a fraction taken for percent is a hundredth, percent for a fraction hundred times. */
+/**
+ * Judge the unit of rates by their median: a fraction taken for percent is a hundredth of it, a percentage taken for a
+ * fraction a hundredfold.
+ */
 export function judgeRates(make: LineMaker, measures: readonly Measure[]): readonly Line[] {
   const rates = measures.flatMap((measure) => (measure.kind === 'rate' && !measure.pct.isZero() ? [measure.pct] : []));
   if (rates.length === 0) return [];

@@ -5,10 +5,10 @@ import { optional, outcomeOf } from './outcome.ts';
 import type { Measure, ProviderSurface } from './types.ts';
 
 const DAY = 86_400;
-/** Markets that the indexer is asked about. */
+/** Number of markets to request from the indexer. */
 const SAMPLES = 4;
 
-/** What is asked of incentives and of the lending protocol's indexer, chain by chain. */
+/** Surfaces of the incentive provider and of the lending protocol's indexer, per chain. */
 export function lendingSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   return catalog.chains.flatMap((chain) => [
     campaigns(chain),

@@ -12,7 +12,7 @@ export function outcomeOf<T>(
   ]);
 }
 
-/** The one thing that was asked for. */
+/** The outcome of a single item. */
 export function single(key: string, value: unknown, measures: readonly Measure[] = []): CheckOutcome {
   return new Map([[key, value === null ? { ok: false, reason: 'missing' } : { ok: true, value, measures }]]);
 }

@@ -1,16 +1,16 @@
 import { readTimeMs } from '../../upstreams/readings.ts';
 
-/** How deep rows are looked for, and how many are looked at: whoever answers decides how much there is. */
+/** Maximum depth and number of rows to inspect, because answers may be of any size. */
 const [DEEPEST, MOST_ROWS] = [8, 20_000];
 
-/** The outermost lists of an answer: what is in them are its rows. */
+/** The outermost arrays of an answer, whose elements are its rows. */
 export function listsIn(body: unknown, depth = 0): readonly (readonly unknown[])[] {
   if (Array.isArray(body)) return [body.slice(0, MOST_ROWS)];
   if (typeof body !== 'object' || body === null || depth >= DEEPEST) return [];
   return Object.values(body).flatMap((value) => listsIn(value, depth + 1));
 }
 
-/** Count the rows that an answer has twice. */
+/** Count the repeated rows of an answer. */
 export function repeatedRows(body: unknown): number {
   let repeated = 0;
   for (const rows of listsIn(body)) {
@@ -26,7 +26,7 @@ export function repeatedRows(body: unknown): number {
   return repeated;
 }
 
-/** Nested deeper than the stack goes, a row cannot be written down: then it is like no other. */
+/** A row that is nested too deep to serialize counts as unique. */
 function textOf(row: object): string | undefined {
   try {
     return JSON.stringify(row);
@@ -35,7 +35,7 @@ function textOf(row: object): string | undefined {
   }
 }
 
-/** When the rows of an answer were observed, ms: the named fields of objects, and the first number of rows of numbers. */
+/** Observation times of an answer's rows, ms: the named fields of objects, and the first number of numeric rows. */
 export function timesIn(body: unknown, fields: readonly string[], depth = 0): readonly number[] {
   if (Array.isArray(body)) {
     if (body.length > 1 && body.every((part) => typeof part === 'number')) return msOf(body[0]);

@@ -13,17 +13,17 @@ import type { Measure, ProviderSurface } from './types.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** Of providers that are asked item by item: enough to see what they say. */
+/** Items requested of providers with one request per item: enough for a judgement. */
 const SAMPLES = 3;
 
-/** Everything that the service asks of providers. */
+/** Every kind of request that the service makes to providers. */
 export function surfacesOf(catalog: Catalog): readonly ProviderSurface[] {
   return [...apySurfaces, ...lendingSurfaces(catalog), ...priceSurfaces, ...swapSurfaces(catalog)];
 }
 
 const rateOf = ({ apyPct }: CollateralApy): readonly Measure[] => [{ kind: 'rate', pct: apyPct }];
 
-/** Tokens of all chains that a source tells the yield of, and that have not matured. */
+/** Tokens of all chains with this yield source that have not matured. */
 function earning(catalog: Catalog, source: Token['apySource'], nowMs: number): readonly Token[] {
   return catalog.chains.flatMap(({ tokens }) =>
     tokens.filter(({ apySource, maturity }) => apySource === source && !(maturity && maturity * 1_000 <= nowMs)),

@@ -10,13 +10,13 @@ import { optional, single } from './outcome.ts';
 import type { ProviderSurface, SurfaceContext } from './types.ts';
 
 const DAY = 86_400;
-/** Small enough for every pool, large enough for its fee not to count: a thousand whole loan tokens. */
+/** A thousand whole loan tokens: small enough for every pool, large enough that fixed costs do not matter. */
 const WHOLE_TOKENS = 1_000n;
 const SLIPPAGE = new Decimal('0.005');
-/** As partners are charged for most pairs. */
+/** The partner fee of most pairs. */
 const FEE_BPS = 5;
 
-/** What is asked of swap venues and of the indexer of pools, chain by chain. */
+/** Surfaces of swap venues and of the pool indexer, per chain. */
 export function swapSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   return catalog.chains.flatMap((chain) => {
     const { kyberswap, openocean, pendle, geckoterminal } = chain.providers;
@@ -31,12 +31,12 @@ export function swapSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   });
 }
 
-/** The chain as the catalog of the moment has it: a recording may have been made with an overlay. */
+/** The chain in the current catalog, which may include an overlay of the recording. */
 function sameIn(catalog: Catalog, known: Chain): Chain {
   return catalog.chain(known.chainId) ?? known;
 }
 
-/** A market whose collateral is traded at the venue: principal tokens at the yield market, others at aggregators. */
+/** A market whose collateral trades at the venue: principal tokens at the yield market, others at aggregators. */
 function marketFor(chain: Chain, nowMs: number, isPt: boolean): Market | undefined {
   return chain.markets.find(
     ({ kind, collateral }) =>
@@ -104,7 +104,7 @@ function quote(
   };
 }
 
-/** As a build asks: the deployed contract swaps, and keeps what comes out. */
+/** The request of a build: the deployed contract swaps and receives the output. */
 function requestFor(chain: Chain, market: Market, { feeReceiver }: SurfaceContext): SwapRequest {
   return {
     chain,
@@ -123,7 +123,7 @@ function pairOf({ loan, collateral }: Market): string {
   return `${loan.symbol} to ${collateral.symbol}`;
 }
 
-/** The token that most pools of a chain hold. */
+/** The token in the most pools of a chain. */
 function pooled(chain: Chain) {
   return chain.wrappedNative ?? chain.stable;
 }

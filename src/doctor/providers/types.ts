@@ -5,7 +5,7 @@ import type { Address, ChainId } from '../../shared/ids.ts';
 import type { ProviderName } from '../../upstreams/config.ts';
 import type { AdapterDeps } from '../../upstreams/http.ts';
 
-/** What is asked of a provider follows from the catalog alone, so that a recording can be asked the same again. */
+/** Input of surfaces. Requests depend on the catalog and this context alone, so that a recording can be replayed. */
 export interface SurfaceContext {
   readonly catalog: Catalog;
   readonly nowMs: number;
@@ -13,34 +13,37 @@ export interface SurfaceContext {
   readonly feeReceiver: Address | undefined;
 }
 
-/** What an adapter made of the answers: a value or the reason of its absence, for everything that was asked. */
+/** The adapter's result: a value or a failure reason for every requested item. */
 export type CheckOutcome = ReadonlyMap<string, ReportedValue>;
 export type ReportedValue =
   | { readonly ok: true; readonly value: unknown; readonly measures: readonly Measure[] }
   | { readonly ok: false; readonly reason: FailureReason };
 
-/** One number of an answer, with what it can be held against. */
+/** One number of an answer and what it is compared with. */
 export type Measure =
   | { readonly kind: 'rate'; readonly pct: Decimal }
   | { readonly kind: 'price'; readonly token: Token; readonly usd: Decimal }
-  /** Sale of loan tokens of a market for its collateral. */
+  /** Quoted sale of a market's loan tokens for its collateral. */
   | { readonly kind: 'quote'; readonly market: Market; readonly amountIn: bigint; readonly amountOut: bigint };
 
-/** One thing that the service asks of a provider, with the service's own adapter. */
+/** One kind of request to a provider, through the service's own adapter. */
 export interface ProviderSurface {
   readonly provider: ProviderName;
   /** E.g. `quote`. */
   readonly name: string;
-  /** Where the answers are of one chain. */
+  /** Set when the answers are of one chain. */
   readonly chainId?: ChainId;
-  /** Name in errors of the adapter. */
+  /** Name of the provider in errors of the adapter. */
   readonly publicName: string;
-  /** Fields of a row that tell when it was observed; rows of numbers begin with theirs. `null` = nothing tells. */
+  /** Row fields with the observation time; numeric rows start with it. `null` = rows have none. */
   readonly timeFields: readonly string[] | null;
-  /** How old the newest row may honestly be, seconds. */
+  /** Maximum plausible age of the newest row, seconds. */
   readonly maxAgeSec: number;
-  /** Share of the items that it may honestly not know, such as a second source of what another one tells. Default: none. */
+  /** Maximum plausible share of unknown items, such as for a secondary source. Default: none. */
   readonly mayLack?: number;
-  /** `undefined` = the catalog has nothing to ask for. @throws UpstreamError */
+  /**
+   * `undefined` = the catalog has nothing to request.
+   * @throws UpstreamError
+   */
   readonly ask: (deps: AdapterDeps, context: SurfaceContext, signal?: AbortSignal) => Promise<CheckOutcome | undefined>;
 }

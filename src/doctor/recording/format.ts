@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** One answer of a provider with its request, without keys: one file each. */
+/** One answer of a provider with its request, without keys, in a file of its own. */
 export const recordedAnswerSchema = z.strictObject({
   version: z.literal(1),
   recordedAt: z.iso.datetime(),
-  /** As in `src/upstreams/config.ts`. */
+  /** A provider name of `src/upstreams/config.ts`. */
   provider: z.string(),
-  /** What was asked of it, as the doctor calls it, e.g. `quote`. */
+  /** The surface's name in the doctor, e.g. `quote`. */
   surface: z.string(),
   chainId: z.int().nullable(),
   request: z.strictObject({
     method: z.enum(['GET', 'POST']),
-    /** Below the provider's base URL. */
+    /** Relative to the provider's base URL. */
     path: z.string(),
     query: z.record(z.string(), z.string()),
     body: z.unknown(),
@@ -26,7 +26,7 @@ export const recordedAnswerSchema = z.strictObject({
 });
 export type RecordedAnswer = z.infer<typeof recordedAnswerSchema>;
 
-/** What the requests of a recording follow from beside the curated catalog, so that the same ones can be sent again. */
+/** Inputs of the requests beside the curated catalog, so that a recording can be replayed. */
 export const recordingSchema = z.strictObject({
   version: z.literal(1),
   recordedAt: z.iso.datetime(),

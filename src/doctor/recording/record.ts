@@ -14,19 +14,19 @@ export interface RecorderDeps {
   readonly context: SurfaceContext;
 }
 
-/** Collects what providers say, and writes it down at the end. */
+/** Collects answers of providers, and writes them at the end. */
 export interface Recorder {
   readonly take: (surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void;
-  /** Write one file for each answer into a folder, which is made. Files of the same name are replaced. */
+  /** Write one file per answer into a folder, which is created. Files of the same name are replaced. */
   write(folder: string): Promise<readonly Line[]>;
 }
 
-/** Headers that say something of the answer. Cookies, and what names a client or a machine, are not among them. */
+/** Headers with information on the answer, without cookies and names of clients or machines. */
 const KEPT_HEADERS = /^(content-type|date|retry-after|(x-)?rate-?limit[a-z-]*)$/;
-/** Parameters by which providers take keys. */
+/** Parameter names of keys. */
 const KEY_PARAMETERS = /^(api[-_]?key|key|token|access[-_]?token|secret|auth)$/i;
 
-/** Create a recorder. Nothing is written before `write`. */
+/** Create a recorder. Nothing is written before `write` is called. */
 export function createRecorder({ providers, redact, overlay, context }: RecorderDeps): Recorder {
   const recordedAt = new Date(context.nowMs).toISOString();
   const files = new Map<string, RecordedAnswer | Recording>();
@@ -72,7 +72,7 @@ export function createRecorder({ providers, redact, overlay, context }: Recorder
   };
 }
 
-/** What was asked, relative to the address of the provider, which may hold a key itself. */
+/** The request, relative to the provider's URL, which may contain a key itself. */
 function requestOf(
   { method, url, requestBody }: RecordedExchange,
   baseUrl: string,
@@ -95,7 +95,7 @@ function headersOf(headers: Headers, redact: Redact): Readonly<Record<string, st
   );
 }
 
-/** An answer may quote the key that it was asked with. */
+/** An answer may quote the key of its request. */
 function bodyOf(body: string, redact: Redact): { readonly json?: unknown; readonly text?: string } {
   const clean = redact(body);
   try {

@@ -8,18 +8,18 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What one side of a market was paid over time, all campaigns together. */
+/** The incentive rate of one side of a market over time, summed over all campaigns. */
 export interface IncentiveRecord {
   /** Oldest first: each holds until the next; before the first nothing was paid. */
   readonly steps: readonly StepPoint[];
-  /** Where a campaign ran and nothing says what it paid. */
+  /** Spans in which a campaign ran whose APR is not recorded. */
   readonly unknown: readonly Span[];
 }
 
-/** A provider computes the first APR of a campaign some hours after its start: it is taken to have held since then. */
+/** A provider computes the first APR of a campaign some hours after its start. That APR is taken to hold from the start. */
 const FIRST_STEP_GRACE_MS = DAY_MS;
 
-/** Sum what the campaigns of one side of a market paid: made when it is read, so that each keeps its own past. */
+/** Sum the campaigns of one side of a market. The sum is made at read time, so that each campaign keeps its own history. */
 export function incentiveRecord({ campaigns }: IncentiveHistory, side: CampaignSide): IncentiveRecord {
   return sumOf(campaigns.filter((campaign) => campaign.side === side));
 }
@@ -40,7 +40,7 @@ function sumOf(campaigns: readonly CampaignRecord[]): IncentiveRecord {
   return { steps, unknown: campaigns.flatMap(unknownIn) };
 }
 
-/** The steps of one campaign within its own dates, the last one to nothing. */
+/** The steps of one campaign within its own dates. The last step is zero. */
 function stepsOf(campaign: CampaignRecord): readonly StepPoint[] {
   const { startsAtMs, endsAtMs } = campaign;
   const recorded = campaign.steps;
@@ -63,7 +63,7 @@ function unknownIn({ startsAtMs, endsAtMs, steps }: CampaignRecord): readonly Sp
   return [{ fromMs: startsAtMs, toMs: Math.min(firstMs, endsAtMs) }];
 }
 
-/** Say whether something was paid in a span that nothing tells. */
+/** Check whether a span overlaps with a time at which an unrecorded campaign ran. */
 export function hasUnknown({ unknown }: IncentiveRecord, fromMs: number, toMs: number): boolean {
   return unknown.some((span) => span.fromMs < toMs && span.toMs > fromMs);
 }

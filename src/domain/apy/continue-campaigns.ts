@@ -1,15 +1,15 @@
 import type { RateHistory } from '../../shared/rate-history.ts';
 import type { CampaignRecord, CampaignSide, IncentiveCampaign } from '../facts.ts';
 
-/** A campaign as it is listed, on its side. */
+/** A campaign in a provider's list, with its side. */
 export interface ListedCampaign
   extends Pick<IncentiveCampaign, 'id' | 'symbol' | 'startsAtMs' | 'endsAtMs' | 'aprPct'> {
   readonly side: CampaignSide;
 }
 
 /**
- * Put what a provider records in the place of what was known of the same time; where it says nothing, before its first step or
- * after its last, nothing is taken away.
+ * Merge recorded steps into the known ones. Between the first and the last recorded step the record replaces the known steps;
+ * outside of this span the known steps stay.
  */
 export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
   if (fresh === undefined || known === undefined) return fresh ?? known;
@@ -22,7 +22,7 @@ export function continueSteps(fresh: RateHistory | undefined, known: RateHistory
   return [...before, ...told, ...after];
 }
 
-/** Add our own observation of a running campaign: a step where its APR is another than the last one known. */
+/** Add an observation of a running campaign: a new step if its APR differs from the last known one. */
 export function observedSteps(known: RateHistory | undefined, { aprPct }: ListedCampaign, atMs: number): RateHistory {
   const points = known === undefined ? [] : known;
   const last = points.at(-1);
@@ -30,20 +30,23 @@ export function observedSteps(known: RateHistory | undefined, { aprPct }: Listed
   return [...points, { atMs, ratePct: aprPct }];
 }
 
-/** Tell campaigns of a market apart: one id may stand on both sides. */
+/** Key of a campaign within its market. The same id may occur on both sides. */
 export function campaignKey({ side, id }: Pick<CampaignRecord, 'side' | 'id'>): string {
   return `${side}:${id}`;
 }
 
 /**
- * End what is known to run and is not listed any more: it was cancelled, at the latest when that was seen. What has ended by
- * its own dates stays as it is.
+ * End a campaign that should be running but is no longer listed: it was cancelled at `seenAtMs` at the latest. A campaign past
+ * its own end date stays as it is.
  */
 export function endUnlisted(known: CampaignRecord, isListed: boolean, seenAtMs: number): CampaignRecord {
   return isListed || known.endsAtMs <= seenAtMs ? known : { ...known, endsAtMs: Math.max(known.startsAtMs, seenAtMs) };
 }
 
-/** Unite two readings of a market's campaigns; of one that is in both the first counts, continued by the second. */
+/**
+ * Merge two readings of a market's campaigns. A campaign that is in both keeps the first one's values; its steps are continued
+ * by the second one's.
+ */
 export function uniteCampaigns(
   preferred: readonly CampaignRecord[],
   other: readonly CampaignRecord[],

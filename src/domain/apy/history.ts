@@ -12,12 +12,12 @@ export function quarterlyBorrowApyPct(borrow: Trailing, endMs: number): Decimal 
 }
 
 export interface HistoricalLeverageInput {
-  /** Collateral APY; `none` for a collateral that by contract has no yield of its own (counts as 0); `undefined` = not known. */
+  /** Collateral APY; `none` for a collateral without a yield of its own (counts as 0); `undefined` = not known. */
   readonly collateral: Trailing | 'none' | undefined;
   readonly collateralIncentive: IncentiveRecord;
   readonly borrow: Trailing;
   readonly borrowIncentive: IncentiveRecord;
-  /** Shown leverage at the safe LTV. */
+  /** Leverage at the safe LTV, rounded as it is displayed. */
   readonly safeLeverage: Decimal;
   readonly endMs: number;
 }
@@ -56,7 +56,7 @@ export function historicalMeans(input: HistoricalLeverageInput): HistoricalMeans
   };
 }
 
-/** Add up what is kept; most markets have no incentive, and the mean is then the same object. */
+/** Add two means. Most markets have no incentive, and the mean object is then reused. */
 function summed(mean: Decimal, incentive: Decimal): Decimal {
   return incentive.isZero() ? mean : mean.plus(incentive);
 }

@@ -12,13 +12,14 @@ export function borrowApyPctFromRate(ratePerSecond: bigint): Decimal {
   return new Decimal(MarketUtils.rateToApy(ratePerSecond)).shiftedBy(2);
 }
 
-/** The SDK's mean may differ from the contract's by this part of it and still be of the same curve. */
+/** Inverse of the relative difference up to which the contract's mean counts as a rate of the SDK's adaptive curve. */
 const CURVE_TOLERANCE = 1_000_000n;
 
 /**
- * Tell the borrow rate that is paid at the block of a state, per second in WAD. The adaptive curve moves its rate for as long as
- * nobody touches the market, and `borrowRate` is its mean since the last accrual: the rate paid now is the end of that
- * stretch, by the protocol's SDK. A rate model whose mean is not that curve's has no other rate than the one it tells.
+ * Return the borrow rate at the block of a state, per second in WAD. The adaptive curve moves its rate while no transaction
+ * touches the market, and `borrowRate` is the mean since the last accrual. The current rate is the end of that curve, computed
+ * by the protocol's SDK. If the mean does not fit the adaptive curve, the market has another rate model and `borrowRate`
+ * itself is returned.
  */
 export function borrowRateNow(state: LendingState): bigint {
   const elapsed = state.blockTimestamp > state.lastUpdate ? state.blockTimestamp - state.lastUpdate : 0n;

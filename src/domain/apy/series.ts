@@ -8,7 +8,7 @@ export const WINDOWS_DAYS = [30, 60, 90] as const;
 export type WindowDays = (typeof WINDOWS_DAYS)[number];
 
 const WINDOW_NAMES = { 30: 'avg30d', 60: 'avg60d', 90: 'avg90d' } as const satisfies Record<WindowDays, string>;
-/** What the mean of a window is called. Not its number: V8 keeps room for every number below one that is a key. */
+/** Property name of a window's mean. Names are not plain numbers, because V8 allocates an element for every smaller index. */
 export type WindowName = (typeof WINDOW_NAMES)[WindowDays];
 
 /** Means over the trailing windows, percent at full precision; a window that the history does not cover is absent. */
@@ -28,7 +28,7 @@ export interface Trailing {
   readonly sums: readonly Decimal[];
 }
 
-/** Points older than this cannot reach into any window (a week to spare), and are left out of the series. */
+/** Points older than this cannot be in any window (with a week to spare) and are left out of the series. */
 const HORIZON_MS = (Math.max(...WINDOWS_DAYS) + 7) * DAY_MS;
 
 /** Fold a history into daily points; several points of one UTC day count as their mean. `undefined` for an empty one. */
@@ -60,7 +60,7 @@ export function trailingOf(points: readonly RatePoint[]): Trailing | undefined {
   return { firstMs: first.atMs, dayMs, sums };
 }
 
-/** Say whether the history reaches back over the window that ends at `endMs`, within the grace. */
+/** Check whether the history covers the window that ends at `endMs`, with the grace period. */
 export function coversWindow(firstMs: number, endMs: number, days: number): boolean {
   return firstMs <= endMs - (days - GRACE_DAYS) * DAY_MS;
 }
@@ -68,7 +68,7 @@ export function coversWindow(firstMs: number, endMs: number, days: number): bool
 /** Average the daily points of the window `(endMs − days, endMs]`; `undefined` when the history does not cover it. */
 export function windowMean(trailing: Trailing, endMs: number, days: WindowDays): Decimal | undefined {
   if (!coversWindow(trailing.firstMs, endMs, days)) return undefined;
-  // Daily points are at the starts of days: where within its day a window ends makes no difference.
+  // Daily points are at the start of their day, so the time of day at which a window ends makes no difference.
   const endDayMs = startOfDay(endMs);
   const to = firstAfter(trailing.dayMs, endDayMs);
   const from = firstAfter(trailing.dayMs, endDayMs - days * DAY_MS);
@@ -81,7 +81,7 @@ export function windowMeans(trailing: Trailing, endMs: number): WindowMeans {
   return meansOf((days) => windowMean(trailing, endMs, days));
 }
 
-/** Evaluate each window and leave the unknown ones out. */
+/** Evaluate each window. Unknown windows are left out. */
 export function meansOf(mean: (days: WindowDays) => Decimal | undefined): WindowMeans {
   const means: Partial<Record<WindowName, Decimal>> = {};
   for (const days of WINDOWS_DAYS) {
@@ -97,8 +97,8 @@ export interface StepPoint {
 }
 
 /**
- * Average a step function over `[fromMs, toMs)`: each point (oldest first) holds until the next, the last one until the
- * end, and before the first nothing was paid.
+ * Average a step function over `[fromMs, toMs)`. Each point (oldest first) holds until the next one, the last one until the
+ * end. The value before the first point is 0.
  * @throws RangeError when the span is empty.
  */
 export function stepAverage(points: readonly StepPoint[], fromMs: number, toMs: number): Decimal {

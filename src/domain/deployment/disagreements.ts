@@ -13,34 +13,34 @@ import {
 export type DisagreementKind = (typeof DISAGREEMENT_KINDS)[number];
 export type DisagreementEffect = (typeof DISAGREEMENT_EFFECTS)[number];
 
-/** Something that the catalog says and the chain says otherwise. */
+/** A difference between the catalog and the chain. */
 export interface Disagreement {
   readonly kind: DisagreementKind;
-  /** What is decided while it stands. */
+  /** Consequence while the difference lasts. */
   readonly effect: DisagreementEffect;
   /** Market id, or the address of a token or contract. */
   readonly key: string;
-  /** What it is known by: a symbol, the symbols of a market, or the name of a contract. */
+  /** Display name: a symbol, the symbols of a market, or the name of a contract. */
   readonly name: string;
-  /** What the catalog says. */
+  /** Value in the catalog. */
   readonly catalog: string;
-  /** What the chain says. */
+  /** Value on the chain. */
   readonly chain: string;
-  /** When the chain said so (the time of the block), ms. */
+  /** Time of the block at which the chain was read, ms. */
   readonly asOfMs: number;
   readonly source: string;
 }
 
-/** How far the catalog and one chain agree. */
+/** Differences between the catalog and one chain. */
 export interface Agreement {
   readonly disagreements: readonly Disagreement[];
-  /** What stands against a market: its own disagreements, those of its tokens, and those of the contract that holds positions. */
+  /** Differences that concern a market: its own, those of its tokens, and those of the contract that holds positions. */
   against(market: Market): readonly Disagreement[];
 }
 
 const NONE: readonly Disagreement[] = [];
 
-/** Compare the catalog of a chain with what the chain was last measured to say. An unknown value is not a disagreement. */
+/** Compare the catalog of a chain with the last reading of the chain. An unknown value is not a difference. */
 export function agreementOf(chain: Chain, { groups }: ChainFacts): Agreement {
   const contract = groups.deployment.items.get(DEPLOYMENT_KEY);
   const ofContracts = contract ? contractDisagreements(chain, contract) : NONE;
@@ -112,7 +112,8 @@ function marketDisagreements(
     if (differing.length > 0) refuse('parameters', shown(1), shown(2));
     if (params.oracle !== oracle) refuse('oracle', oracle, params.oracle);
   }
-  // The flag of a market that was never added there is no answer: it is false of everything.
+  // The contract returns `false` for the correlated flag of every market that was never added, so the flag has no meaning
+  // there.
   const isTold = market.kind === 'loop' && isSupported !== false && isCorrelated !== undefined;
   if (isTold && isCorrelated !== correlated) {
     const said = { catalog: kindOf(correlated), chain: kindOf(isCorrelated) };
@@ -129,7 +130,7 @@ function contractDisagreements(
   const about = (key: string) => ({
     key,
     name: nameOf(key),
-    // Positions are held there; what only leads to it is gone around.
+    // Positions are held in `flashLeverage`, so builds stop. The other contracts are only routes to it and can be bypassed.
     effect: key === contracts.flashLeverage ? ('no_builds' as const) : ('warning' as const),
     asOfMs,
     source,

@@ -3,17 +3,17 @@ import type { Chain, Token } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { type ChainFacts, type ContractDeployment, DEPLOYMENT_KEY, type Fact } from '../facts.ts';
 
-/** What the deployed contract of a chain was last measured to say of itself. */
+/** Return the last reading of the deployed contract of a chain. */
 export function contractOf({ groups }: ChainFacts): Fact<ContractDeployment> | undefined {
   return groups.deployment.items.get(DEPLOYMENT_KEY);
 }
 
-/** The product's own contracts that act for users. */
+/** The product's own routers, which act for users. */
 export function operatorsOf({ contracts: { flashLeverageRouter, equityRouter } }: Chain): readonly Address[] {
   return equityRouter === undefined ? [flashLeverageRouter] : [flashLeverageRouter, equityRouter];
 }
 
-/** The venues at which a collateral is bought and sold: a principal token at the yield market where the chain has one. */
+/** The venues that trade a collateral. A principal token is traded on the yield market where the chain has one. */
 export function venuesOf({ providers }: Chain, { isPt }: Pick<Token, 'isPt'>): readonly SwapSource[] {
   if (isPt && providers.pendle === true) return ['YieldMarket'];
   return [
@@ -28,7 +28,7 @@ export function isRouterAllowed(contract: ContractDeployment | undefined, router
   return contract?.swapRouters.find(({ address }) => address === router)?.isAllowed;
 }
 
-/** The same of a venue: whether any of its routers may be used. */
+/** Whether any router of a venue may be used. `undefined` = not known. */
 export function isVenueAllowed(
   { swapRouters }: Chain,
   contract: ContractDeployment | undefined,
@@ -40,8 +40,8 @@ export function isVenueAllowed(
 }
 
 /**
- * Whether one of our own routers may act for users: it is approved, has code, and works with the contracts of the catalog.
- * `undefined` = not known.
+ * Whether one of the product's routers may act for users: it is approved, has code, and is linked to the contracts of the
+ * catalog. `undefined` = not known.
  */
 export function isOperatorApproved(
   { contracts }: Chain,

@@ -8,7 +8,7 @@ import { type Agreement, agreementOf } from './disagreements.ts';
 import { contractOf, isOperatorApproved, isVenueAllowed, venuesOf } from './routers.ts';
 import { assumed, whyUnknown, whyUnsupported } from './terms.ts';
 
-/** Listing rules about the deployment, and what is taken where they cannot tell. */
+/** Listing rules about the deployment, with notes on the assumptions for rules that are undecided. */
 export interface DeploymentRules {
   readonly checks: readonly VisibilityCheck[];
   readonly gaps: readonly Gap[];
@@ -19,9 +19,9 @@ export interface ChainRules {
   readonly agreement: Agreement;
   /** For positions on a loop market: `unsupported`, `paused`, `venue_not_allowed`. */
   of(market: Market): DeploymentRules;
-  /** For what is entered through the equity router: `operator_not_approved`. */
+  /** For strategies that are entered through the equity router: `operator_not_approved`. */
   readonly equity: DeploymentRules;
-  /** Whether the chain is as the catalog says, of all of these markets: `catalog_mismatch`. */
+  /** Whether the chain agrees with the catalog on all of these markets: `catalog_mismatch`. */
   matching(...markets: readonly Market[]): DeploymentRules;
 }
 
@@ -37,7 +37,7 @@ const INSTEAD = {
   catalog_mismatch: 'The catalog is taken as right where nothing was compared with it.',
 } as const satisfies Partial<Record<VisibilityCheckName, string>>;
 
-/** Prepare the rules of a chain. What many markets share is decided once. */
+/** Prepare the rules of a chain. Results that many markets share are computed once. */
 export function chainRules(chain: Chain, facts: ChainFacts, budgets: FreshnessBudgets): ChainRules {
   const { deployment, marketSupport } = facts.groups;
   const contract = contractOf(facts);
@@ -117,7 +117,7 @@ function mismatchRule(
   return ruleOf('catalog_mismatch', isWrong, measured, [kinds.join(', '), 'none'], () => why as Gap);
 }
 
-/** A rule that fails where something is so, and passes where it is not or nobody knows. */
+/** A rule that fails if a condition is known to hold, and passes if it does not hold or is unknown. */
 function ruleOf(
   name: keyof typeof INSTEAD,
   isSo: boolean | undefined,

@@ -2,21 +2,21 @@ import type { Chain } from '../../catalog/types.ts';
 import type { ChainFacts } from '../facts.ts';
 import { contractOf, isOperatorApproved, isVenueAllowed, operatorsOf } from './routers.ts';
 
-/** What of a deployment keeps users from what the catalog offers, counted. What is not known is counted as such alone. */
+/** Counts of the deployment's restrictions on what the catalog offers. An unknown value counts only in `unknown`. */
 export interface DeploymentStates {
-  /** 1 while the contract lets nothing happen. */
+  /** 1 while the contract is paused. */
   readonly paused: number;
-  /** Loop markets in which it opens no positions. */
+  /** Loop markets in which the contract opens no positions. */
   readonly unsupported: number;
-  /** Venues of the catalog none of whose routers it allows. */
+  /** Venues of the catalog without any allowed router. */
   readonly venue_not_allowed: number;
-  /** Our own routers that may not act for users. */
+  /** The product's routers that may not act for users. */
   readonly operator_not_approved: number;
-  /** Terms of the contract that stand on their documented defaults. */
+  /** Terms of the contract for which the documented default is used. */
   readonly unknown: number;
 }
 
-/** Count what a chain's deployment was last measured to say. */
+/** Count the restrictions in the last reading of a chain's deployment. */
 export function deploymentStates(chain: Chain, facts: ChainFacts): DeploymentStates {
   const contract = contractOf(facts)?.value;
   const support = facts.groups.marketSupport.items;

@@ -13,22 +13,22 @@ import type { Gap, Stamp } from '../freshness/types.ts';
 import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
 import { contractOf } from './routers.ts';
 
-/** What the deployed contract says that holds for positions on one market, beside its fees. Absent = it does not tell: see `gaps`. */
+/** Terms of the deployed contract for positions on one market, without its fees. Absent = not known, with a gap. */
 export interface DeploymentTerms {
   readonly isPaused?: boolean | undefined;
   readonly isSupported?: boolean | undefined;
   readonly isCorrelated?: boolean | undefined;
-  /** WAD, below the liquidation LTV. */
+  /** Distance below the liquidation LTV, WAD. */
   readonly liquidationBuffer?: bigint | undefined;
-  /** Who told it; absent while nothing was measured. */
+  /** Source of the terms; absent before the first measurement. */
   readonly source?: string;
-  /** Of the older of both readings. */
+  /** Stamp of the older of the two readings. */
   readonly stamp?: Stamp;
-  /** Terms that are not known, by the name that they are shown under, and what stands in for them. */
+  /** Unknown terms by their public name, each with the value that is assumed. */
   readonly gaps: readonly Gap[];
 }
 
-/** Gather what is known of the deployment for positions on a market. */
+/** Gather the known terms of the deployment for positions on a market. */
 export function deploymentTerms(
   { id }: Pick<Market, 'id'>,
   facts: ChainFacts,
@@ -59,7 +59,7 @@ function termsOf(contract: ContractDeployment) {
   return { isPaused, liquidationBuffer };
 }
 
-/** What stands in for a term of the contract that is not known, by the field that it is kept in and the one that it is shown as. */
+/** For each term of the contract: its field, its public name, and the value that is assumed while it is unknown. */
 const CONTRACT_TERMS = [
   ['isPaused', 'paused', 'It is taken as open.'],
   [
@@ -81,7 +81,7 @@ function contractGaps(group: GroupState<ContractDeployment>): readonly Gap[] {
   });
 }
 
-/** Why the contract's own word on something is not known. */
+/** Explain why a value of the contract is not known. */
 export function whyUnknown(group: GroupState<ContractDeployment>, field: keyof ContractDeployment): Gap {
   const fact = group.items.get(DEPLOYMENT_KEY);
   if (!fact) return gapOfGroup('', group, DEPLOYMENT_KEY);
@@ -97,25 +97,25 @@ function supportGaps(group: GroupState<MarketSupport>, id: Market['id']): readon
   });
 }
 
-/** Why it is not known what the contract says of a market. */
+/** Explain why the contract's support of a market is not known. */
 export function whyUnsupported(group: GroupState<MarketSupport>, id: Market['id']): Gap {
   const fact = group.items.get(id);
   return fact ? gap('', 'NOT_MEASURED', 'The contract does not tell it.', fact.asOfMs) : gapOfGroup('', group, id);
 }
 
-/** Make a gap that says what stands in for what is not known. */
+/** Make a gap that names the value assumed in its place. */
 export function assumed(field: string, instead: string, why: Gap): Gap {
   return { ...why, field, message: `${instead} ${why.message}` };
 }
 
-/** What the deployed contract says of itself, whatever the market, beside its fees. */
+/** Terms of the deployed contract that hold for every market, without its fees. */
 export interface ContractTerms extends ReturnType<typeof termsOf>, Pick<DeploymentTerms, 'source' | 'stamp' | 'gaps'> {
   readonly hasCode?: boolean | undefined;
   readonly routers: ContractDeployment['swapRouters'];
   readonly operators: ContractDeployment['operators'];
 }
 
-/** Gather what is known of the contract of a chain. */
+/** Gather the known terms of a chain's contract. */
 export function contractTerms(facts: ChainFacts, budgetSec: number): ContractTerms {
   const { deployment } = facts.groups;
   const contract = contractOf(facts);

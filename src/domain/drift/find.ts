@@ -7,13 +7,16 @@ export interface DriftInput {
   readonly held: HeldPosition;
   readonly shown: Position;
   readonly block: WalletHoldings['block'];
-  /** The row that describes this position; `null` = none does. */
+  /** The row of this position; `null` = it has none. */
   readonly row: RegisteredPosition | null;
   readonly vaultId: StrategyId | null;
   readonly sightings: Sightings;
 }
 
-/** Compare a position on chain with its row; `null` = they agree. A liquidated position has ended, whatever its contract's flag says. */
+/**
+ * Compare a position on chain with its row; `null` = they agree. A liquidated position counts as ended, although the
+ * contract's flag stays open.
+ */
 export function findDrift(input: DriftInput): Drift | null {
   const { shown, row, sightings } = input;
   const kind = kindOf(shown.status, row);
@@ -44,7 +47,7 @@ export function findDrift(input: DriftInput): Drift | null {
   };
 }
 
-/** Name a disagreement across readings. */
+/** Key of a disagreement, stable across readings. */
 export function driftKey({ wallet, positionIndex, kind }: DriftKey): string {
   return `${wallet.toLowerCase()}-${positionIndex}-${kind}`;
 }

@@ -24,7 +24,7 @@ import { loanToken, staticsOf } from '../strategy/statics.ts';
 import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
 
-/** Compute the leveraged APY in percent of a vault's yield leg: its yield market at that market's safe LTV. */
+/** Compute the leveraged APY of a vault's yield leg in percent: that of its yield market at the market's safe LTV. */
 export function yieldLegApyPct(yieldMarket: ComposedMarket): Decimal {
   return leverageApyPctAtLtv(
     yieldMarket.effectiveCollateralApyPct,
@@ -34,8 +34,8 @@ export function yieldLegApyPct(yieldMarket: ComposedMarket): Decimal {
 }
 
 /**
- * Compute a vault's net APY in percent at a stock-leg LTV in percent: `ltv * (yieldLegApy − stockBorrowApy)`, the borrow APY
- * less what the stock market pays its borrowers.
+ * Compute a vault's net APY in percent at a stock-leg LTV in percent: `ltv * (yieldLegApy − stockNetBorrowApy)`. The net
+ * borrow APY is the borrow APY minus the borrower incentives of the stock market.
  */
 export function equityNetApyPct(stockLtvPct: Decimal, yieldLegApy: Decimal, stockNetBorrowApy: Decimal): Decimal {
   return stockLtvPct.times(yieldLegApy.minus(stockNetBorrowApy)).shiftedBy(-2);
@@ -47,8 +47,8 @@ export function stockLiquidationPrice(price: Decimal, stockLtvPct: Decimal, liqu
 }
 
 /**
- * Compose the strategy of an equity vault from its stock and yield markets. How its numbers stand in the shape of a
- * strategy is told at `Strategy`. The ladder has the rungs LTV 0, target and cap; a target above the cap counts as the cap.
+ * Compose the strategy of an equity vault from its stock and yield markets. `Strategy` documents how a vault's numbers map to
+ * the shape of a strategy. The ladder has the rungs LTV 0, target and cap; a target above the cap counts as the cap.
  */
 export function composeEquityStrategy(
   vault: EquityVault,
@@ -138,7 +138,7 @@ export function composeEquityStrategy(
   return strategy;
 }
 
-/** A vault's prices are those of its stock market; what it earns depends on the incentives of both. */
+/** A vault's prices are those of its stock market. Its incentives are those of both markets. */
 function vaultInputs(stock: ComposedMarket['stamps'], leg: ComposedMarket['stamps']): Strategy['inputFreshness'] {
   return {
     ...(stock.prices ? { prices: stock.prices } : {}),
@@ -166,15 +166,15 @@ function historicalNetApyPct(
 }
 
 const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
-/** Of either market: what its incentives pay is in the net APY. */
+/** Fields of either market whose gap also applies to the net APY, because incentives are part of it. */
 const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'safeLtvPct'];
 const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
-/** A stock leg does not stand in the contract that keeps a buffer and takes fees, the yield leg does. */
+/** The contract with the buffer and the fees holds the yield leg only, so these fields of the stock market do not apply. */
 const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct', 'fees', 'deployment'];
 
 /**
- * The stock market's gaps hold for the vault, except those on fields that come from the yield leg: its trailing averages
- * stand in both `yieldSustainabilityPct` and `historicalLeverageApyPct`.
+ * The stock market's gaps apply to the vault, except those on fields that come from the yield leg: the yield leg's trailing
+ * averages appear in both `yieldSustainabilityPct` and `historicalLeverageApyPct`.
  */
 function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarket: ComposedMarket): readonly Gap[] {
   const rootOf = (field: string) => field.split('.')[0] ?? field;
@@ -184,7 +184,7 @@ function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarke
   }
   own.push(...yieldMarket.gaps.filter(({ field }) => rootOf(field) === 'fees'));
   const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
-  // The leg earns what its market does with its incentives, at its limit: the same number stands in both fields.
+  // The leg's APY is its market's APY with incentives at the safe LTV. The same number appears in both fields.
   const assumed = yieldMarket.gaps.find(({ field }) => ASSUMED_LEG_FIELDS.includes(field));
   if (assumed) own.push(...['collateralApyPct', 'equityVault.yieldLegApyPct'].map((field) => ({ ...assumed, field })));
   const known = new Set(own.map(({ field }) => field));

@@ -1,6 +1,9 @@
 import type { MarketId, StrategyId } from '../../shared/ids.ts';
 
-/** How a vault's yield loops are known: the app registered them, their basis explains the debt, or they are not. */
+/**
+ * How a vault's yield loops were identified: by registration, by a deposit basis that fits the debt, ambiguously, or not at
+ * all.
+ */
 export const LOOP_MATCHES = ['tagged', 'basis', 'ambiguous', 'none'] as const;
 export type YieldLoopMatch = (typeof LOOP_MATCHES)[number];
 
@@ -8,9 +11,9 @@ export type YieldLoopMatch = (typeof LOOP_MATCHES)[number];
 export interface CandidateLoop {
   readonly id: number;
   readonly marketId: MarketId;
-  /** What was put in, loan base units. */
+  /** Deposit basis, loan base units. */
   readonly depositedAssets: bigint;
-  /** It still holds collateral: one that was liquidated explains no debt any more, but may be tagged. */
+  /** Whether it still holds collateral. A liquidated loop fits no debt any more, but may be tagged. */
   readonly live: boolean;
 }
 
@@ -22,7 +25,7 @@ export interface OpenVault {
   readonly debt: bigint | null;
 }
 
-/** What the app registered: vault by position id. */
+/** Registered loops: vault by position id. */
 export type LoopTags = ReadonlyMap<number, { readonly vaultId: StrategyId; readonly marketId: MarketId }>;
 
 export interface LoopMatch {
@@ -33,18 +36,18 @@ export interface LoopMatch {
   readonly candidateIds: readonly number[];
 }
 
-/** Basis over debt, in percent: above the first, at most the second. */
+/** Bounds of basis over debt in percent: above the first, at most the second. */
 const MIN_BASIS_PCT = 85n;
 const MAX_BASIS_PCT = 102n;
-/** Loops whose combinations are tried, 4,096 of them; with more the answer is that it cannot be told. */
+/** Up to this many loops all 4,096 combinations are tried; with more loops the match is ambiguous. */
 export const MAX_TRIED_LOOPS = 12;
 
 const NONE: LoopMatch = { match: 'none', loopIds: [], candidateIds: [] };
 
 /**
- * Match loops to the open vaults of a wallet: a registered loop belongs to the vault it was registered for; a vault
- * without registered loops gets the one combination of live loops in its yield market whose basis explains its debt.
- * Several combinations, a loop that two vaults would need, an unknown debt, or too many loops to try: ambiguous.
+ * Match loops to the open vaults of a wallet. A registered loop belongs to the vault that it was registered for. A vault
+ * without registered loops gets the one combination of live loops in its yield market whose basis fits its debt. The match is
+ * ambiguous with several combinations, a loop that fits two vaults, an unknown debt, or too many loops to try.
  */
 export function matchYieldLoops(
   vaults: readonly OpenVault[],
@@ -82,7 +85,7 @@ export function matchYieldLoops(
 }
 
 interface Explanations {
-  /** How many combinations fit; 2 stands for "two or more, or not tried". */
+  /** Number of combinations that fit; 2 = two or more, or not tried. */
   readonly count: 0 | 1 | 2;
   /** All loops of the fitting combinations. */
   readonly loopIds: ReadonlySet<number>;

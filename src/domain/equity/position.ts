@@ -21,14 +21,14 @@ import { formatPrice, type Valuation, valueHolding, wholePrice } from '../positi
 import { equityNetApyPct, stockLiquidationPrice } from './compose.ts';
 import type { LoopMatch, YieldLoopMatch } from './loops.ts';
 
-/** The stock leg, ready to show. `undefined` = not known, `null` = it cannot apply; reasons in the vault's `gaps`. */
+/** The stock leg with formatted values. `undefined` = not known, `null` = not applicable; reasons in the vault's `gaps`. */
 export interface StockPosition {
   readonly symbol: string;
   /** Whole tokens. */
   readonly collateral: string;
   /** USD with 2 places. */
   readonly collateralUsd?: string;
-  /** Oracle price × deposit token's price: what liquidation goes by. */
+  /** Oracle price × deposit token's price, as used for liquidation. */
   readonly priceUsd?: string;
   /** Whole deposit tokens, with interest. */
   readonly debtUsdg?: string;
@@ -47,7 +47,7 @@ export interface EquityPosition {
   readonly wallet: Address;
   readonly curator: string;
   readonly stock: StockPosition;
-  /** The loops that are known to be its own, newest first. */
+  /** The loops that are matched to the vault, newest first. */
   readonly yieldLoops: readonly Position[];
   readonly yieldLoopMatch: YieldLoopMatch;
   /** Present exactly when the match is ambiguous. */
@@ -56,11 +56,11 @@ export interface EquityPosition {
   readonly netValueUsd?: string;
   readonly currentNetApyPct?: string | null;
   readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp };
-  /** Where what the wallet holds and owes was read, and the prices that value it unless `freshness` says otherwise. */
+  /** Block at which holdings and debt were read. Prices are of the same block unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
-  /** When the feeds behind the stock's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
+  /** Time of the oldest update among the feeds behind the stock's price, ms; `null` = it needs none; absent = not known. */
   readonly oraclePriceAsOfMs?: number | null;
-  /** What to know of the values that the stock leg is valued with; its loops have their own. */
+  /** Warnings about the values that the stock leg is valued with. The loops have their own. */
   readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];
 }
@@ -73,7 +73,7 @@ export interface EquityInput {
   readonly stock: PositionMarketValues | undefined;
 }
 
-/** A matched loop as it is held and as it is shown, with its market once that is measured. */
+/** A matched loop as held and as displayed, with its market once that is measured. */
 export interface VaultLoop {
   readonly held: HeldPosition;
   readonly shown: Position;
@@ -118,7 +118,10 @@ function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): { oraclePriceAs
   return asOfMs === undefined ? {} : { oraclePriceAsOfMs: asOfMs };
 }
 
-/** Tell the USD price of a vault's stock that its LTV goes by: oracle price × loan price; `undefined` while one is not known. */
+/**
+ * Return the USD price of a vault's stock that its LTV is based on: oracle price × loan price; `undefined` while one is not
+ * known.
+ */
 export function stockPriceUsd(stock: PositionMarketValues): Decimal | undefined {
   return stock.loanPrice && wholePrice(stock.facts.oracle.value.price, stock.market).times(stock.loanPrice.value.usd);
 }
@@ -183,7 +186,7 @@ function liquidationFields(value: Valuation, price: Decimal | undefined, stock: 
   };
 }
 
-/** Net value and net APY of both legs. Loops that are not known to belong here are positions of their own. */
+/** Net value and net APY of both legs. Loops that are not matched to the vault are listed as separate positions. */
 function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp: bigint, gaps: Gap[]) {
   const fields = ['netValueUsd', 'currentNetApyPct'];
   const unknown = (message: string) => {
@@ -214,7 +217,10 @@ function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap
   return { netValueUsd: toFixedHalfUp(usd.net.plus(netLegsUsd), 2) };
 }
 
-/** `ltv * (yieldLegApy − stockNetBorrowApy)` as it stands: the yield leg's APY is the mean of its loops by their equity. */
+/**
+ * `ltv * (yieldLegApy − stockNetBorrowApy)` at current values. The yield leg's APY is the mean of its loops, weighted by
+ * equity.
+ */
 function netApyField(
   { ltvPct }: Valuation,
   legs: readonly Leg[],

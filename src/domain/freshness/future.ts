@@ -3,8 +3,8 @@ import type { RateHistory } from '../../shared/rate-history.ts';
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../facts.ts';
 
 /**
- * Clean a group of what claims to be from the future: items, attempts, and points of histories. Returns the same object when
- * there is nothing of the kind. What a process with a wrong clock wrote must not stand against facts of now.
+ * Remove items, attempts and history points with a time in the future from a group. Returns the same object if there are none.
+ * Otherwise a value written by a process with a wrong clock would keep newer facts out.
  */
 export function withoutFuture<G extends FactGroup>(
   group: G,
@@ -23,7 +23,7 @@ export function withoutFuture<G extends FactGroup>(
   return isSame ? state : { items, failures, lastAttemptMs, lastSuccessMs };
 }
 
-/** Clean one fact; `null` = it is from the future itself. The same object when nothing in it is. */
+/** Clean one fact; `null` = its own time is in the future. Returns the same object if nothing in it changes. */
 export function ofNow<G extends FactGroup>(
   group: G,
   fact: Fact<FactGroups[G]>,
@@ -37,7 +37,7 @@ export function ofNow<G extends FactGroup>(
 
 type Clean = { readonly [G in FactGroup]?: (value: FactGroups[G], nowMs: number) => FactGroups[G] };
 
-/** Where a value carries times of its own that were observed. Starts and ends of campaigns may lie ahead. */
+/** Per group: remove future observation times within the value. Starts and ends of campaigns may lie ahead. */
 const CLEAN: Clean = {
   collateralApy: (value, nowMs) => withHistory(value, 'history', nowMs),
   borrowHistory: (value, nowMs) => withHistory(value, 'points', nowMs),
@@ -59,7 +59,7 @@ function timeOfNow(atMs: number | null, nowMs: number): number | null {
   return atMs !== null && isFromFuture(atMs, nowMs) ? null : atMs;
 }
 
-/** The same map when every entry stays as it is. */
+/** Clean the values of a map. Returns the same map if every entry stays as it is. */
 function cleaned<V extends Fact<unknown> | Failure>(
   map: ReadonlyMap<string, V>,
   clean: (value: V) => V | null,

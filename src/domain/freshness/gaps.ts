@@ -6,7 +6,7 @@ export function gap(field: string, reason: GapReason, message: string, sinceMs?:
   return sinceMs === undefined || sinceMs === null ? { field, reason, message } : { field, reason, message, sinceMs };
 }
 
-/** Say in a gap's words what a failed refresh without last-good means. */
+/** Map the reason of a failed refresh without a last-good value to the reason of a gap. */
 export function gapReasonOf(reason: FailureReason): GapReason {
   if (reason === 'implausible') return 'IMPLAUSIBLE';
   return reason === 'not_configured' ? 'NOT_MEASURED' : 'SOURCE_FAILED';
@@ -18,7 +18,7 @@ const MESSAGES = {
   NOT_MEASURED: 'Nothing has measured it yet.',
 } as const;
 
-/** Explain why a group has no item under `key`: by the failure it recorded, else that nothing measured it. */
+/** Explain why a group has no item under `key`: by its recorded failure, otherwise as not measured. */
 export function gapOfGroup(field: string, group: GroupState<unknown>, key: string): Gap {
   const failure = group.failures.get(key);
   if (!failure) return gap(field, 'NOT_MEASURED', MESSAGES.NOT_MEASURED, group.lastAttemptMs);

@@ -22,7 +22,7 @@ export interface GroupHealth {
   readonly source?: CollateralApySource;
   readonly status: HealthStatus;
   readonly budgetSec: number;
-  /** Of the oldest item; `null` without items. */
+  /** Measurement time of the oldest item; `null` without items. */
   readonly asOfMs: number | null;
   readonly ageSec: number | null;
   readonly lastAttemptMs: number | null;
@@ -30,11 +30,14 @@ export interface GroupHealth {
   readonly items: number;
   /** Items that are served although their latest refresh failed. */
   readonly itemsAtLastGood: number;
-  /** Items that were asked for and never measured, by reason. */
+  /** Number of requested items that were never measured, by reason. */
   readonly neverMeasured: Readonly<Partial<Record<FailureReason, number>>>;
 }
 
-/** Tell the health of every group of a chain's facts at `nowMs`: one row per group that the chain has, of collateral APY one per source. */
+/**
+ * Compute the health of every group of a chain's facts at `nowMs`: one row per group that the chain has, and for the
+ * collateral APY one per source.
+ */
 export function groupHealth(
   chain: Chain,
   facts: ChainFacts,
@@ -73,7 +76,7 @@ function rowOf(
     count += 1;
     oldestMs = oldestMs === null ? item.asOfMs : Math.min(oldestMs, item.asOfMs);
   }
-  // A whole group may rightly be empty after a success; of one source's share of a group that cannot be known.
+  // An empty group is as old as its last successful refresh. For the share of one source this is not known.
   const measuredMs = oldestMs ?? (counts.failing || belongs ? null : state.lastSuccessMs);
   return {
     group,

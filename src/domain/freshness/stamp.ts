@@ -1,6 +1,6 @@
 import type { Stamp } from './types.ts';
 
-/** A stamp as it is shown at one moment. */
+/** A stamp rendered at one moment. */
 export interface RenderedStamp {
   /** ISO 8601, UTC. */
   readonly asOf: string;
@@ -14,7 +14,7 @@ export function stampOf(fact: { readonly asOfMs: number }, budgetSec: number): S
   return { asOfMs: fact.asOfMs, staleAfterSec: budgetSec };
 }
 
-/** When a value was measured that never was: the beginning of time, so that every reader takes it for as old as can be. */
+/** Time of a value that was never measured, so that its age always exceeds the budget. */
 export const NEVER_MS = 0;
 
 /** Count the seconds past the budget, rounded up, so that a value is stale exactly when its age exceeds the budget; `undefined` while fresh. */
@@ -23,12 +23,12 @@ export function staleForSec(stamp: Stamp, nowMs: number): number | undefined {
   return overdueMs > 0 ? Math.ceil(overdueMs / 1_000) : undefined;
 }
 
-/** Say whether a value is past its budget. */
+/** Check whether a value is past its budget. */
 export function isStale(stamp: Stamp, nowMs: number): boolean {
   return nowMs > staleFromMs(stamp);
 }
 
-/** Show a stamp at `nowMs`. */
+/** Render a stamp at `nowMs`. */
 export function renderStamp(stamp: Stamp, nowMs: number): RenderedStamp {
   const overdue = staleForSec(stamp, nowMs);
   return {
@@ -39,8 +39,8 @@ export function renderStamp(stamp: Stamp, nowMs: number): RenderedStamp {
 }
 
 /**
- * Tell the first later moment at which a rendering with these stamps reads differently: when a fresh one becomes stale,
- * or a stale one grows by a second. `undefined` without stamps.
+ * Return the next moment at which these stamps render differently: when a fresh one becomes stale, or the age of a stale one
+ * grows by a second. `undefined` without stamps.
  */
 export function nextChangeMs(stamps: readonly Stamp[], nowMs: number): number | undefined {
   let next: number | undefined;
@@ -51,7 +51,7 @@ export function nextChangeMs(stamps: readonly Stamp[], nowMs: number): number | 
   return next;
 }
 
-/** Pick the stamp whose budget ends first: the honest stamp of a value that is made from several. */
+/** Pick the stamp whose budget ends first, for a value that is computed from several. */
 export function earliestStale(first: Stamp, ...others: readonly Stamp[]): Stamp {
   return others.reduce((worst, stamp) => (staleFromMs(stamp) < staleFromMs(worst) ? stamp : worst), first);
 }

@@ -14,18 +14,18 @@ export type GapReason =
   | 'NOT_MEASURED'
   /** Its source was asked and failed, and there is no last-good value. */
   | 'SOURCE_FAILED'
-  /** A value was received and not believed. */
+  /** A value was received and was implausible. */
   | 'IMPLAUSIBLE'
   /** The history is shorter than the window. */
   | 'TOO_SHORT';
 
-/** One empty field of an object, and why. Whether it is `null` or absent in REST is the contract's word on that field. */
+/** One empty field of an object, and why. The contract decides whether it is `null` or absent in REST. */
 export interface Gap {
   /** Dotted path inside the object, e.g. `collateral.priceUsd`. */
   readonly field: string;
   readonly reason: GapReason;
   /** One plain sentence. */
   readonly message: string;
-  /** When the failing began or the absence was established, ms; absent when no attempt was made. */
+  /** Start of the failures, or time at which the absence was established, ms; absent when no attempt was made. */
   readonly sinceMs?: number;
 }

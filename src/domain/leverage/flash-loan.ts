@@ -6,7 +6,7 @@ export function collateralValueInLoan(collateral: bigint, price: bigint): bigint
   return MarketUtils.getCollateralValue(collateral, { price }) ?? 0n;
 }
 
-/** Share of its value that a swap returns, as a fraction of whole numbers. */
+/** Share of its value that a swap returns, as a fraction of integers. */
 export interface Returned {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -15,7 +15,7 @@ export interface Returned {
 /** A swap that loses nothing. */
 const EVERYTHING: Returned = { numerator: 1n, denominator: 1n };
 
-/** What a swap of `amount` loan base units into `collateralOut` base units returns of its value; never more than all of it. */
+/** The share of its value that a swap of `amount` loan base units into `collateralOut` base units returns, at most 1. */
 export function returnedShare(amount: bigint, collateralOut: bigint, price: bigint): Returned {
   const value = collateralValueInLoan(collateralOut, price);
   return value >= amount ? EVERYTHING : { numerator: value, denominator: amount };
@@ -23,7 +23,7 @@ export function returnedShare(amount: bigint, collateralOut: bigint, price: bigi
 
 /**
  * Size the flash loan that opens a position at `targetLtvPct` on collateral worth `collateralValue` loan base units, when its
- * swap returns `returned` of its value: `t·V / (1 − t·q)`, rounded down.
+ * swap returns the share `returned`: `t·V / (1 − t·q)`, rounded down.
  * @throws RangeError when the target is not in 0 ≤ LTV < 100.
  */
 export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal, returned: Returned = EVERYTHING): bigint {
@@ -31,15 +31,15 @@ export function openFlashLoan(collateralValue: bigint, targetLtvPct: Decimal, re
 }
 
 /**
- * Size the flash loan that brings a position with this collateral value and debt (loan base units) to `targetLtvPct`:
- * `(t·V − D) / (1 − t·q)`, rounded down. 0 = the position is at or above the target already, there is nothing to do.
+ * Size the flash loan that brings a position with this collateral value and debt (loan base units) to `targetLtvPct`: `(t·V −
+ * D) / (1 − t·q)`, rounded down. 0 = the position is at or above the target already.
  * @throws RangeError when the target is not in 0 ≤ LTV < 100.
  */
 export function increaseFlashLoan(input: {
   readonly collateralValue: bigint;
   readonly debt: bigint;
   readonly targetLtvPct: Decimal;
-  /** What the swap of the loan returns of its value; all of it when left out. */
+  /** Share of its value that the swap of the loan returns; default 1. */
   readonly returned?: Returned;
 }): bigint {
   const { collateralValue, debt, targetLtvPct, returned = EVERYTHING } = input;

@@ -4,9 +4,9 @@ import { formatLeverage, ltvPctFromLeverage } from './leverage.ts';
 
 const LTV_PLACES = 1;
 
-/** One rung without its APY: what depends on the market's limits alone. */
+/** One rung without its APY, derived from the market's limits alone. */
 export interface Rung {
-  /** As it is shown, and as the APY is worked out with. */
+  /** Rounded to one decimal; the APY is computed from this value. */
   readonly leverage: string;
   readonly times: Decimal;
   readonly ltvPct: string;
@@ -26,7 +26,7 @@ export function ladderRungs(maxLtvPct: Decimal): readonly Rung[] {
   return max.eq(steps) ? rungs : [...rungs, rungAtLtv(maxLtvPct)];
 }
 
-/** Make the rung that stands at an LTV in percent. */
+/** Make the rung at an LTV in percent. */
 export function rungAtLtv(ltvPct: Decimal): Rung {
   return rung(formatLeverage(ltvPct), ltvPct);
 }

@@ -14,7 +14,7 @@ export function leverageFromLtvPct(ltvPct: Decimal): Decimal {
   return HUNDRED.div(HUNDRED.minus(ltvPct));
 }
 
-/** Render the leverage of an LTV as it is shown: 1 decimal, half-up. */
+/** Format the leverage of an LTV: 1 decimal, half-up. */
 export function formatLeverage(ltvPct: Decimal): string {
   return toFixedHalfUp(leverageFromLtvPct(ltvPct), LEVERAGE_PLACES);
 }

@@ -1,8 +1,11 @@
 import { Decimal, ZERO } from '../../shared/decimal.ts';
 
-/** Points of LTV between liquidation and the highest LTV that the contracts accept, where the contract's own is not known. */
+/**
+ * Distance in LTV points between liquidation and the highest LTV that the contracts accept, while the contract's own is not
+ * known.
+ */
 export const LIQUIDATION_BUFFER_POINTS: Decimal = new Decimal('0.25');
-/** Points of LTV that the service keeps below the contracts' limit when it opens. */
+/** Distance in LTV points that the service keeps below the contracts' limit when it opens. */
 export const SAFE_BUFFER_POINTS: Decimal = new Decimal('0.75');
 /** Share of the stock market's liquidation LTV that the stock leg of an equity vault may reach. */
 export const STOCK_LTV_CAP_RATIO: Decimal = new Decimal('0.88');

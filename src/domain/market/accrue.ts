@@ -9,8 +9,8 @@ export interface AccruedTotals {
 }
 
 /**
- * Accrue a market to the block of its state, as the protocol would in that block: with the rate that the market's own IRM
- * gave for the time since the last update, so that any IRM is served alike. The arithmetic is the protocol SDK's.
+ * Accrue a market to the block of its state, as the protocol would in that block. The rate is that of the market's own IRM
+ * since the last update, so any IRM is supported. The arithmetic is the protocol SDK's.
  */
 export function accrue(state: LendingState): AccruedTotals {
   const elapsed = state.blockTimestamp > state.lastUpdate ? state.blockTimestamp - state.lastUpdate : 0n;

@@ -6,7 +6,7 @@ import { divergenceWarning, oracleDivergence, withJump } from './oracle-divergen
 import { ORACLE_SOURCE } from './prices.ts';
 import type { ComposedChain, ComposedMarket } from './types.ts';
 
-/** Markets as they were at one block. What is not here could not be read at it. */
+/** Markets at one block. A market or oracle that could not be read at the block is missing. */
 export interface MarketsAtBlock {
   /** Unix seconds. */
   readonly timestamp: bigint;
@@ -15,7 +15,7 @@ export interface MarketsAtBlock {
   readonly oracle: ReadonlyMap<Address, OraclePrice>;
 }
 
-/** What of a market decides about a position on it. */
+/** The values of a market that a position on it depends on. */
 export type PositionMarketValues = Pick<
   ComposedMarket,
   | 'market'
@@ -37,9 +37,9 @@ export type PositionMarketValues = Pick<
 export type MarketValues = Pick<ReadonlyMap<MarketId, PositionMarketValues>, 'get'>;
 
 /**
- * Find the values of markets at the block of a reading: state, price and rate are the block's, everything else (yields, USD
- * prices, incentives) is as composed. A market that could not be read at the block has its last-good values, with their age.
- * They are made once: hand the same values to everybody who holds something at that block.
+ * Return the values of markets at the block of a reading. State, price and rate are those of the block; everything else
+ * (yields, USD prices, incentives) is as composed. A market that could not be read at the block has its last-good values, with
+ * their age. The result is memoized per market: use one result for all positions read at that block.
  */
 export function marketsAt(composed: ComposedChain, at: MarketsAtBlock | undefined): MarketValues {
   const measured = composed.lookup.markets;
@@ -58,7 +58,7 @@ export function marketsAt(composed: ComposedChain, at: MarketsAtBlock | undefine
   };
 }
 
-/** The same for any number of readings of one version; those of one reading are made once. */
+/** `marketsAt` for any number of readings of one version, memoized per reading. */
 export function marketsAtReadings(composed: ComposedChain): (at: MarketsAtBlock | undefined) => MarketValues {
   const readings = new Map<MarketsAtBlock | undefined, MarketValues>();
   return (at) => {
@@ -83,7 +83,7 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
     ...divergenceAt(composed, oracle),
     facts: { ...facts, lendingState, oracle },
     borrowApyPct,
-    // The incentive that the composed rates differ by is the same.
+    // The incentive is not measured at the block: the composed difference between net and gross rate applies.
     netBorrowApyPct: composed.netBorrowApyPct.plus(borrowApyPct).minus(composed.borrowApyPct),
     stamps: {
       ...stamps,
@@ -93,7 +93,7 @@ function valuesAt(composed: ComposedMarket, at: MarketsAtBlock): PositionMarketV
   };
 }
 
-/** Compare the block's own oracle value; a price that comes from this oracle as it was before is none. */
+/** Compare the oracle value of the block. A price that is derived from this oracle is no reference for it. */
 function divergenceAt(
   composed: ComposedMarket,
   oracle: Fact<OraclePrice>,

@@ -95,7 +95,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
     stamps: {
       borrow: stampOf(lendingState, context.budgets.lendingState),
       oracle: stampOf(oracle, context.budgets.oracle),
-      // A yield that no source tells is said of the market as it was last measured.
+      // Without a source for the yield, its stamp is that of the market.
       collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
       exitLiquidity: stampOf(facts.exitLiquidity ?? { asOfMs: NEVER_MS }, context.budgets.exitLiquidity),
       ...(facts.incentives ? { incentives: stampOf(facts.incentives, context.budgets.incentives) } : {}),
@@ -130,11 +130,11 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
 
 const NO_DEPLOYMENT = gap('deployment', 'NOT_APPLICABLE', 'The contract holds no positions on it.');
 
-/** A market while it is put together: what may be absent is added when it is known. */
+/** A market under construction: optional fields are added once they are known. */
 type Draft = { -readonly [K in keyof ComposedMarket]: ComposedMarket[K] };
 type Facts = { -readonly [K in keyof ComposedMarket['facts']]: ComposedMarket['facts'][K] };
 
-/** Gather the facts of a market; those that were never measured are absent. */
+/** Gather the facts of a market. Facts that were never measured are absent. */
 function factsOf(
   market: Market,
   lendingState: Facts['lendingState'],
@@ -155,13 +155,13 @@ function factsOf(
   return facts;
 }
 
-/** A principal token past its maturity earns nothing any more, whatever its source last said. */
+/** A principal token earns nothing after its maturity, whatever its source returned last. */
 function effectiveApySource(market: Market, nowMs: number): CollateralApySource {
   const { maturity, apySource } = market.collateral;
   return maturity !== undefined && nowMs >= maturity * 1_000 ? 'none' : apySource;
 }
 
-/** Add the prices that are believed and what the market is worth at them, and explain what is missing. */
+/** Add plausible prices and the USD values derived from them, and explain missing ones. */
 function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
   const { market, liquidityAssets } = composed;
   const loan = loanPrice(market, context);
@@ -184,7 +184,7 @@ function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): v
   composed.publicAllocatorLiquidityUsd = shared === 0n ? composed.liquidityUsd : usdOfUnits(liquidityAssets + shared);
 }
 
-/** Sum what the public allocator could bring, in loan base units, or say why that is not known. */
+/** Sum the liquidity that the public allocator could move in, in loan base units, or explain why it is not known. */
 function sharedAssets(market: Market, context: CompositionContext): bigint | Gap {
   const field = 'publicAllocatorLiquidityUsd';
   if (!context.chain.contracts.publicAllocator) {
@@ -197,7 +197,7 @@ function sharedAssets(market: Market, context: CompositionContext): bigint | Gap
     : gapOfGroup(field, group, market.id);
 }
 
-/** Tell how old the prices are, and what is counted without an input that nobody measured. */
+/** Add the age of the prices and incentives, and a gap for values computed without an input. */
 function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
   const { market, stamps, collateralPrice: collateral, loanPrice: loan } = composed;
   const [first, ...others] = [loan, collateral].flatMap((price) =>
@@ -213,7 +213,7 @@ function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]
   }
 }
 
-/** Say that the limits stand on the documented buffer, because the contract did not tell its own. */
+/** Add a gap when the limits use the documented buffer, because the contract's own is not known. */
 function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
   if (bufferOf(facts) !== undefined) return;
   gaps.push(...assumedLimits(facts.groups.deployment));

@@ -6,15 +6,15 @@ import { type PriceContext, priceContext } from './prices.ts';
 import { bufferOf, type MarketLimits, marketLimits } from './statics.ts';
 import type { ComposedMarket } from './types.ts';
 
-/** What composing a market needs beside the market: one version of the facts and one moment. */
+/** Input of a market's composition beside the market: one version of the facts and one moment. */
 export interface CompositionContext extends PriceContext {
   readonly budgets: FreshnessBudgets;
   readonly nowMs: number;
-  /** What the contract that holds positions takes. */
+  /** Fees of the contract that holds positions. */
   readonly fees: ContractFees;
-  /** The limits of markets with a liquidation LTV in WAD: there are few, and markets share them. */
+  /** Limits by liquidation LTV in WAD. There are few values, and markets share the results. */
   readonly limitsOf: (lltv: bigint) => MarketLimits;
-  /** The markets of the composition before this one: what was averaged of the same histories is taken over. */
+  /** The markets of the previous composition. Averages of unchanged histories are reused. */
   readonly previous: ReadonlyMap<MarketId, ComposedMarket>;
 }
 

@@ -9,28 +9,28 @@ import type { Gap, Stamp } from '../freshness/types.ts';
 import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../leverage/fees.ts';
 
 /**
- * The fees of the contract that holds positions, shares in WAD. One that it does not tell has the documented default, and a
- * gap `fees.<field>` that says so.
+ * The fees of the contract that holds positions, shares in WAD. An unknown fee has its documented default and a gap
+ * `fees.<field>`.
  */
 export interface ContractFees {
-  /** Of the yield, at closing and withdrawing; on a market without it 0. */
+  /** Share of the yield, due when closing and withdrawing; 0 on a market without it. */
   readonly yieldFee: bigint;
-  /** Of what is paid in; on a market without it 0. */
+  /** Share of a deposit; 0 on a market without it. */
   readonly depositFee: bigint;
-  /** Receives both; absent = not known. */
+  /** Receives both fees; absent = not known. */
   readonly treasury?: Address;
-  /** Age of what the contract told; absent = it has told nothing yet. */
+  /** Age of the contract's values; absent before the first reading. */
   readonly stamp?: Stamp;
   readonly gaps: readonly Gap[];
 }
 
 /** The fees of one market: the yield fee of a correlated one, the deposit fee of any other. */
 export interface MarketFees extends ContractFees {
-  /** Which of both fees it has: as the contract says, else as the catalog does. */
+  /** Which of the two fees applies: by the contract, or by the catalog while the contract's flag is not known. */
   readonly isCorrelated: boolean;
 }
 
-/** Tell what the contract of a chain takes, by its own last answer. */
+/** Return the fees of a chain's contract from its last reading. */
 export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): ContractFees {
   const fact = groups.deployment.items.get(DEPLOYMENT_KEY);
   const { yieldFee, depositFee, treasury } = fact?.value ?? {};
@@ -56,7 +56,7 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   };
 }
 
-/** Tell what of it is due on a market. */
+/** Return the fees that apply to a market. */
 export function marketFeesOf(
   market: Pick<Market, 'id' | 'correlated'>,
   { groups }: ChainFacts,
@@ -75,7 +75,7 @@ export function marketFeesOf(
   };
 }
 
-/** Fees ready to show: percent as plain decimals. */
+/** Formatted fees: percent as plain decimals. */
 export interface ShownFees {
   readonly yieldFeePct: string;
   readonly depositFeePct: string;
@@ -83,7 +83,7 @@ export interface ShownFees {
   readonly freshness?: Stamp;
 }
 
-/** Show the fees of a contract, or of a market. */
+/** Format the fees of a contract, or of a market. */
 export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFees): ShownFees {
   return {
     yieldFeePct: percentOf(yieldFee),
@@ -93,7 +93,7 @@ export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFe
   };
 }
 
-/** A share in WAD as percent, exact. */
+/** Convert a share in WAD to percent, exact. */
 function percentOf(share: bigint): string {
   return formatUnitsPlain(share, 16);
 }

@@ -12,9 +12,9 @@ import type { AveragedHistory, ComposedMarket, MarketHistory } from './types.ts'
 type Input = Pick<ComposedMarket, 'market' | 'facts' | 'collateralApySource' | 'limits'>;
 
 /**
- * Average a market's histories. Every window ends when its history was measured, so that last-good averages stay what they
- * were while their source is down. What is not covered is absent and explained in `gaps`. Histories change far less often than
- * a chain is composed: the averages of the composition before stay while their inputs are the same objects.
+ * Average a market's histories. Each window ends at the measurement time of its history, so that last-good averages do not
+ * change while their source is down. Windows without coverage are absent and explained in `gaps`. Histories change far less
+ * often than a chain is composed: while the inputs are the same objects, the averages of the previous composition are reused.
  */
 export function averageHistory(input: Input, context: CompositionContext): AveragedHistory {
   const { market, facts } = input;

@@ -13,8 +13,8 @@ import type { Gap } from '../freshness/types.ts';
 import type { RunningIncentive } from './types.ts';
 
 /**
- * Sum the campaigns that run at `nowMs` (start included, end excluded) and pay something. `null` = none does;
- * `undefined` when the campaigns were never measured.
+ * Sum the campaigns that run at `nowMs` (start included, end excluded) with an APR above zero. `null` = none runs; `undefined`
+ * when the campaigns were never measured.
  */
 export function runningIncentive(
   campaigns: readonly IncentiveCampaign[] | undefined,
@@ -32,14 +32,14 @@ export function runningIncentive(
 const NO_CAMPAIGNS: IncentiveHistory = { campaigns: [] };
 
 /**
- * Find what is recorded of a market's campaigns, with those that run and are not recorded yet as they were observed.
- * `undefined` when neither is known, or when its records could not be read.
+ * Return the recorded campaigns of a market, and the observations of running campaigns without a record. `undefined` when
+ * neither is known, or when the records could not be read.
  */
 export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): IncentiveHistory | undefined {
   const recorded = groups.incentiveHistory.items.get(marketId)?.value;
   const live = groups.incentives.items.get(marketId);
   if (!live) return recorded;
-  // Its records were asked for and are not known, which is not the same as that there are none.
+  // A failed read of the records is not the same as an empty record.
   if (!recorded && groups.incentiveHistory.failures.has(marketId)) return undefined;
   const { campaigns } = recorded ?? NO_CAMPAIGNS;
   const keys = new Set(campaigns.map(campaignKey));
@@ -52,7 +52,7 @@ export function recordedIncentives({ groups }: ChainFacts, marketId: MarketId): 
   return unrecorded.length === 0 ? (recorded ?? NO_CAMPAIGNS) : { campaigns: [...campaigns, ...unrecorded] };
 }
 
-/** Explain why what a market's campaigns paid is not known. */
+/** Explain why the incentive history of a market is not known. */
 export function incentivesGap(field: string, { groups }: ChainFacts, marketId: MarketId): Gap {
   return gapOfGroup(
     field,

@@ -3,7 +3,7 @@ import { indexStrategy } from '../strategy/keys.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ChainLookup, ComposedChain, ComposedMarket } from './types.ts';
 
-/** Index what was composed of a chain. */
+/** Index the composed markets and strategies of a chain. */
 export function lookupOf(markets: readonly ComposedMarket[], strategies: readonly Strategy[]): ChainLookup {
   const strategiesByMarket = new Map<MarketId, Strategy[]>();
   for (const strategy of strategies) {
@@ -29,7 +29,7 @@ export function strategiesById({ lookup }: ComposedChain): ChainLookup['strategi
   return lookup.strategies;
 }
 
-/** The strategies of a chain by the market that they stand on. */
+/** The strategies of a chain by their market. */
 export function strategiesByMarket({ lookup }: ComposedChain): ChainLookup['strategiesByMarket'] {
   return lookup.strategiesByMarket;
 }

@@ -6,39 +6,39 @@ import { exceededBound } from './oracle-range.ts';
 import { ORACLE_SOURCE, oracleUsd } from './prices.ts';
 import type { Warning } from './types.ts';
 
-/** An oracle that values the collateral further from its price than this is told, percent. */
+/** An oracle that differs from the collateral's price by more than this gets a warning, percent. */
 const ORACLE_DIVERGENCE_PCT = 10;
-/** An oracle value further from the one before than this is told, percent. */
+/** An oracle that differs from its previous value by more than this gets a warning, percent. */
 const ORACLE_JUMP_PCT = 20;
-/** For so long a jump is told while it lasts, ms: a day. */
+/** A jump is reported for a day, ms. */
 const JUMP_TOLD_MS = 86_400_000;
 
 /**
- * `price`: the collateral has a price that this oracle has no part in. It has none otherwise: `range`, the oracle is outside what
- * a token of its kind can be worth; `before`, the oracle's own value from before a jump stands in.
+ * Reference of the comparison. `price`: a price of the collateral that does not depend on this oracle. Without one: `range`,
+ * the bounds for a token of its kind; `before`, the oracle's own value before a jump.
  */
 export type OracleReference = 'price' | 'range' | 'before';
 
-/** How far what an oracle says of the collateral is from what it can be compared with. */
+/** Distance between an oracle's value of the collateral and its reference. */
 export interface OracleDivergence {
   readonly against: OracleReference;
   /** USD per whole collateral token, by the oracle and the loan token's price. */
   readonly oracleUsd: Decimal;
   readonly referenceUsd: Decimal;
-  /** Of the oracle from the reference, signed percent. */
+  /** Of the oracle's value from the reference, signed percent. */
   readonly divergencePct: Decimal;
 }
 
-/** What an oracle is compared with. */
+/** Inputs of the comparison of an oracle. */
 export interface OracleComparison {
   readonly market: Market;
   readonly oracle: Pick<Fact<OraclePrice>, 'value' | 'asOfMs'>;
   readonly loanUsd: Decimal | undefined;
-  /** The price of the collateral; one that comes from an oracle is only one where it is another market's. */
+  /** The price of the collateral. A price from an oracle counts only if it is another market's oracle. */
   readonly price: Pick<Fact<UsdPrice>, 'value' | 'source'> | undefined;
 }
 
-/** Compare an oracle's value; `undefined` where it is near, and where nothing is known to compare it with. */
+/** Compare an oracle's value with its reference; `undefined` when it is near, or when there is no reference. */
 export function oracleDivergence({ market, oracle, loanUsd, price }: OracleComparison): OracleDivergence | undefined {
   if (!loanUsd) return undefined;
   const { before } = oracle.value;
@@ -50,7 +50,7 @@ export function oracleDivergence({ market, oracle, loanUsd, price }: OracleCompa
   const bound = boundOf(own);
   if (bound) return divergence('range', own, bound);
   const earlier = before && oracleUsd(market, before.price, loanUsd);
-  // What was impossible then is no measure of what is told now.
+  // An earlier value outside of the bounds is no reference.
   return earlier && !boundOf(earlier) ? divergence('before', own, earlier) : undefined;
 }
 
@@ -61,8 +61,8 @@ function divergence(against: OracleReference, own: Decimal, reference: Decimal):
 }
 
 /**
- * Remember with an oracle's value the one from before a jump, for a day and while it is that far away: what a chain tells is
- * shown at once, and marked.
+ * Store the value before a jump with an oracle's value, for a day and while it stays that far away. The chain's value is
+ * served at once, with a warning.
  */
 export function withJump(fresh: OraclePrice, known: OraclePrice | undefined, nowMs: number): OraclePrice {
   if (!known) return fresh;
@@ -74,7 +74,7 @@ export function withJump(fresh: OraclePrice, known: OraclePrice | undefined, now
 
 const CODES = { price: 'oracle_divergence', range: 'oracle_out_of_range', before: 'oracle_jump' } as const;
 
-/** Say in a sentence that an oracle is far from its reference. */
+/** Describe in a sentence how far an oracle is from its reference. */
 export function divergenceWarning({ against, oracleUsd: own, referenceUsd }: OracleDivergence): Warning {
   const [oracle, reference] = [own.precision(8).toFixed(), referenceUsd.precision(8).toFixed()];
   const compared = {

@@ -2,7 +2,7 @@ import type { CollateralCategory } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 
-/** What a whole token can be worth, USD. */
+/** Bounds of the value of a whole token, USD. */
 export interface PossibleRange {
   readonly min: Decimal;
   readonly max: Decimal;
@@ -11,14 +11,19 @@ export interface PossibleRange {
 const range = (min: string, max: string): PossibleRange => ({ min: new Decimal(min), max: new Decimal(max) });
 
 /**
- * A token that follows its loan token is it, or a share that began at one and earns: by the factor of two that is ten years at 7 %.
- * It is worth less where its vault lost something, of which a tenth is told.
+ * A token that follows its loan token is that token, or a share with an initial price of one that earns: factor 2 is ten years
+ * at 7 %. A vault that lost assets can be below one, by up to 10 % here.
  */
 const SHARE = range('0.9', '2');
-/** A principal token pays one back at its end, and until then less: at most at this yield a year. Both within a tenth. */
+/**
+ * A principal token redeems at one, and is discounted until then by at most this yield a year. Both with a tolerance of 10 %.
+ */
 const PRINCIPAL = range('0.9', '1.1');
 const PRINCIPAL_MAX_YIELD = 1;
-/** Tokens that float against their loan token, by kind, USD: wide enough for any year, and far below a wrong number of decimals. */
+/**
+ * Tokens that float against their loan token, by kind, USD: wide enough for any market, and narrow enough to detect wrong
+ * decimals.
+ */
 const FLOATING: Readonly<Record<CollateralCategory, PossibleRange>> = {
   stable: SHARE,
   'stable-PT': SHARE,
@@ -30,7 +35,10 @@ const FLOATING: Readonly<Record<CollateralCategory, PossibleRange>> = {
 const FOLLOWING: ReadonlySet<CollateralCategory> = new Set(['stable', 'stable-PT', 'ETH', 'BTC']);
 const YEAR_MS = 365 * 86_400_000;
 
-/** Say what a whole collateral token of a market can be worth at a time, by its kind and the price of the loan token that it follows. */
+/**
+ * Return the bounds of a whole collateral token's value at a time, by its kind and the price of the loan token that it
+ * follows.
+ */
 export function possibleRange(market: Market, loanUsd: Decimal, atMs: number): PossibleRange {
   const { category, maturity } = market.collateral;
   if (!market.correlated || !FOLLOWING.has(category)) return FLOATING[category];
@@ -40,7 +48,7 @@ export function possibleRange(market: Market, loanUsd: Decimal, atMs: number): P
   return inUsd({ min: discounted, max: PRINCIPAL.max }, loanUsd);
 }
 
-/** Find the bound that a value in USD is beyond; `undefined` = it is possible. */
+/** Return the bound that a value in USD exceeds; `undefined` = it is within the bounds. */
 export function exceededBound(market: Market, usd: Decimal, loanUsd: Decimal, atMs: number): Decimal | undefined {
   const { min, max } = possibleRange(market, loanUsd, atMs);
   if (usd.gt(max)) return max;

@@ -5,24 +5,24 @@ import { gap } from '../freshness/gaps.ts';
 import { earliestStale, isStale, stampOf } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 
-/** When the price of an oracle was made, by the feeds behind it. */
+/** Age of an oracle's price, by the feeds behind it. */
 export type PriceAge =
   | {
       readonly state: 'known';
-      /** Of the oldest feed, ms. */
+      /** Update of the oldest feed, ms. */
       readonly asOfMs: number;
-      /** Of the feed that is past its heartbeat first. */
+      /** Stamp of the feed that exceeds its heartbeat first. */
       readonly stamp: Stamp;
       readonly feed: Address;
     }
-  /** It is made of no feed: it is as old as the block at which it is read. */
+  /** The price needs no feed: its age is that of the block. */
   | { readonly state: 'not_applicable' }
-  /** The oracle does not name its feeds, or one of them tells no date that can be believed. */
+  /** The oracle does not name its feeds, or one of them has no plausible date. */
   | { readonly state: 'unknown' };
 
-/** How old the answer of a feed may be. */
+/** Maximum ages of feed answers. */
 export interface FeedBudgets {
-  /** Promised by the publishers, seconds, by the feed's address. */
+  /** Published heartbeats in seconds, by the feed's address. */
   readonly heartbeatsSec: ReadonlyMap<Address, number>;
   /** For a feed whose heartbeat is not known, seconds. */
   readonly budgetSec: number;
@@ -30,16 +30,16 @@ export interface FeedBudgets {
 
 /** An answer takes some blocks to arrive after its heartbeat. */
 const GRACE_SEC = 600;
-/** The first block of any chain with contracts: nothing was published before. */
+/** The genesis of Ethereum: no feed was updated before. */
 const FIRST_BLOCK_SEC = 1_438_269_973n;
 
-/** Take a feed's date as it is told, unix seconds; `undefined` = in the future of the block, or absurd. */
+/** Check a feed's date, unix seconds; `undefined` = it is later than the block, or before the first block of Ethereum. */
 export function believedUpdate(updatedAt: bigint, blockTimestamp: bigint): bigint | undefined {
   const isAhead = isFromFuture(Number(updatedAt) * 1_000, Number(blockTimestamp) * 1_000);
   return updatedAt < FIRST_BLOCK_SEC || isAhead ? undefined : updatedAt;
 }
 
-/** Tell how old a price is. `undefined` feeds = the oracle does not name them. */
+/** Return the age of a price. `undefined` feeds = the oracle does not name them. */
 export function priceAge(feeds: readonly OracleFeed[] | undefined, budgets: FeedBudgets): PriceAge {
   if (feeds === undefined) return { state: 'unknown' };
   const dated: { readonly feed: Address; readonly stamp: Stamp }[] = [];
@@ -60,7 +60,7 @@ export function priceAge(feeds: readonly OracleFeed[] | undefined, budgets: Feed
   };
 }
 
-/** Tell when the oldest feed behind a price was updated, ms; `null` = there is none; `undefined` = not known. */
+/** Return the time of the oldest feed behind a price, ms; `null` = it needs none; `undefined` = not known. */
 export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | null | undefined {
   let oldest: bigint | null = null;
   for (const { updatedAt } of feeds ?? [{ updatedAt: undefined }]) {
@@ -70,10 +70,10 @@ export function priceAsOfMs(feeds: readonly OracleFeed[] | undefined): number | 
   return oldest === null ? null : Number(oldest) * 1_000;
 }
 
-/** Which of the three an age is. */
+/** State of a price age. */
 export type PriceAgeState = 'KNOWN' | 'NOT_APPLICABLE' | 'UNKNOWN';
 
-/** Name what the answer of `priceAsOfMs` is. */
+/** Map the result of `priceAsOfMs` to its state. */
 export function priceAgeState(asOfMs: number | null | undefined): PriceAgeState {
   if (asOfMs === undefined) return 'UNKNOWN';
   return asOfMs === null ? 'NOT_APPLICABLE' : 'KNOWN';

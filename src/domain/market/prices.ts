@@ -7,7 +7,7 @@ import type { Gap } from '../freshness/types.ts';
 import { exceededBound } from './oracle-range.ts';
 import { peggedTokens } from './statics.ts';
 
-/** Source of a price that follows from the market's oracle. */
+/** Source of a price that is derived from the market's oracle. */
 export const ORACLE_SOURCE = 'oracle';
 
 const PEG_MIN_USD: Decimal = new Decimal('0.9');
@@ -16,42 +16,47 @@ const PEG_MAX_USD: Decimal = new Decimal('1.1');
 export type PriceOrGap =
   | {
       readonly price: Fact<UsdPrice>;
-      /** The market whose oracle it follows from: the price is as old as the feeds behind that as well. Absent = measured. */
+      /**
+       * The market whose oracle the price is derived from: the age of that oracle's feeds applies as well. Absent = measured.
+       */
       readonly market?: Market;
       readonly gap?: never;
     }
   | { readonly gap: Gap; readonly price?: never };
 
-/** What prices are looked up in. */
+/** Facts that prices are looked up in. */
 export interface PriceContext {
   readonly chain: Chain;
   readonly facts: ChainFacts;
-  /** Stablecoins held at one dollar. */
+  /** Stablecoins pegged to one dollar. */
   readonly pegged: ReadonlySet<Address>;
-  /** The markets of every collateral, in catalog order. */
+  /** The markets of each collateral, in catalog order. */
   readonly byCollateral: ReadonlyMap<Address, readonly Market[]>;
 }
 
-/** Gather what prices are looked up in. */
+/** Gather the facts that prices are looked up in. */
 export function priceContext(chain: Chain, facts: ChainFacts): PriceContext {
   return { chain, facts, pegged: peggedTokens(chain), byCollateral: marketsByCollateral(chain) };
 }
 
-/** Say whether a USD price can be believed: above zero, and within 0.9–1.1 for a stablecoin held at one dollar. */
+/** Check whether a USD price is plausible: above zero, and within 0.9–1.1 for a pegged stablecoin. */
 export function isPlausiblePrice(usd: Decimal, pegged: boolean): boolean {
   return usd.gt(ZERO) && (!pegged || (usd.gte(PEG_MIN_USD) && usd.lte(PEG_MAX_USD)));
 }
 
-/** Find the believed price of the loan token, or why there is none. Only a measured one: nothing in loan tokens values itself. */
+/**
+ * Return the price of the loan token, or why there is none. Only a measured price counts: a price derived from an oracle in
+ * loan tokens would be circular.
+ */
 export function loanPrice(market: Market, context: PriceContext): PriceOrGap {
   return measuredPrice(market.loan, 'loan.priceUsd', context) ?? notMeasured(market.loan, 'loan.priceUsd', context);
 }
 
 /**
- * Find the believed price of a token: the measured one, of the native token its wrapped form's, else what an oracle says it
- * is worth in a loan token with a price (source `oracle`, as old as the older of the two; the first such market of the
- * catalog counts whose oracle says something possible, so that a token has one price everywhere). A measured price that is not
- * believed is not replaced.
+ * Return the price of a token. A measured price comes first; the native token has the price of its wrapped form. Without one
+ * the price is derived from an oracle and a priced loan token (source `oracle`, with the age of the older of the two). The
+ * first market of the catalog with a plausible oracle value counts, so that a token has one price everywhere. An implausible
+ * measured price is not replaced.
  */
 export function tokenPrice(token: Token, field: string, context: PriceContext): PriceOrGap {
   const { chain } = context;
@@ -79,12 +84,12 @@ function marketsByCollateral(chain: Chain): ReadonlyMap<Address, readonly Market
   return markets;
 }
 
-/** Say what one whole collateral token is worth in USD by its market's oracle and the price of the loan token. */
+/** Value one whole collateral token in USD by its market's oracle and the price of the loan token. */
 export function oracleUsd({ collateral, loan }: Market, price: bigint, loanUsd: Decimal): Decimal {
   return new Decimal(price).times(loanUsd).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
-/** Value the collateral of a market by its oracle; `undefined` while its parts are not known. */
+/** Value the collateral of a market by its oracle; `undefined` while an input is not known. */
 function oraclePrice(market: Market, field: string, context: PriceContext): PriceOrGap | undefined {
   const oracle = context.facts.groups.oracle.items.get(market.oracle);
   const loan = loanPrice(market, context);
@@ -110,7 +115,7 @@ export function usdOf(units: bigint, decimals: number, usd: Decimal): Decimal {
 function measuredPrice(token: Token, field: string, context: PriceContext): PriceOrGap | undefined {
   const price = context.facts.groups.price.items.get(token.address);
   if (!price) return undefined;
-  // A price off its peg was confirmed before it was published: it is told, with a warning.
+  // A price off its peg was confirmed before it was published, so it is served, with a warning.
   if (isPlausiblePrice(price.value.usd, false)) return { price };
   const message = 'A price that is not above zero is not believed.';
   return { gap: gap(field, 'IMPLAUSIBLE', message, price.asOfMs) };

@@ -3,9 +3,9 @@ import type { ChainFacts, SharedLiquidity } from '../facts.ts';
 import { accrue } from './accrue.ts';
 
 /**
- * Sum what the public allocator can bring into a market, loan base units. Vaults can withdraw no more from a market than it
- * has idle, all of them together: what the indexer says beyond that is not counted. A market that is not measured here
- * bounds nothing.
+ * Sum the liquidity that the public allocator can move into a market, loan base units. All vaults together can withdraw no
+ * more from a source market than its idle liquidity, so the indexer's sum per source is capped by that. A source market that
+ * is not in the catalog has no cap.
  */
 export function sharedAssetsOf(
   { sources }: SharedLiquidity,

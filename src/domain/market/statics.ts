@@ -5,35 +5,38 @@ import { type ChainFacts, DEPLOYMENT_KEY } from '../facts.ts';
 import { ladderRungs, type Rung, rungAtLtv } from '../leverage/ladder.ts';
 import { type LtvLimits, ltvLimits } from '../leverage/limits.ts';
 
-/** Work out the LTV limits of a catalog market under the contract's buffer in WAD; absent = not known, the documented default holds. */
+/**
+ * Compute the LTV limits of a catalog market from the contract's buffer in WAD; absent = not known, the documented default
+ * applies.
+ */
 export function limitsOf({ lltv }: Pick<Market, 'lltv'>, buffer?: bigint): LtvLimits {
   return buffer === undefined ? ltvLimits(lltv) : ltvLimits(lltv, new Decimal(buffer.toString()).shiftedBy(-16));
 }
 
 /** The limits of a market with the leverage that they allow. */
 export interface MarketLimits extends LtvLimits {
-  /** Of the ladder. */
+  /** Rungs of the ladder. */
   readonly rungs: readonly Rung[];
-  /** The one at the safe LTV. */
+  /** The rung at the safe LTV. */
   readonly safeRung: Rung;
 }
 
-/** Work out the limits of a market and its rungs. */
+/** Compute the limits of a market and its rungs. */
 export function marketLimits(market: Pick<Market, 'lltv'>, buffer?: bigint): MarketLimits {
   const limits = limitsOf(market, buffer);
   return { ...limits, rungs: ladderRungs(limits.maxLtvPct), safeRung: rungAtLtv(limits.safeLtvPct) };
 }
 
-/** The buffer that the contract of a chain told, in WAD; `undefined` = not known. */
+/** The buffer of a chain's contract, in WAD; `undefined` = not known. */
 export function bufferOf({ groups }: ChainFacts): bigint | undefined {
   return groups.deployment.items.get(DEPLOYMENT_KEY)?.value.liquidationBuffer;
 }
 
 /**
- * Tell which tokens of a chain are stablecoins held at one dollar, whose price must lie in 0.9–1.1 to be believed:
- * the chain's stable; the loan token of every correlated market whose collateral is `stable` or `stable-PT` (correlated
- * means that both follow the dollar); and a `stable` token that earns nothing by itself. Yield-bearing stable tokens
- * are not among them: their price rises by design.
+ * Return the stablecoins of a chain that are pegged to one dollar, so that a plausible price is within 0.9–1.1: the chain's
+ * stablecoin; the loan token of every correlated market whose collateral is `stable` or `stable-PT` (correlated means that
+ * both follow the dollar); and a `stable` token without a yield of its own. Yield-bearing stable tokens are not included,
+ * because their price rises by design.
  */
 export function peggedTokens(chain: Chain): ReadonlySet<Address> {
   return new Set([

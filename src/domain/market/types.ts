@@ -25,25 +25,25 @@ import type { ContractFees, MarketFees } from './fees.ts';
 import type { OracleDivergence } from './oracle-divergence.ts';
 import type { MarketLimits } from './statics.ts';
 
-/** What a market pays on one side right now. */
+/** The incentive of one side of a market right now. */
 export interface RunningIncentive {
   readonly aprPct: Decimal;
   /** Running campaigns with an APR above zero, the largest first. */
   readonly campaigns: readonly IncentiveCampaign[];
 }
 
-/** Something about a value that whoever relies on it should know. */
+/** A caveat about a value, for clients that rely on it. */
 export interface Warning {
   readonly code: WarningCode;
   /** Path of the field in a strategy. */
   readonly field: string;
-  /** What was told, as plain decimal: USD of prices, percent of rates. */
+  /** The unconfirmed or divergent value as plain decimal: USD for prices, percent for rates. */
   readonly value: string;
   /** One plain sentence. */
   readonly message: string;
 }
 
-/** Values that are told and worse than what is shown; absent where none is. */
+/** Unconfirmed values that are worse than the published ones; absent where there is none. */
 export interface Worst {
   readonly liquidityUsd?: Decimal;
   readonly collateralApyPct?: Decimal;
@@ -58,7 +58,7 @@ export interface MarketHistory {
   readonly quarterlyBorrowApyPct?: Decimal;
 }
 
-/** The averages of a market's histories, for the next composition as long as their inputs are the same. */
+/** The averages of a market's histories. The next composition reuses them while their inputs are the same objects. */
 export interface AveragedHistory {
   readonly inputs: readonly unknown[];
   readonly history: MarketHistory;
@@ -66,8 +66,8 @@ export interface AveragedHistory {
 }
 
 /**
- * One market with all its numbers at full precision, composed from one version of the facts. Rates in percent,
- * LTVs in percent, base units as bigint. Strategies are rendered from it; `/v1/app/markets` shows it as it is.
+ * One market with all its numbers at full precision, composed from one version of the facts. Rates in percent, LTVs in
+ * percent, base units as bigint. Strategies are rendered from it; `/v1/app/markets` serves it directly.
  */
 export interface ComposedMarket {
   readonly market: Market;
@@ -80,7 +80,10 @@ export interface ComposedMarket {
     readonly sharedLiquidity?: Fact<SharedLiquidity>;
     readonly borrowHistory?: Fact<BorrowHistory>;
   };
-  /** USD per whole token, as believed. A collateral without a price of its own has source `oracle`: oracle price × loan price. */
+  /**
+   * USD per whole token, only when plausible. A collateral without a price of its own has source `oracle`: oracle price × loan
+   * price.
+   */
   readonly collateralPrice?: Fact<UsdPrice>;
   readonly loanPrice?: Fact<UsdPrice>;
   /** Accrued to the block of the lending state, loan base units. */
@@ -88,7 +91,7 @@ export interface ComposedMarket {
   readonly totalBorrowAssets: bigint;
   readonly totalSupplyShares: bigint;
   readonly totalBorrowShares: bigint;
-  /** What can be borrowed at once, loan base units. */
+  /** Liquidity that can be borrowed at once, loan base units. */
   readonly liquidityAssets: bigint;
   /** Fraction 0..1 in WAD. */
   readonly utilization: bigint;
@@ -96,20 +99,23 @@ export interface ComposedMarket {
   /** `null` = measured, none is running; absent = not measured. */
   readonly borrowIncentive?: RunningIncentive | null;
   readonly collateralIncentive?: RunningIncentive | null;
-  /** Without an incentive while incentives are unknown, with a gap of this field. */
+  /** Without the incentive while incentives are unknown; this field then has a gap. */
   readonly netBorrowApyPct: Decimal;
-  /** `none` also for a principal token past its maturity: it earns nothing any more. */
+  /** Also `none` for a principal token past its maturity, which earns nothing. */
   readonly collateralApySource: CollateralApySource;
   /** Without the collateral-side incentive. */
   readonly collateralApyPct: Decimal;
-  /** With it: what the leverage formula uses. Without it while incentives are unknown, with a gap of this field. */
+  /**
+   * With the collateral-side incentive; input of the leverage formula. Without it while incentives are unknown; this field
+   * then has a gap.
+   */
   readonly effectiveCollateralApyPct: Decimal;
   readonly liquidationLtvPct: Decimal;
   readonly maxLtvPct: Decimal;
   readonly safeLtvPct: Decimal;
-  /** The three together, with the leverage that they allow; markets with the same ones share them. */
+  /** The LTV limits with the leverage that they allow. Markets with equal limits share the object. */
   readonly limits: MarketLimits;
-  /** What the contract that holds positions takes on this market. */
+  /** Fees of the contract that holds positions, for this market. */
   readonly fees: MarketFees;
   readonly supplyUsd?: Decimal;
   readonly liquidityUsd?: Decimal;
@@ -120,16 +126,19 @@ export interface ComposedMarket {
     readonly borrow: Stamp;
     readonly oracle: Stamp;
     readonly collateralApy: Stamp;
-    /** At the beginning of time while nothing measured it. */
+    /** `NEVER_MS` until the first measurement. */
     readonly exitLiquidity: Stamp;
-    /** Of the older of the two prices; absent while neither is known. */
+    /** The older of the two prices; absent while neither is known. */
     readonly prices?: Stamp;
     /** Absent while they were never measured. */
     readonly incentives?: Stamp;
   };
-  /** What the deployed contract says of positions on it; absent on the stock legs of vaults, which it has no part in. */
+  /**
+   * Terms of the deployed contract for positions on the market; absent on the stock legs of vaults, which the contract does
+   * not hold.
+   */
   readonly deployment?: DeploymentTerms;
-  /** Absent where its oracle is near what it can be compared with. */
+  /** Absent when the oracle is near its reference. */
   readonly oracleDivergence?: OracleDivergence | undefined;
   readonly warnings: readonly Warning[];
   readonly worst: Worst;
@@ -149,11 +158,11 @@ export interface ChainLookup {
   readonly strategies: ReadonlyMap<string, Strategy>;
   /** All strategies with the keys that lists are filtered and sorted on. */
   readonly indexed: readonly IndexedStrategy[];
-  /** The strategies that stand on a market, in their own order. */
+  /** The strategies of a market, in their own order. */
   readonly strategiesByMarket: ReadonlyMap<MarketId, readonly Strategy[]>;
 }
 
-/** Everything composed of one chain at one version. */
+/** Everything that is composed for one chain at one version. */
 export interface ComposedChain {
   readonly chainId: ChainId;
   readonly version: number;
@@ -163,13 +172,13 @@ export interface ComposedChain {
   /** All composed strategies, listed or not: loops in catalog order, then equity vaults. */
   readonly strategies: readonly Strategy[];
   readonly excluded: readonly ExcludedMarket[];
-  /** What the contract that holds positions takes. */
+  /** Fees of the contract that holds positions. */
   readonly fees: ContractFees;
-  /** Markets and strategies by what they are looked up by, indexed once per version. */
+  /** Markets and strategies by their keys, indexed once per version. */
   readonly lookup: ChainLookup;
   /**
-   * When the same facts compose differently because time alone has passed (a campaign starts or ends, a principal token
-   * nears or reaches its maturity), ms; absent when nothing of that kind is ahead.
+   * The next moment at which the same facts compose differently (a campaign starts or ends, a principal token nears or reaches
+   * its maturity), ms; absent without one.
    */
   readonly recomposeAtMs?: number;
 }

@@ -20,8 +20,8 @@ type Priced = Pick<
 const NONE: readonly Warning[] = [];
 
 /**
- * Tell what of a market is told and not confirmed yet, which of its tokens are off their peg, and whether its oracle is far
- * from the price of the collateral. What a chain tells is shown all the same.
+ * List the warnings of a market: unconfirmed values, tokens off their peg, and an oracle far from the price of the collateral.
+ * Values of the chain are served all the same.
  */
 export function warningsOf(composed: Priced, context: CompositionContext): readonly Warning[] {
   const { market } = composed;
@@ -52,7 +52,7 @@ export function warningsOf(composed: Priced, context: CompositionContext): reado
   return warnings.length === 0 ? NONE : warnings;
 }
 
-/** Pick the worse of what is shown and what is told and not confirmed yet: listing and eligibility go by it. */
+/** Return the unconfirmed values that are worse than the published ones. Listing and eligibility use these. */
 export function worstOf(composed: Priced, { facts: { groups } }: CompositionContext): Worst {
   const { market, liquidityUsd, loanPrice } = composed;
   const told = groups.price.failures.get(market.loan.address)?.suspect?.value;

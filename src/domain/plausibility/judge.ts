@@ -1,36 +1,36 @@
 import { Decimal } from '../../shared/decimal.ts';
 import type { Suspect } from '../facts.ts';
 
-/** Readings of one source that confirm a value that nothing else confirms. */
+/** Consecutive readings of one source that confirm a value without another source. */
 export const CONFIRMING_READINGS = 3;
 
-/** A stablecoin held at one dollar is expected within these bounds. */
+/** Bounds of a pegged stablecoin's price, USD. */
 const PEG_MIN_USD = new Decimal('0.9');
 const PEG_MAX_USD = new Decimal('1.1');
-/** A price that differs by more than this part from what was known is asked for again. */
+/** A price that differs from the last good one by more than this part needs confirmation. */
 const PRICE_JUMP = new Decimal('0.2');
 /** Two sources agree on a value within this part. */
 const AGREEMENT = new Decimal('0.02');
-/** Two readings of one source tell the same thing within this part: what falls goes on falling between them. */
+/** Two readings of one source agree within this part. It is wider, because a falling price falls on between them. */
 const MOVEMENT = new Decimal('0.2');
-/** A rate that changes by less than so many points, or by less than this factor, is no jump. */
+/** A rate change below this many points, or below this factor, needs no confirmation. */
 const RATE_JUMP_POINTS = new Decimal('0.1');
 const RATE_JUMP_FACTOR = new Decimal(3);
-/** A yield without a last good one is asked for again above so many percent. */
+/** A yield without a last good one needs confirmation above this, percent. */
 const UNKNOWN_RATE_MAX = new Decimal(100);
 
-/** Say whether a stablecoin's price is outside 0.9–1.1 USD. */
+/** Check whether a stablecoin's price is outside 0.9–1.1 USD. */
 export function isOffPeg(usd: Decimal): boolean {
   return usd.lt(PEG_MIN_USD) || usd.gt(PEG_MAX_USD);
 }
 
-/** Say by which part the larger of two positive values is above the smaller. */
+/** Return the relative distance of two positive values: larger / smaller − 1. */
 export function apart(a: Decimal, b: Decimal): Decimal {
   const [low, high] = a.lt(b) ? [a, b] : [b, a];
   return low.gt(0) ? high.minus(low).div(low) : new Decimal(Number.POSITIVE_INFINITY);
 }
 
-/** Say whether two sources tell the same value. */
+/** Check whether two sources agree on a value. */
 export function agree(a: Decimal, b: Decimal): boolean {
   return isWithin(a, b, AGREEMENT);
 }
@@ -41,20 +41,20 @@ function isWithin(a: Decimal, b: Decimal, part: Decimal): boolean {
 }
 
 export interface PriceReferences {
-  /** Whether the token is held at one dollar. */
+  /** Whether the token is pegged to one dollar. */
   readonly pegged: boolean;
   /** The last good price. */
   readonly lastGood?: Decimal | undefined;
-  /** What the oracle of a market says that it is worth, in USD. */
+  /** The token's value in USD by the oracle of a market. */
   readonly oracle?: Decimal | undefined;
 }
 
 /**
- * Say whether a price has to be asked for again before it is published: off its peg, or far from the last good one; without a
- * last good one, far from the oracle.
+ * Check whether a price needs confirmation before it is published: off its peg, or far from the last good one; without a last
+ * good one, far from the oracle.
  */
 export function isSuspectPrice(usd: Decimal, { pegged, lastGood, oracle }: PriceReferences): boolean {
-  // Once the peg is known to be lost, the price moves as any other.
+  // Once the peg is lost, the price is judged like any other.
   if (pegged && isOffPeg(usd) && (lastGood === undefined || !isOffPeg(lastGood)))
     return lastGood === undefined || !agree(usd, lastGood);
   const reference = lastGood ?? oracle;
@@ -62,9 +62,9 @@ export function isSuspectPrice(usd: Decimal, { pegged, lastGood, oracle }: Price
 }
 
 /**
- * Say whether a yield has to be asked for again before it is published: far from the last good one, or without one far from
- * the newest point of its own history in the same answer, or above 100 %: a source that is off by a factor is so in its
- * history as well. Percent.
+ * Check whether a yield in percent needs confirmation before it is published: far from the last good one, or without one far
+ * from the newest point of the history in the same answer, or above 100 %. The history helps against a single wrong value; a
+ * source with a wrong unit has it in its history as well.
  */
 export function isSuspectRate(pct: Decimal, lastGood: Decimal | undefined, ownHistory: Decimal | undefined): boolean {
   const reference = lastGood ?? ownHistory;
@@ -75,7 +75,7 @@ export function isSuspectRate(pct: Decimal, lastGood: Decimal | undefined, ownHi
   return pct.times(reference).lt(0) || low.times(RATE_JUMP_FACTOR).lt(high);
 }
 
-/** Count a further reading of a suspect value: one that is not near the one before begins anew. */
+/** Count another reading of a suspect value. A reading that is not near the previous one restarts the count. */
 export function nextReading(told: Decimal, before: Suspect | undefined): Suspect {
   return { value: told, readings: before && isWithin(told, before.value, MOVEMENT) ? before.readings + 1 : 1 };
 }

@@ -7,10 +7,10 @@ import type { PortfolioReport } from './report.ts';
 import { type ItemRow, type WalletRows, wholeOf } from './rows.ts';
 import { UNRESOLVED_REASONS, type UnresolvedReason } from './types.ts';
 
-/** A sum that says of how many entries it does not speak. */
+/** A sum with the number of entries that are not in it. */
 export interface Total {
   readonly usd: Decimal;
-  /** Entries whose value is not known, and not in the sum. */
+  /** Entries with an unknown value; they are not in the sum. */
   readonly unknown: number;
 }
 
@@ -18,7 +18,7 @@ export interface GroupTotals {
   readonly count: number;
   readonly depositedUsd: Total;
   readonly netValueUsd: Total;
-  /** The part of the net value that stands on oracles far from what they can be compared with. */
+  /** The part of the net value that is valued by divergent oracles. */
   readonly divergentUsd: Total;
   readonly incentivesUsd: Total;
   readonly totalUsd: Total;
@@ -28,12 +28,12 @@ export interface GroupTotals {
 
 export interface PortfolioAggregates {
   readonly wallets: number;
-  /** Wallets that cannot be told, whatever the filter asks. */
+  /** Wallets that could not be read, independent of the filter. */
   readonly failedWallets: number;
-  /** Loops and vaults that match; a vault's loops are in the vault. */
+  /** Loops and vaults that match. A vault's loops count as part of the vault. */
   readonly all: GroupTotals;
   readonly byStatus: readonly ({ readonly status: PositionStatus } & GroupTotals)[];
-  /** The largest net value first. */
+  /** Ordered by net value, largest first. */
   readonly byMarket: readonly ({
     readonly chainId: ChainId;
     readonly marketId: MarketId;
@@ -44,17 +44,17 @@ export interface PortfolioAggregates {
     readonly count: number;
     readonly bySeverity: Readonly<Record<DriftSeverity, number>>;
   }[];
-  /** Of the wallets that match. */
+  /** Counts of unresolved rows of the matching wallets. */
   readonly byUnresolvedReason: readonly { readonly reason: UnresolvedReason; readonly count: number }[];
 }
 
-/** Sums while wallets are added to them. */
+/** Sums under construction. */
 export interface Aggregating {
   add(wallet: WalletRows): void;
   finish(): PortfolioAggregates;
 }
 
-/** Begin to sum everything that matches, over any number of chains. */
+/** Begin to sum all matching rows over any number of chains. */
 export function beginAggregates(reports: readonly PortfolioReport[], filter: ItemFilter): Aggregating {
   const matches = matcherOf(filter);
   const isOpenToAll = Object.keys(filter).length === 0;
@@ -143,7 +143,7 @@ function totalsOf({ count, tally }: Sums): GroupTotals {
   return { count, ...tally };
 }
 
-/** Add a row to every group that it belongs to; its amounts are parsed once. */
+/** Add a row to each of its groups. Its amounts are parsed once. */
 function add({ item }: ItemRow, groups: readonly (Sums | undefined)[]): void {
   const amounts = SUMMED.map((name) => {
     const text = item.pnl[name];

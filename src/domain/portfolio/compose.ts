@@ -24,7 +24,7 @@ import type {
 } from './types.ts';
 import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts';
 
-/** What composing any wallet of a chain needs: made once per reading. */
+/** Input for composing any wallet of a chain, made once per reading. */
 export interface PortfolioContext {
   readonly chain: Chain;
   /** The values of markets at the block of a reading. */
@@ -36,7 +36,7 @@ export interface PortfolioContext {
   readonly sightings: Sightings;
 }
 
-/** Gather what all wallets of a chain are composed with, from one version of its facts. */
+/** Gather the input for composing the wallets of a chain from one version of its facts. */
 export function portfolioContext(
   catalog: Catalog,
   chain: Chain,
@@ -61,7 +61,7 @@ export function portfolioContext(
   };
 }
 
-/** Compose one wallet's portfolio from what it holds and its rows of the register. */
+/** Compose one wallet's portfolio from its holdings and its rows of the register. */
 export function composePortfolio(
   context: PortfolioContext,
   holdings: WalletHoldings,
@@ -162,7 +162,7 @@ export function composePortfolio(
   };
 }
 
-/** The loops of one vault that has ended stand together, where the newest of them stood. */
+/** Group the ended loops of one vault, at the place of the newest one. */
 function groupByVault<L extends { readonly row: RegisteredPosition | null }>(
   loops: readonly L[],
 ): readonly { readonly vaultId: StrategyId | null; readonly loops: readonly L[] }[] {

@@ -7,24 +7,24 @@ import type { Gap } from '../freshness/types.ts';
 import { incentivesGap, recordedIncentives } from '../market/incentives.ts';
 
 const YEAR_MS = 31_536_000_000;
-/** Places of an accrued share: far below a base unit of any token. */
+/** Decimal places of an accrued share: far below a base unit of any token. */
 const PLACES = 30;
 
-/** What a market's incentives have paid over time, on its debt and on its collateral. */
+/** Incentives of a market over time, for debt and for collateral. */
 export interface MarketRewards {
   readonly borrow: SummedRecord;
   readonly collateral: SummedRecord;
-  /** Whether either side has ever paid something, as far as is known. */
+  /** Whether either side is known to have had an incentive at any time. */
   readonly pays: boolean;
 }
 
-/** A record with running sums, so that any life of any position costs two look-ups. */
+/** A record with running sums, so that an accrual over any span costs two look-ups. */
 export interface SummedRecord extends IncentiveRecord {
   /** `sums[i]` = integral up to the start of step `i`, percent-milliseconds. */
   readonly sums: readonly Decimal[];
 }
 
-/** Gather what is recorded of a market's incentives. A gap when that is not known. */
+/** Gather the recorded incentives of a market, or a gap when they are not known. */
 export function marketRewards(facts: ChainFacts, marketId: MarketId): MarketRewards | Gap {
   const history = recordedIncentives(facts, marketId);
   if (!history) return incentivesGap('pnl.incentivesUsd', facts, marketId);
@@ -39,8 +39,8 @@ export function marketRewards(facts: ChainFacts, marketId: MarketId): MarketRewa
 }
 
 /**
- * Accrue what each side paid from `fromMs` to `toMs` on what was held; the unit is that of the amounts. A gap when a campaign
- * ran meanwhile and nothing says what it paid.
+ * Accrue the incentives of both sides from `fromMs` to `toMs` on the given amounts, in their unit. Returns a gap when a
+ * campaign without a recorded APR ran in this span.
  */
 export function accrueRewards(
   { borrow, collateral }: MarketRewards,
@@ -56,7 +56,7 @@ export function accrueRewards(
     .plus(held.collateral.times(accruedShare(collateral, fromMs, toMs)));
 }
 
-/** What one unit earned over the span, as a fraction. */
+/** The incentive of one unit over the span, as a fraction. */
 function accruedShare(record: SummedRecord, fromMs: number, toMs: number): Decimal {
   const pctMs = integralTo(record, toMs).minus(integralTo(record, fromMs));
   return pctMs.div(HUNDRED.times(YEAR_MS)).decimalPlaces(PLACES);

@@ -2,8 +2,8 @@ import { observedAt } from '../../shared/observed.ts';
 import type { RegisteredPosition, RegisteredRow } from './types.ts';
 
 /**
- * Take a row's times as what they are: told by another process. None is shown later than now, and of one that is more than
- * two minutes ahead nobody knows when that was.
+ * Check a row's times, which another process wrote. A time at most two minutes ahead is set to now; a later one becomes
+ * unknown.
  */
 export function observedRow(row: RegisteredRow, nowMs: number): RegisteredPosition {
   return {

@@ -10,18 +10,18 @@ import { valueHolding } from '../position/valuation.ts';
 import { accrueRewards, type MarketRewards } from './incentives.ts';
 import type { Pnl, RegisteredPosition } from './types.ts';
 
-/** Places of quotients (accruals, returns); sums and products are exact. */
+/** Decimal places of quotients (accruals, returns); sums and products are exact. */
 const PLACES = 18;
 
 const PARTS = ['depositedUsd', 'returnedUsd', 'netValueUsd', 'incentivesUsd', 'yieldFeeUsd'] as const;
 export type PnlPart = (typeof PARTS)[number];
-/** A part as it was computed: a value, or why there is none. */
+/** Computed parts of a P&L: each a value, or the reason why it is unknown. */
 export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
-  /** What is owed beyond the collateral; absent: nothing, where the net value is known. */
+  /** Debt beyond the collateral; absent = none, if the net value is known. */
   readonly badDebtUsd?: Decimal;
-  /** The part of the net value that stands on an oracle far from what it can be compared with; absent: nothing. */
+  /** The part of the net value that is valued by a divergent oracle; absent = none. */
   readonly divergentUsd?: Decimal;
-  /** Why the parts do not add up to a result; absent: they do. */
+  /** Why the parts do not add up to a result; absent if they do. */
   readonly unresolved?: Gap;
 };
 
@@ -30,7 +30,7 @@ export interface LoopPnlInput {
   readonly row: RegisteredPosition | null;
   readonly market: Market | undefined;
   readonly composed: PositionMarketValues | undefined;
-  /** What the market's incentives paid, or why that is not known. */
+  /** Incentives of the market, or why they are not known. */
   readonly rewards: MarketRewards | Gap;
   /** Time of the reading, unix seconds. */
   readonly timestamp: bigint;
@@ -44,7 +44,7 @@ const RESULT_FIELDS: readonly (readonly [Result, readonly string[]])[] = [
   ['totalAfterFee', ['pnl.totalAfterFeeUsd']],
 ];
 
-/** Add the parts up. What needs an unknown part is unknown too; every reason is told once. */
+/** Add up the parts. A sum with an unknown part is unknown; each reason is listed once. */
 export function toPnl(parts: PnlParts): Pnl {
   const gaps: Gap[] = [];
   const known = (name: PnlPart): Decimal | undefined => {
@@ -84,7 +84,10 @@ export function toPnl(parts: PnlParts): Pnl {
   };
 }
 
-/** Compute the parts of a plain position: the chain's basis and value at the loan token's price, incentives over its registered life. */
+/**
+ * Compute the parts of a plain position: basis and value from the chain, at the loan token's price, and incentives over its
+ * registered life.
+ */
 export function loopParts(input: LoopPnlInput): PnlParts {
   const { held, market, composed } = input;
   if (!market)
@@ -98,9 +101,9 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);
   const value = statusOf(held) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
   const rewards = loopIncentives(input, value);
-  // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
+  // Loans are non-recourse: an owner whose debt exceeds the collateral loses the deposit and nothing more.
   const netValueUsd = value ? usd(positive(value.collateralValue - value.debt)) : ZERO;
-  // In manual mode its wallet takes it apart itself, and no fee is due.
+  // In manual mode the wallet closes the position itself, without a fee.
   const yieldFee = held.manualMode ? 0n : composed.fees.yieldFee;
   return {
     depositedUsd: usd(held.depositedAssets),
@@ -109,14 +112,14 @@ export function loopParts(input: LoopPnlInput): PnlParts {
     badDebtUsd: value ? usd(positive(value.debt - value.collateralValue)) : ZERO,
     divergentUsd: composed.oracleDivergence ? netValueUsd : ZERO,
     yieldFeeUsd: value ? usd(closingOf(value, held.depositedAssets, yieldFee).yieldFee) : ZERO,
-    // What a sold part took of the basis is not kept on chain: what it paid out has nothing to stand against.
+    // The chain does not record how much of the basis a partial sale took, so its proceeds have no matching cost.
     ...(held.open && held.returnedAssets > 0n ? { unresolved: SOLD_IN_PART } : {}),
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };
 }
 
-/** Accrue the incentives of a stock leg, USD: as those of a loop, on what is held now. */
+/** Accrue the incentives of a stock leg in USD, on its current amounts, like those of a loop. */
 export function stockIncentives(
   held: HeldStock,
   composed: PositionMarketValues | undefined,
@@ -131,13 +134,13 @@ export function stockIncentives(
   return 'field' in earned ? earned : earned.decimalPlaces(PLACES);
 }
 
-/** Add two parts; the first reason wins. */
+/** Add two parts; if both are unknown, the first reason is kept. */
 export function addParts(a: Decimal | Gap, b: Decimal | Gap): Decimal | Gap {
   if ('field' in a) return a;
   return 'field' in b ? b : a.plus(b);
 }
 
-/** Sum what several positions have brought. */
+/** Sum the P&L of several positions. */
 export function sumPnl(all: readonly Pnl[]): Pnl {
   const sum = (name: PnlPart): Decimal | Gap =>
     all.reduce<Decimal | Gap>((total, pnl) => {
@@ -157,7 +160,7 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
   });
 }
 
-/** Whether its parts are known and do not add up. */
+/** Whether the parts are known but do not add up. */
 function isUnresolved({ depositedUsd, returnedUsd, netValueUsd, baseResultUsd }: Pnl): boolean {
   return baseResultUsd === undefined && [depositedUsd, returnedUsd, netValueUsd].every((part) => part !== undefined);
 }
@@ -167,8 +170,8 @@ function positive(assets: bigint): bigint {
 }
 
 /**
- * Accrue over the registered life, in loan base units: an open position's incentives on what it owes and holds now, an ended
- * one's on what its deposit and its registered LTV amounted to.
+ * Accrue over the registered life, in loan base units: for an open position on its current debt and collateral, for an ended
+ * one on the amounts from its deposit and its registered LTV.
  */
 function loopIncentives(
   { held, row, rewards, timestamp }: LoopPnlInput,
@@ -202,7 +205,7 @@ function allUnknown(why: Gap): PnlParts {
   return { depositedUsd: why, returnedUsd: why, netValueUsd: why, incentivesUsd: why, yieldFeeUsd: why };
 }
 
-/** What a position earned since a time that lies ahead. */
+/** Gap of incentives since a time in the future. */
 export const OPENED_AHEAD = gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
 
 const SOLD_IN_PART = gap(

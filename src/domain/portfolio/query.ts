@@ -7,7 +7,7 @@ import { driftOf, type PortfolioReport } from './report.ts';
 import { type ItemRow, oldest, wholeOf } from './rows.ts';
 import type { Portfolio } from './types.ts';
 
-/** Conditions on loops and vaults; all that are given must hold. What is not known meets no limit. */
+/** Conditions on loops and vaults; all given ones must hold. An unknown value satisfies no limit. */
 export interface ItemFilter {
   readonly statuses?: readonly PositionStatus[];
   readonly wallets?: readonly Address[];
@@ -21,7 +21,7 @@ export interface ItemFilter {
 }
 
 export const PORTFOLIO_ORDERS = ['value', 'pnl', 'headroom', 'age'] as const;
-/** By net value, by total P&L, by LTV headroom (of a wallet the least), by how long ago it was opened. */
+/** By net value, by total P&L, by LTV headroom (of a wallet the smallest), by opening time. */
 export type PortfolioOrder = (typeof PORTFOLIO_ORDERS)[number];
 export type Direction = 'asc' | 'desc';
 
@@ -40,7 +40,9 @@ export interface Listed<T> {
   readonly hasPreviousPage: boolean;
 }
 
-/** List wallets that have something matching, ordered by what matches. Without conditions all wallets are listed. */
+/**
+ * List wallets with at least one matching item, ordered by their matching items. Without conditions all wallets are listed.
+ */
 export function queryPortfolios(reports: readonly PortfolioReport[], query: ListQuery): Listed<Portfolio> {
   const matches = matcherOf(query.filter);
   const isOpenToAll = Object.keys(query.filter).length === 0;
@@ -54,7 +56,7 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
   return cut(found, query);
 }
 
-/** List loops and vaults that match. */
+/** List the loops and vaults that match. */
 export function queryItems(reports: readonly PortfolioReport[], query: ListQuery): Listed<ItemRow> {
   const matches = matcherOf(query.filter);
   const found = reports.flatMap((report) =>
@@ -75,7 +77,7 @@ export interface DriftFilter {
   readonly marketIds?: readonly MarketId[];
 }
 
-/** List disagreements, those met first coming first. */
+/** List disagreements, the earliest first sighting first. */
 export function queryDrift(
   reports: readonly PortfolioReport[],
   filter: DriftFilter,
@@ -93,7 +95,7 @@ export function queryDrift(
   return cut(found, { ...page, order: 'age', direction: 'asc' });
 }
 
-/** Make the condition on a row that a filter stands for. */
+/** Make the predicate for a filter. */
 export function matcherOf(filter: ItemFilter): (row: ItemRow) => boolean {
   const { minValueUsd, minHeadroomPct, maxHeadroomPct, driftKinds } = filter;
   return (row) =>
@@ -112,7 +114,7 @@ function allows<T>(list: readonly T[] | undefined, value: T): boolean {
   return list === undefined || list.includes(value);
 }
 
-/** Where an entry stands in an order. Keys only compare; what is shown stays exact. */
+/** Position of an entry in an order. Keys are only compared; displayed values stay exact. */
 interface Place {
   readonly key: number | null;
   readonly chainId: ChainId;
@@ -141,7 +143,7 @@ function walletPlace({ chainId, wallet }: Portfolio, matching: readonly ItemRow[
   return place(order === 'headroom' ? Math.min(...keys) : keys.reduce((sum, key) => sum + key, 0));
 }
 
-/** Unknown keys come last either way; ties are broken by chain and id. */
+/** Unknown keys come last in both directions; ties are broken by chain and id. */
 function compare(a: Place, b: Place, direction: Direction): number {
   if (a.key !== b.key) {
     if (a.key === null) return 1;
@@ -171,7 +173,7 @@ function cut<T>(
   };
 }
 
-/** A cursor says where an entry stands, not how many stand before it: others may come and go between two pages. */
+/** A cursor encodes the position of an entry instead of an offset, because entries may appear and vanish between two pages. */
 function encodePlace({ key, chainId, id }: Place, order: PortfolioOrder, direction: Direction): string {
   return btoa(JSON.stringify([order, direction, key, chainId, id]));
 }

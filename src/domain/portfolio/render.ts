@@ -4,10 +4,12 @@ import type { Position } from '../position/types.ts';
 import { isFailed } from './report.ts';
 import type { Pnl, PortfolioEntry, PortfolioItem, PortfolioLoop, PortfolioVault, RegisteredPosition } from './types.ts';
 
-/** A wallet's portfolio as plain data of the v1 contract: what is not known is absent, what cannot apply is `null`. */
+/**
+ * A wallet's portfolio as plain data of the v1 contract: an unknown value is absent, a value that does not apply is `null`.
+ */
 export type PortfolioDocument = Readonly<Record<string, unknown>>;
 
-/** Render a wallet for the v1 contract. Nothing in it depends on the moment of the request. */
+/** Render a wallet for the v1 contract, independent of the time of the request. */
 export function renderEntry(entry: PortfolioEntry): PortfolioDocument {
   const { wallet: address, chainId } = entry;
   if (isFailed(entry)) return { address, chainId, failure: entry.failure };
@@ -60,7 +62,7 @@ function vaultOf({ chainId, vaultId, status, stockSymbol, equity, loops, pnl }: 
 
 const NOTHING: Partial<EquityPosition> = {};
 
-/** Ages of market values are told per group elsewhere; `freshness` would differ from second to second. */
+/** Ages of market values are served per group elsewhere; `freshness` would change every second. */
 function positionOf(position: Position): object {
   const {
     freshness: _freshness,
@@ -73,7 +75,7 @@ function positionOf(position: Position): object {
   return withReadAt(shown);
 }
 
-/** The block of the reading and the age of its price as the contract writes them. */
+/** The block of the reading and the age of its price in the format of the contract. */
 function withReadAt({
   readAt,
   oraclePriceAsOfMs,

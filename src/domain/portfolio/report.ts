@@ -5,7 +5,7 @@ import type { WalletRows } from './rows.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry, PortfolioItem, PortfolioLoop } from './types.ts';
 
 export interface PortfolioCounts {
-  /** Wallets, those that cannot be told included. */
+  /** All wallets, including those that could not be read. */
   readonly users: number;
   /** Open plain loops. */
   readonly open: number;
@@ -15,7 +15,7 @@ export interface PortfolioCounts {
   readonly closed: number;
   readonly unresolved: number;
   readonly drift: number;
-  /** Wallets that cannot be told. */
+  /** Wallets that could not be read. */
   readonly failed: number;
 }
 
@@ -28,7 +28,7 @@ export interface PortfolioReport {
   readonly computedAtMs: number;
   /** Ordered by address. */
   readonly entries: readonly PortfolioEntry[];
-  /** The wallets that could be read, laid out for lists and sums. */
+  /** The rows of the wallets that could be read, for lists and sums. */
   readonly rows: readonly WalletRows[];
   readonly counts: PortfolioCounts;
 }
@@ -37,12 +37,12 @@ export function isFailed(entry: PortfolioEntry): entry is FailedPortfolio {
   return 'failure' in entry;
 }
 
-/** List everything of a wallet that stands for itself: open loops, open vaults, and what has ended. */
+/** List the items of a wallet that are not part of another: open loops, open vaults, and ended ones. */
 export function itemsOf({ positions, equityPositions, closed }: Portfolio): readonly PortfolioItem[] {
   return [...positions, ...equityPositions, ...closed];
 }
 
-/** List every loop of a wallet, those of vaults included. */
+/** List every loop of a wallet, including those of vaults. */
 export function loopsOf(portfolio: Portfolio): readonly PortfolioLoop[] {
   return itemsOf(portfolio).flatMap((item) => (item.kind === 'loop' ? [item] : item.loops));
 }
@@ -69,7 +69,7 @@ export function countsOf(entries: readonly PortfolioEntry[]): PortfolioCounts {
   return counts;
 }
 
-/** What all portfolios of a chain came to at one moment, exact USD. Only positions of which everything is known are in the sums. */
+/** Sums over all portfolios of a chain at one moment, exact USD. Positions with an unknown value are left out. */
 export interface PortfolioSample {
   readonly chainId: ChainId;
   readonly atMs: number;
@@ -81,13 +81,13 @@ export interface PortfolioSample {
   readonly totalUsd: Decimal;
 }
 
-/** The sums of a sample while wallets are added to it. */
+/** A sample under construction. */
 export interface Sampling {
   add(entry: PortfolioEntry): void;
   finish(): PortfolioSample;
 }
 
-/** Begin to sum a report up, for its history. */
+/** Begin the sample of a report, for the history. */
 export function beginSample({ chainId, computedAtMs }: Pick<PortfolioReport, 'chainId' | 'computedAtMs'>): Sampling {
   let positions = 0;
   const sums: Record<(typeof SAMPLED)[number], Decimal> = {

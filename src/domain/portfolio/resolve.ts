@@ -2,7 +2,7 @@ import type { MarketId } from '../../shared/ids.ts';
 import type { HeldPosition } from '../position/types.ts';
 import type { RegisteredPosition, UnresolvedReason, UnresolvedRow } from './types.ts';
 
-/** What tells which markets are known where. */
+/** Markets that are configured here and on other chains. */
 export interface KnownMarkets {
   market(marketId: MarketId): unknown;
   isElsewhere(marketId: MarketId): boolean;
@@ -14,10 +14,7 @@ const MESSAGES: Record<UnresolvedReason, string> = {
   chain_mismatch: 'Its market is not that of the position of this index on this chain.',
 };
 
-/**
- * Give every position the row that describes it: of the same index and market. Rows without such a position are
- * unresolved, with the reason.
- */
+/** Assign each position the row of the same index and market. Rows without such a position are unresolved, with the reason. */
 export function resolveRows(
   known: KnownMarkets,
   positions: readonly HeldPosition[],

@@ -4,7 +4,7 @@ import type { PositionStatus } from '../position/types.ts';
 import { itemsOf } from './report.ts';
 import type { Portfolio, PortfolioItem, PortfolioLoop } from './types.ts';
 
-/** A loop or vault with what lists are filtered and ordered by. `null` = not known or not applicable. */
+/** A loop or vault with its filter and sort keys. `null` = not known or not applicable. */
 export interface ItemRow {
   readonly item: PortfolioItem;
   readonly chainId: ChainId;
@@ -15,10 +15,10 @@ export interface ItemRow {
   /** Its market; of a vault the stock market. */
   readonly marketId: MarketId;
   readonly strategyId: StrategyId;
-  /** The vault that it is, or that it belongs to. */
+  /** The vault itself, or the vault of a loop. */
   readonly vaultId: StrategyId | null;
   readonly driftKinds: readonly DriftKind[];
-  /** Exact, as they are shown. */
+  /** Exact values as displayed. */
   readonly valueUsd: string | null;
   readonly pnlUsd: string | null;
   readonly headroomPct: string | null;
@@ -30,7 +30,7 @@ export interface WalletRows {
   readonly rows: readonly ItemRow[];
 }
 
-/** Lay one wallet out: its items, and behind each vault the loops in it. */
+/** List the rows of one wallet: its items, and after each vault its loops. */
 export function rowsOfWallet(portfolio: Portfolio): readonly ItemRow[] {
   return itemsOf(portfolio).flatMap((item) => {
     if (item.kind === 'loop') return [loopRow(item, item.row?.equityVaultId ?? null)];
@@ -55,13 +55,13 @@ export function rowsOfWallet(portfolio: Portfolio): readonly ItemRow[] {
   });
 }
 
-/** Leave out loops whose vault is among the rows: its sums contain them. */
+/** Leave out loops whose vault is among the rows, because its sums contain them. */
 export function wholeOf(rows: readonly ItemRow[]): readonly ItemRow[] {
   const inside = new Set<PortfolioItem>(rows.flatMap(({ item }) => (item.kind === 'vault' ? item.loops : [])));
   return inside.size === 0 ? rows : rows.filter(({ item }) => !inside.has(item));
 }
 
-/** The earliest of some moments; `null` when none is known. */
+/** The earliest of several times; `null` when none is known. */
 export function oldest(moments: readonly (number | null)[]): number | null {
   const given = moments.filter((moment) => moment !== null);
   return given.length === 0 ? null : Math.min(...given);

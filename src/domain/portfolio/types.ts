@@ -6,7 +6,7 @@ import type { FailureReason } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { Position, PositionStatus } from '../position/types.ts';
 
-/** A position as the app registered it. `null` = the app did not say. */
+/** A position as the app registered it. `null` = not registered. */
 export interface RegisteredRow {
   readonly wallet: Address;
   readonly chainId: ChainId;
@@ -30,32 +30,32 @@ export interface RegisteredRow {
   readonly closedAtMs: number | null;
 }
 
-/** A row with its times as they can be believed: none is later than now. */
+/** A row whose times are checked: none is later than now. */
 export interface RegisteredPosition extends RegisteredRow {
-  /** Since when the position is registered; `null` = the register claims a time that lies ahead. */
+  /** Time of registration; `null` = the register has a time in the future. */
   readonly openedAtMs: number | null;
 }
 
 /**
- * What a position has brought, exact USD as plain decimals. A plain position's amounts are the chain's, in loan tokens, at
- * the loan token's price now; a vault's are the registered ones. `baseResultUsd = netValueUsd + returnedUsd − depositedUsd`,
- * `totalUsd = baseResultUsd + incentivesUsd`, both before the fee of closing what is open; `…AfterFeeUsd` less that fee.
- * Absent = not known, with a gap `pnl.<field>`.
+ * Result of a position, exact USD as plain decimals. For a plain position amounts come from the chain, in loan tokens at
+ * today's price; for a vault they are the registered ones. `baseResultUsd = netValueUsd + returnedUsd − depositedUsd`,
+ * `totalUsd = baseResultUsd + incentivesUsd`, both before the fee of closing; `…AfterFeeUsd` is after that fee. Absent = not
+ * known, with a gap `pnl.<field>`.
  */
 export interface Pnl {
   readonly depositedUsd?: string;
   readonly returnedUsd?: string;
-  /** What is left in it now; "0" once it has ended. */
+  /** Current net value; "0" once it has ended. */
   readonly netValueUsd?: string;
-  /** What its loans owe beyond their collateral, which nobody has to pay; absent while the net value is not known. */
+  /** Debt beyond the collateral, which the owner does not have to pay; absent while the net value is not known. */
   readonly badDebtUsd?: string;
-  /** The part of the net value that stands on an oracle far from what it can be compared with. */
+  /** The part of the net value that is valued by a divergent oracle. */
   readonly divergentUsd?: string;
   readonly baseResultUsd?: string;
-  /** What the incentives of its market have accrued to it over its life. Not part of the net value. */
+  /** Accrued incentives of its market over its life. Not part of the net value. */
   readonly incentivesUsd?: string;
   readonly totalUsd?: string;
-  /** What closing everything that is open would pay as yield fee today; by the documented rate where the contract does not tell its own. */
+  /** Yield fee of closing everything that is open today; at the documented rate while the contract's own is not known. */
   readonly yieldFeeUsd?: string;
   readonly baseResultAfterFeeUsd?: string;
   readonly totalAfterFeeUsd?: string;
@@ -64,7 +64,7 @@ export interface Pnl {
   readonly gaps: readonly Gap[];
 }
 
-/** A loop of a wallet with what the register knows of it. */
+/** A loop of a wallet with its row of the register. */
 export interface PortfolioLoop {
   readonly kind: 'loop';
   readonly position: Position;
@@ -73,7 +73,7 @@ export interface PortfolioLoop {
   readonly pnl: Pnl;
 }
 
-/** An equity vault, open or ended, with the loops that are its own. */
+/** An equity vault, open or ended, with its matched loops. */
 export interface PortfolioVault {
   readonly kind: 'vault';
   readonly chainId: ChainId;
@@ -91,7 +91,10 @@ export interface PortfolioVault {
 export type PortfolioItem = PortfolioLoop | PortfolioVault;
 
 export const UNRESOLVED_REASONS = ['market_not_configured', 'no_chain_position', 'chain_mismatch'] as const;
-/** Why a row has nothing behind it: nobody knows its market; the wallet has no such position; it names another chain's market, or not the one of its position. */
+/**
+ * Why a row has no position: its market is in no catalog; the wallet has no such position; its market is configured on another
+ * chain; or the position is in another market.
+ */
 export type UnresolvedReason = (typeof UNRESOLVED_REASONS)[number];
 
 export interface UnresolvedRow {
@@ -102,31 +105,31 @@ export interface UnresolvedRow {
 }
 
 export interface PortfolioHeader {
-  /** Deposits of everything open, exact USD; absent while one of them is not known. */
+  /** Deposits of everything open, exact USD; absent while one is not known. */
   readonly totalDepositedUsd?: string;
-  /** Open loops and open vaults; a vault's loops are not counted again. */
+  /** Open loops and open vaults; the loops of vaults are not counted again. */
   readonly openCount: number;
 }
 
-/** Everything of one wallet on one chain: what the chain holds and what the register says, each thing once. */
+/** A wallet on one chain: its holdings on chain merged with the register. */
 export interface Portfolio {
   readonly chainId: ChainId;
   readonly wallet: Address;
   readonly block: { readonly number: bigint /** Unix seconds. */; readonly timestamp: bigint };
   readonly header: PortfolioHeader;
-  /** Routers that a batch was broken off with: they may still act on its lending positions; absent = not known. */
+  /** Routers that are still authorized on the wallet's lending positions after an interrupted batch; absent = not known. */
   readonly leftAuthorizations?: readonly Address[];
   /** Open plain loops, newest first. */
   readonly positions: readonly PortfolioLoop[];
   readonly equityPositions: readonly PortfolioVault[];
-  /** What has ended, newest first; a closed vault stands as the vault. */
+  /** Ended items, newest first; the loops of a closed vault are grouped in the vault. */
   readonly closed: readonly PortfolioItem[];
   readonly unresolved: readonly UnresolvedRow[];
   /** Sums over everything above. */
   readonly pnl: Pnl;
 }
 
-/** A wallet that cannot be told, alone of all. */
+/** A wallet that could not be read. The others are not affected. */
 export interface FailedPortfolio {
   readonly chainId: ChainId;
   readonly wallet: Address;

@@ -11,8 +11,8 @@ import type { PortfolioLoop, RegisteredPosition } from './types.ts';
 type LoopWithParts = PortfolioLoop & { readonly parts: PnlParts };
 
 /**
- * Compute the parts of an open vault. The chain keeps no basis of a stock leg: what was put in and taken out is what the
- * rows of its loops say, one row per deposit into the vault.
+ * Compute the parts of an open vault. The chain keeps no basis of a stock leg: deposits and withdrawals come from the rows of
+ * its loops, one row per deposit into the vault.
  */
 export function openVaultParts(
   context: PortfolioContext,
@@ -52,7 +52,7 @@ export function openVaultParts(
   };
 }
 
-/** Compute the parts of a vault that has ended: nothing is left in it. */
+/** Compute the parts of an ended vault, whose net value is zero. */
 export function closedVaultParts(loops: readonly LoopWithParts[]): PnlParts {
   return {
     ...sumRows(loops.map(({ row }) => row)),
@@ -62,7 +62,7 @@ export function closedVaultParts(loops: readonly LoopWithParts[]): PnlParts {
   };
 }
 
-/** A vault of which a loop was liquidated counts as liquidated. */
+/** A vault with a liquidated loop counts as liquidated. */
 export function statusOfEnded(loops: readonly PortfolioLoop[]): PositionStatus {
   return loops.some(({ position }) => position.liquidated) ? 'liquidated' : 'closed';
 }

@@ -3,31 +3,31 @@ import { type Decimal, formatUnitsPlain, fromUnits, toFixedHalfUp } from '../../
 import { yieldFeeOnReturn } from '../leverage/fees.ts';
 import type { Valuation } from './valuation.ts';
 
-/** What closing a position now comes to at the oracle's price, loan base units. What its swap loses is not in it. */
+/** Result of closing a position now at the oracle's price, loan base units, before losses of the swap. */
 export interface Closing {
-  /** Of what is above the deposit basis, rounded down as the contract does. */
+  /** Share of the proceeds above the deposit basis, rounded down as in the contract. */
   readonly yieldFee: bigint;
-  /** What is left after the debt and the fee; 0 under water. */
+  /** Proceeds after debt and fee; 0 under water. */
   readonly paysOut: bigint;
-  /** What is left after the debt, less the deposit basis; negative = a loss, of the basis at most. */
+  /** Proceeds after the debt, minus the deposit basis; negative = a loss, at most of the basis. */
   readonly pnlBeforeFee: bigint;
   readonly pnlAfterFee: bigint;
 }
 
-/** Tell what closing comes to. `yieldFee` is a share in WAD, 0 on an uncorrelated market. */
+/** Compute the result of closing. `yieldFee` is a share in WAD, 0 on an uncorrelated market. */
 export function closingOf(
   { collateralValue, debt }: Pick<Valuation, 'collateralValue' | 'debt'>,
   basis: bigint,
   yieldFee: bigint,
 ): Closing {
-  // A loan is paid back with its collateral at most: who owes more has lost what was put in, and nothing beyond.
+  // Loans are non-recourse: an owner whose debt exceeds the collateral loses the deposit and nothing more.
   const returned = collateralValue > debt ? collateralValue - debt : 0n;
   const fee = yieldFeeOnReturn(returned, basis, yieldFee);
   const paysOut = returned - fee;
   return { yieldFee: fee, paysOut, pnlBeforeFee: returned - basis, pnlAfterFee: paysOut - basis };
 }
 
-/** The same ready to show: whole loan tokens, and USD with 2 places where the loan token has a price. */
+/** Formatted values: whole loan tokens, and USD with 2 places where the loan token has a price. */
 export interface ShownClosing {
   readonly yieldFee: string;
   readonly paysOut: string;
@@ -39,7 +39,7 @@ export interface ShownClosing {
   readonly pnlAfterFeeUsd?: string;
 }
 
-/** Show what closing comes to. */
+/** Format the result of closing. */
 export function formatClosing(
   closing: Closing,
   { loan }: Pick<Market, 'loan'>,

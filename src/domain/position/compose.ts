@@ -12,7 +12,7 @@ import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
 import { formatPrice, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
 
-/** What is known of the market that a position is in: nothing, the catalog's row, or everything. */
+/** The market of a position: unknown, in the catalog, or composed. */
 export interface PositionMarket {
   readonly market?: Market | undefined;
   readonly composed?: PositionMarketValues | undefined;
@@ -22,17 +22,17 @@ const NO_WARNINGS: Position['warnings'] = [];
 
 export type Owner = Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'>;
 
-/** Tell the status of a position: liquidated = open for the contract, but without collateral. */
+/** Return the status of a position. A liquidated position is still open for the contract, but has no collateral. */
 export function statusOf({ open, collateral }: Pick<HeldPosition, 'open' | 'collateral'>): PositionStatus {
   if (!open) return 'closed';
   return collateral === 0n ? 'liquidated' : 'open';
 }
 
-/** Compose one position as it is shown. A market that is not known costs the fields that need it, never the position. */
+/** Compose one position with formatted values. If the market is not known, only the fields that need it are missing. */
 export function composePosition(held: HeldPosition, owner: Owner, { market, composed }: PositionMarket): Position {
   const status = statusOf(held);
   const gaps: Gap[] = [];
-  // Field by field: there are thousands of them, and copies of objects of many shapes cost more than what is in them.
+  // Assigned field by field: there are thousands of positions, and spreading objects of many shapes is measurably slower.
   const shown: Draft = {
     id: held.id,
     positionId: `${owner.chainId}-${held.marketId}-${held.id}`,
@@ -85,10 +85,13 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   return shown;
 }
 
-/** A position while it is put together: optional fields are added only when they are known. */
+/** A position under construction: optional fields are added once they are known. */
 type Draft = { -readonly [K in keyof Position]: Position[K] };
 
-/** The points between an LTV and the liquidation LTV, of the numbers as they are shown, so that they add up. */
+/**
+ * Points between an LTV and the liquidation LTV, computed from the rounded numbers, so that the three displayed numbers add
+ * up.
+ */
 export function headroomPct(ltvPct: string, liquidationLtvPct: string): string {
   return new Decimal(liquidationLtvPct).minus(ltvPct).toFixed(2);
 }
@@ -137,7 +140,10 @@ function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues
   shown.netValueUsd = toFixedHalfUp(usd.net, 2);
 }
 
-/** What closing comes to: in manual mode its wallet takes it apart, and no fee is due. A fee that the contract does not tell is the documented one, and a gap says so. */
+/**
+ * Result of closing. In manual mode the wallet closes the position itself, without a fee. An unknown fee has its documented
+ * value and a gap.
+ */
 function addClosing(
   shown: Draft,
   value: Valuation,
@@ -152,7 +158,7 @@ function addClosing(
   if (assumed) gaps.push({ ...assumed, field: 'closeNow.yieldFee' });
 }
 
-/** The interest of this long is brought for a debt that the owner repays: approvals take their time. */
+/** Interest of this many seconds is added to the debt that the owner repays, because approvals take time. */
 const MANUAL_AHEAD_SEC = 1_800n;
 
 function addManualMode(
@@ -173,7 +179,7 @@ function addManualMode(
   shown.manual = { collateral, borrowShares, debtLater };
 }
 
-/** Manual mode does not hang on what its market is worth; the calls that end it do. */
+/** The manual mode is known without the market's values; the calls that end it need them. */
 function tellManualMode(shown: Draft, { manualMode }: HeldPosition): void {
   if (manualMode === undefined) return;
   shown.manualMode = manualMode;
@@ -187,7 +193,7 @@ function addPriceAge(shown: Draft, { facts }: PositionMarketValues, gaps: Gap[])
   if (asOfMs !== undefined) shown.oraclePriceAsOfMs = asOfMs;
 }
 
-/** A position that ended holds nothing and owes nothing; ratios of nothing do not exist. */
+/** An ended position has zero amounts; its ratios do not apply. */
 function addNothingLeft(shown: Draft, status: PositionStatus, gaps: Gap[]): void {
   for (const field of RATIO_FIELDS) gaps.push(gap(field, 'NOT_APPLICABLE', `The position is ${status}.`));
   shown.netCollateral = '0';

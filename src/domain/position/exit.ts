@@ -12,8 +12,8 @@ const SWEEP_FIELDS = [
 ] as const;
 
 /**
- * Judge an exit: what closing would sell (all collateral, in USD) against the largest size that was measured to sell clean.
- * @param collateralUsd `null` while it cannot be valued in USD; the gap for that stands with `netValueUsd`.
+ * Compare the size of an exit (all collateral, in USD) with the largest size that was measured as clean.
+ * @param collateralUsd `null` while the collateral has no value in USD; `netValueUsd` has the gap for that.
  */
 export function positionExit(composed: PositionMarketValues, collateralUsd: Decimal | null, gaps: Gap[]): PositionExit {
   const sweep = composed.facts.exitLiquidity?.value;

@@ -12,14 +12,16 @@ export interface HeldPosition {
   readonly marketId: MarketId;
   /** The contract that holds the collateral and owes the debt. */
   readonly proxy: Address;
-  /** The contract's own flag: it stays true on a position that was liquidated. */
+  /** The contract's own flag. It stays true after a liquidation. */
   readonly open: boolean;
-  /** Loan base units: the deposit basis (put in and repaid less taken out and borrowed), and what closing has paid out. */
+  /**
+   * Loan base units: the deposit basis (deposits and repayments minus withdrawals and borrows), and the proceeds of closing.
+   */
   readonly depositedAssets: bigint;
   readonly returnedAssets: bigint;
   readonly collateral: bigint;
   readonly borrowShares: bigint;
-  /** Whether only its owner acts through its contract any more; absent = that contract did not tell, or was not asked. */
+  /** Whether only its owner acts through its contract any more; absent = not known, or not read. */
   readonly manualMode?: boolean;
 }
 
@@ -30,18 +32,18 @@ export interface HeldStock {
   readonly borrowShares: bigint;
 }
 
-/** Everything that one wallet holds on one chain, read at one block. */
+/** Holdings of one wallet on one chain, read at one block. */
 export interface WalletHoldings {
   readonly chainId: ChainId;
   readonly wallet: Address;
   readonly block: { readonly number: bigint /** Unix seconds. */; readonly timestamp: bigint };
   /** In the order of their ids, the oldest first. */
   readonly positions: readonly HeldPosition[];
-  /** Only markets on which the wallet holds something. */
+  /** Only markets in which the wallet has collateral or debt. */
   readonly stocks: readonly HeldStock[];
-  /** Routers of the product that may still act on the wallet's own lending positions; absent = not known, or not asked. */
+  /** Routers of the product that are authorized on the wallet's own lending positions; absent = not known, or not read. */
   readonly authorized?: readonly Address[];
-  /** The markets that it stands on, at the same block; absent where they were not read. */
+  /** The markets of the holdings, at the same block; absent if they were not read. */
   readonly markets?: MarketsAtBlock;
 }
 
@@ -52,36 +54,36 @@ export interface ReadAt {
   readonly blockTimeMs: number;
 }
 
-/** Tell where a reading was made. */
+/** Return the block of a reading. */
 export function readAtOf({ number, timestamp }: WalletHoldings['block']): ReadAt {
   return { blockNumber: number, blockTimeMs: Number(timestamp) * 1_000 };
 }
 
-/** A position that its owner takes apart alone. Base units. */
+/** A position in manual mode, which its owner closes without the product. Base units. */
 export interface ManualHolding {
   readonly collateral: bigint;
   readonly borrowShares: bigint;
-  /** With the interest of the half hour after the reading: approvals take their time. */
+  /** With the interest of half an hour after the reading, because approvals take time. */
   readonly debtLater: bigint;
 }
 
 export const POSITION_STATUSES = ['open', 'closed', 'liquidated'] as const;
 export type PositionStatus = (typeof POSITION_STATUSES)[number];
 
-/** What getting out of a position would meet. */
+/** Market depth for closing a position. */
 export interface PositionExit {
   readonly tier?: ExitTier;
-  /** The largest measured size that sells clean, whole USD; `null` = measured, none does. */
+  /** The largest measured size with a clean exit, whole USD; `null` = measured, none. */
   readonly cleanExitSizeUsd?: string | null;
-  /** What closing would sell, USD with 2 places. */
+  /** Size of the sale when closing, USD with 2 places. */
   readonly unwindSizeUsd?: string;
   readonly exceedsCleanExitSize?: boolean;
   readonly noSwapRoute: boolean;
 }
 
 /**
- * One position, ready to show: amounts are whole tokens as plain decimals, percentages have 2 places. `undefined` = not
- * known, `null` = it cannot apply (an LTV without collateral); every empty field has its reason in `gaps`.
+ * One position with formatted values: amounts are whole tokens as plain decimals, percentages have 2 places. `undefined` = not
+ * known, `null` = not applicable (an LTV without collateral); every empty field has its reason in `gaps`.
  */
 export interface Position {
   readonly id: number;
@@ -99,38 +101,38 @@ export interface Position {
   readonly loanSymbol?: string;
   /** All collateral of the position. */
   readonly amountLeveragedCollateral?: string;
-  /** What would be left of it if the debt were paid with it at the oracle's price; negative under water. */
+  /** Remaining collateral if the debt were paid with it at the oracle's price; negative under water. */
   readonly netCollateral?: string;
   /** Debt with interest up to the block of the reading. */
   readonly amountLoan?: string;
   readonly ltvPct?: string | null;
   readonly liquidationLtvPct?: string;
-  /** Points between the two, as shown. */
+  /** Points between the two displayed numbers. */
   readonly ltvHeadroomPct?: string | null;
   /** 1 place. */
   readonly currentLeverage?: string | null;
-  /** USD with 2 places, all three by the oracle and the loan token's price. */
+  /** USD with 2 places, all three at the oracle's and the loan token's price. */
   readonly collateralUsd?: string;
   readonly debtUsd?: string;
   readonly netValueUsd?: string;
   readonly currentLeverageApyPct?: string | null;
   readonly amountDepositedInLoanToken?: string;
   readonly amountReturnedInLoanToken?: string;
-  /** Loan tokens per collateral token at which it can be liquidated; `null` = without debt it cannot be. */
+  /** Loan tokens per collateral token at which it can be liquidated; `null` = it has no debt. */
   readonly liquidationPrice?: string | null;
   /** Whether only its owner acts on it any more, through the contract that holds it; `null` = it has ended. */
   readonly manualMode?: boolean | null;
-  /** What it holds and owes in base units; present in manual mode only, where the wallet's own calls take it apart. */
+  /** Amounts in base units; present in manual mode only, where the wallet's own calls close the position. */
   readonly manual?: ManualHolding;
   readonly exitLiquidity: PositionExit | null;
-  /** What closing it now comes to, by today's yield fee; `null` = it has ended. */
+  /** Result of closing now, at today's yield fee; `null` = it has ended. */
   readonly closeNow?: ShownClosing | null;
-  /** Where what it holds and owes was read, and the price that values it unless `freshness` says otherwise. */
+  /** Block at which holdings and debt were read. The price is of the same block unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
-  /** When the feeds behind the oracle's price were updated, the oldest, ms; `null` = it needs none; absent = not known. */
+  /** Time of the oldest update among the feeds behind the oracle's price, ms; `null` = it needs none; absent = not known. */
   readonly oraclePriceAsOfMs?: number | null;
   readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp; readonly collateralApy: Stamp };
-  /** What to know of the values that it is valued with. */
+  /** Warnings about the values that it is valued with. */
   readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];
 }

@@ -6,7 +6,7 @@ import { accrue } from '../market/accrue.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { usdOf } from '../market/prices.ts';
 
-/** Significant digits of a shown price: more than any oracle knows, and the same for a cent coin and a bitcoin. */
+/** Significant digits of a displayed price: more than any oracle has, for small and large prices alike. */
 const PRICE_DIGITS = 12;
 
 /** Collateral and debt of one account on one market, valued at the oracle's price. Loan base units where not said otherwise. */
@@ -15,7 +15,7 @@ export interface Valuation {
   readonly collateralValue: bigint;
   /** With interest, rounded up. */
   readonly debt: bigint;
-  /** Percent at full precision; `null` = there is no collateral to owe against. */
+  /** Percent at full precision; `null` = there is no collateral. */
   readonly ltvPct: Decimal | null;
   /** Loan tokens per collateral token; `null` = without debt (or without collateral) there is none. */
   readonly liquidationPrice: Decimal | null;
@@ -24,7 +24,7 @@ export interface Valuation {
 }
 
 /**
- * Value collateral and borrow shares as the protocol would at `timestamp` (unix seconds): interest runs on at the market's
+ * Value collateral and borrow shares as the protocol would at `timestamp` (unix seconds). Interest accrues at the market's
  * rate since its state was read, never backwards. The arithmetic is the protocol SDK's.
  */
 export function valueHolding(
@@ -53,24 +53,24 @@ export function valueHolding(
   };
 }
 
-/** The collateral that would be left if the debt were paid with it, whole tokens, rounded down; negative under water. */
+/** Remaining collateral if the debt were paid with it, whole tokens, rounded down; negative under water. */
 export function netCollateralOf(
   { collateral, collateralValue, debt }: Valuation,
   { collateral: token }: Market,
 ): Decimal {
   if (debt === 0n || collateralValue === 0n) return fromUnits(collateral, token.decimals);
   const scaled = collateral * (collateralValue - debt);
-  // Division of integers cuts towards zero; an amount under water is rounded down as well.
+  // Integer division truncates towards zero; a negative amount is rounded down as well.
   const isCut = scaled < 0n && scaled % collateralValue !== 0n;
   return fromUnits(scaled / collateralValue - (isCut ? 1n : 0n), token.decimals);
 }
 
-/** Tell an oracle price scaled by 1e36 in loan tokens per collateral token. */
+/** Convert an oracle price scaled by 1e36 to loan tokens per collateral token. */
 export function wholePrice(price: bigint, { collateral, loan }: Market): Decimal {
   return new Decimal(price).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
-/** Show a price as a plain decimal of 12 significant digits. */
+/** Format a price as a plain decimal of 12 significant digits. */
 export function formatPrice(price: Decimal): string {
   return price.isZero() ? '0' : price.precision(PRICE_DIGITS).toFixed();
 }

@@ -7,9 +7,9 @@ import { composePosition } from './compose.ts';
 import type { Position, WalletHoldings } from './types.ts';
 import { valueHolding } from './valuation.ts';
 
-/** Everything of one wallet on one chain, each thing once: a vault's loops stand in the vault, all others in `positions`. */
+/** Composed holdings of one wallet on one chain. A vault's loops are in the vault, all others in `positions`. */
 export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'> {
-  /** Routers of the product that may still act on the wallet's own lending positions: a batch was broken off; absent = not known. */
+  /** Routers that are still authorized on the wallet's lending positions after an interrupted batch; absent = not known. */
   readonly leftAuthorizations?: readonly Address[];
   /** Newest first. */
   readonly positions: readonly Position[];
@@ -17,16 +17,19 @@ export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet
   readonly equityPositions: readonly EquityPosition[];
 }
 
-/** The vault that a loop belongs to, or may belong to. */
+/** The vault of a loop, certain or possible. */
 export interface LoopAttribution {
   readonly vaultId: StrategyId;
-  /** `ambiguous`: it is one of the candidates, and stands among the wallet's plain positions. */
+  /** `ambiguous`: it is one of the candidates, and is listed among the wallet's plain positions. */
   readonly match: Exclude<LoopMatch['match'], 'none'>;
   /** All loops of that vault, or all candidates. */
   readonly loopIds: readonly number[];
 }
 
-/** Compose what a wallet holds, as of the block of its holdings. @param markets at that block */
+/**
+ * Compose the holdings of a wallet, as of their block.
+ * @param markets values at that block
+ */
 export function composeWallet(
   chain: Chain,
   markets: MarketValues,
@@ -65,7 +68,7 @@ export function composeWallet(
   };
 }
 
-/** Tell which vault a position belongs to, or may belong to; `null` = none, it stands for itself. */
+/** Return the vault that a position belongs to, or may belong to; `null` = none. */
 export function attributionOf(
   chain: Chain,
   markets: MarketValues,
@@ -80,7 +83,7 @@ export function attributionOf(
   return null;
 }
 
-/** Match the open vaults of a wallet: those whose stock market holds collateral of the wallet. */
+/** Match the loops of a wallet to its open vaults: those with collateral of the wallet in their stock market. */
 function matchLoops(
   chain: Chain,
   markets: MarketValues,

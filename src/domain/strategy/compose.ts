@@ -25,7 +25,7 @@ export interface StrategyParams {
   readonly nowMs: number;
   readonly listing: ListingRules;
   readonly links: LinkTemplates;
-  /** What the deployment lets happen. */
+  /** Listing rules about the deployment. */
   readonly rules: ChainRules;
 }
 
@@ -38,7 +38,7 @@ const PERP_PROFILE = {
 const NO_VAULT = gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.');
 const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
 
-/** Compose the strategy of a loop market: every field of the frozen contract, what is empty explained in `gaps`. */
+/** Compose the strategy of a loop market with every field of the frozen contract. Empty fields are explained in `gaps`. */
 export function composeStrategy(composed: ComposedMarket, params: StrategyParams): Strategy {
   const { market } = composed;
   const statics = staticsOf(composed);
@@ -103,17 +103,20 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   return strategy;
 }
 
-/** Find why a field of a market is empty. */
+/** Return the gap of a market's field. */
 function gapOf(composed: ComposedMarket, name: string): Gap | undefined {
   return composed.gaps.find(({ field }) => field === name);
 }
 
-/** Pick the ages that the frozen groups leave out. */
+/** Pick the ages that the freshness groups of the frozen contract lack. */
 export function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['inputFreshness'] {
   return { ...(prices ? { prices } : {}), ...(incentives ? { incentives } : {}) };
 }
 
-/** What a market earns with its incentives, and its limits, are shown by a strategy as its leverage: a gap of the one is a gap of the other. */
+/**
+ * Map a gap of a market to gaps of its strategy: effective APY and limits of a market are part of the strategy's leverage
+ * fields.
+ */
 export function gapsOfStrategy(missing: Gap): readonly Gap[] {
   return SHOWN_AS[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
 }
@@ -137,12 +140,12 @@ function hintsOf(composed: ComposedMarket, gaps: Gap[]): SpiralHints | undefined
   return withWarnings(hints, composed.warnings);
 }
 
-/** Add warnings to the hints; without any they stay the same object. */
+/** Add warnings to the hints. Without warnings the same object is returned. */
 export function withWarnings(hints: SpiralHints | undefined, warnings: readonly Warning[]): SpiralHints | undefined {
   return warnings.length === 0 ? hints : { ...hints, warnings };
 }
 
-/** Grade the exit of a market's collateral; `undefined` and explained when it was never measured. */
+/** Grade the exit of a market's collateral; `undefined` with a gap when it was never measured. */
 export function exitTierPart(
   composed: ComposedMarket,
   gaps: Gap[],
@@ -157,7 +160,7 @@ export function exitTierPart(
   return undefined;
 }
 
-/** The rate of an incentive, percent: 0 where none runs, `undefined` where that is not known. */
+/** The rate of an incentive, percent: 0 when none runs, `undefined` when it is not known. */
 function knownAprPct(incentive: ComposedMarket['borrowIncentive']): Decimal | undefined {
   return incentive === undefined ? undefined : (incentive?.aprPct ?? ZERO);
 }

@@ -3,8 +3,8 @@ import { formatValue, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import type { PageCursor, SortDirection, StrategyOrder } from './keys.ts';
 
 /**
- * Encode where a strategy stands, not how many stand before it: a page read on after strategies have come, gone or moved
- * neither repeats nor skips the others.
+ * Encode the sort position of a strategy instead of an offset: when strategies come, go or move between two pages, the others
+ * are neither repeated nor skipped.
  */
 export function encodeCursor(order: StrategyOrder, direction: SortDirection, position: PageCursor): string {
   const { key, chainId, id } = position;
@@ -12,7 +12,10 @@ export function encodeCursor(order: StrategyOrder, direction: SortDirection, pos
   return btoa(encodeURIComponent(JSON.stringify(row)));
 }
 
-/** Read a cursor back. @throws BadRequestError for anything that was not given out for the same order and direction. */
+/**
+ * Decode a cursor.
+ * @throws BadRequestError for a cursor that was not issued for the same order and direction.
+ */
 export function decodeCursor(cursor: string, order: StrategyOrder, direction: SortDirection): PageCursor {
   const row = parse(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {

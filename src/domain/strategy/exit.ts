@@ -5,7 +5,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
 
-/** Above this loss at the smallest size an exit counts as thin whatever the larger sizes say, percent. */
+/** Above this loss at the smallest size an exit counts as thin, whatever the loss at larger sizes, percent. */
 const LISTING_MAX_PCT = 2;
 /** Below this loss an exit of that size counts as clean, percent. */
 const DEPTH_CLEAN_MAX_PCT = 1.5;
@@ -19,7 +19,7 @@ const TIER_OF_SIZE = [
   ['500000', 'limited'],
 ] as const satisfies readonly (readonly [ExitSizeUsd, ExitTier])[];
 
-/** Show an exit-liquidity sweep, or that there was none. */
+/** Format an exit-liquidity sweep, or its absence. */
 export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
   if (!sweep) return { measured: false };
   const shown = EXIT_SIZES_USD.map((size) => {
@@ -46,8 +46,8 @@ export function exitTier(sweep: ExitSweep): ExitTier {
 }
 
 /**
- * Find the largest measured size that sells clean; `null` = none does. A sweep that loses too much at its smallest size
- * has no clean size, whatever its larger ones say.
+ * Return the largest measured size with a clean exit; `null` = none. A sweep with too large a loss at its smallest size has no
+ * clean size, whatever its larger ones are.
  */
 export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
   const smallest = sweep.slippagePct['100000'];
@@ -55,7 +55,7 @@ export function cleanExitSize(sweep: ExitSweep): ExitSizeUsd | null {
   return EXIT_SIZES_USD.findLast((size) => sweep.slippagePct[size]?.lt(DEPTH_CLEAN_MAX)) ?? null;
 }
 
-/** Give the exit tier with the thresholds it was graded by. */
+/** Return the exit tier with the thresholds of its grading. */
 export function exitTierHint(sweep: ExitSweep): Required<Pick<SpiralHints, 'exitLiquidityTier'>> {
   return {
     exitLiquidityTier: {
@@ -66,21 +66,20 @@ export function exitTierHint(sweep: ExitSweep): Required<Pick<SpiralHints, 'exit
 }
 
 /**
- * Say whether a token has no swap route: the curators know of none, or its sweep found none at any size. `null` = nothing
- * has measured it.
+ * Check whether a token has no swap route: by the catalog, or because its sweep found none at any size. `null` = not measured.
  */
 export function lacksRoute(token: Pick<Token, 'noSwapRoute'>, sweep: ExitSweep | undefined): boolean | null {
   if (token.noSwapRoute) return true;
   return sweep ? EXIT_SIZES_USD.every((size) => sweep.slippagePct[size] === null) : null;
 }
 
-/** Add up what is known of several tokens that all have to be sold: one without a route is enough. */
+/** Combine the results of several tokens that all have to be sold: one without a route is enough. */
 export function anyLacksRoute(...known: readonly (boolean | null)[]): boolean | null {
   if (known.includes(true)) return true;
   return known.includes(null) ? null : false;
 }
 
-/** Show whether there is no route: what is unknown is told as none, and explained. */
+/** Format whether there is no route. Unknown is served as "no route" with a gap. */
 export function formatNoRoute(field: string, known: boolean | null, missing: Gap | undefined, gaps: Gap[]): boolean {
   if (known !== null) return known;
   const why = missing ?? gap(field, 'NOT_MEASURED', 'Nothing has measured it yet.');

@@ -12,7 +12,7 @@ export const STRATEGY_ORDERS = [
 export type StrategyOrder = (typeof STRATEGY_ORDERS)[number];
 export type SortDirection = 'asc' | 'desc';
 
-/** What is compared; `undefined` = unknown. Doubles serve order and limits only: what is shown stays the exact string. */
+/** Sort key; `undefined` = unknown. Doubles are used for order and limits only: displayed values stay exact strings. */
 export type SortKey = number | string | undefined;
 
 export interface IndexedStrategy {
@@ -20,7 +20,7 @@ export interface IndexedStrategy {
   readonly keys: Readonly<Record<StrategyOrder, SortKey>>;
   readonly collateral: ReadonlySet<string>;
   readonly loan: ReadonlySet<string>;
-  /** What `fingerprintOf` told. */
+  /** Cached result of `fingerprintOf`. */
   fingerprint?: string;
 }
 
@@ -43,7 +43,7 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
   };
 }
 
-/** Order two known-or-unknown keys; unknown ones come last in both directions. */
+/** Compare two keys; unknown ones come last in both directions. */
 export function compareKeys(a: SortKey, b: SortKey, direction: SortDirection): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
   const order = a < b ? -1 : a > b ? 1 : 0;
@@ -57,7 +57,7 @@ export function comparePositions(a: PageCursor, b: PageCursor, direction: SortDi
   return a.id < b.id ? -1 : a.id > b.id ? 1 : a.chainId - b.chainId;
 }
 
-/** Where a strategy stands in an order. */
+/** Position of a strategy in an order. */
 export interface PageCursor {
   readonly key: SortKey;
   readonly id: string;

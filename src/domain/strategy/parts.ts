@@ -8,26 +8,26 @@ import { priceAsOfMs } from '../market/price-age.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
 import type { Incentive, Strategy, StrategyCollateral, StrategyLoan, TrailingAverages } from './types.ts';
 
-/** Digits after the point of a USD price that is derived rather than quoted. */
+/** Decimal places of a USD price that is derived instead of quoted. */
 const PRICE_PLACES = 12;
 
 export interface LinkTemplates {
   /** Base URL of the app, without a trailing slash. */
   readonly appUrl?: string;
-  /** Page of a market at the lending protocol's own app, with `{chainId}` and `{marketId}`; absent where it has none. */
+  /** URL of a market in the lending protocol's own app, with `{chainId}` and `{marketId}`; absent where it has none. */
   readonly marketUrlTemplate?: string;
 }
 
-/** A strategy while it is put together: optional fields are added only when they are known. */
+/** A strategy under construction: optional fields are added once they are known. */
 export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 
-/** Add a price and who gave it to a collateral. */
+/** Add a price and its source to a collateral. */
 export function pricedCollateral(token: StrategyCollateral, price: Fact<UsdPrice> | undefined): StrategyCollateral {
   if (!price) return token;
   return { ...token, priceUsd: formatUsdPrice(price), priceSource: price.source };
 }
 
-/** Add a price and who gave it to a loan token. */
+/** Add a price and its source to a loan token. */
 export function pricedLoan(
   { address, symbol, decimals }: StrategyLoan,
   price: Fact<UsdPrice> | undefined,
@@ -40,7 +40,7 @@ function formatUsdPrice({ value }: Fact<UsdPrice>): string {
   return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
 }
 
-/** Show an incentive with one line per reward symbol. */
+/** Format an incentive with one line per reward symbol. */
 export function incentiveOf(incentive: RunningIncentive): Incentive {
   const bySymbol = new Map<string, Decimal>();
   for (const { symbol, aprPct } of incentive.campaigns) {
@@ -56,7 +56,7 @@ export function incentiveOf(incentive: RunningIncentive): Incentive {
 }
 
 /**
- * Add what a market may or may not know to its strategy: incentives (`null` when none runs), USD amounts with cents, the
+ * Add the optional values of a market to its strategy: incentives (`null` when none runs), USD amounts with cents, the
  * quarterly borrow APY and the points program.
  */
 export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket): void {
@@ -89,7 +89,7 @@ export function addAverages(
   if (historical) strategy.historicalLeverageApyPct = historical;
 }
 
-/** Show trailing means; `undefined` when no window is covered. */
+/** Format trailing means; `undefined` when no window is covered. */
 function averagesOf(means: WindowMeans): TrailingAverages | undefined {
   const shown = Object.entries(means).map(([name, mean]) => [name, formatPct(mean)] as const);
   return shown.length === 0 ? undefined : (Object.fromEntries(shown) as Record<WindowName, string>);

@@ -22,16 +22,16 @@ export interface StrategyFilter {
   /** Address or symbol, any case. */
   readonly collateral?: string;
   readonly apySources?: readonly CollateralApySource[];
-  /** Percent; of the leverage APY at the default leverage, at least. */
+  /** Minimum leverage APY at the default leverage, percent. */
   readonly minLeverageApyPct?: number;
-  /** USD, at least. */
+  /** Minimum liquidity, USD. */
   readonly minLiquidityUsd?: number;
-  /** Of the maximum leverage, at least. */
+  /** Minimum of the maximum leverage. */
   readonly minLeverage?: number;
   /** Unix seconds; strategies without a maturity satisfy neither. */
   readonly maturityBefore?: number;
   readonly maturityAfter?: number;
-  /** Leave out what the listing rules hide. */
+  /** Leave out strategies that the listing rules hide. */
   readonly listedOnly?: boolean;
 }
 
@@ -39,21 +39,21 @@ export interface StrategyQuery {
   readonly filter?: StrategyFilter;
   readonly order: StrategyOrder;
   readonly direction: SortDirection;
-  /** At most this many. */
+  /** Page size. */
   readonly first: number;
-  /** Cursor of the last one already seen. */
+  /** Cursor of the last strategy of the previous page. */
   readonly after?: string;
 }
 
 export interface StrategyPage {
   readonly items: readonly { readonly strategy: Strategy; readonly cursor: string }[];
-  /** How many satisfy the filter, on all pages. */
+  /** Number of strategies that satisfy the filter, on all pages. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
 }
 
-/** A strategy where it stands in one order. */
+/** A strategy with its position in one order. */
 interface Ranked {
   readonly entry: IndexedStrategy;
   readonly position: PageCursor;
@@ -65,8 +65,8 @@ export function indexStrategies(strategies: readonly Strategy[]): readonly Index
 }
 
 /**
- * Filter, order and page strategies. Unknown values come last in both directions, ties go by id.
- * @throws BadRequestError for a cursor that was not given out for this order.
+ * Filter, order and page strategies. Unknown values come last in both directions, ties are broken by id.
+ * @throws BadRequestError for a cursor that was not issued for this order.
  */
 export function queryStrategies(strategies: readonly IndexedStrategy[], query: StrategyQuery): StrategyPage {
   const { order, direction, first } = query;

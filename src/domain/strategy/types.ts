@@ -7,10 +7,10 @@ import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ShownFees } from '../market/fees.ts';
 import type { Warning } from '../market/types.ts';
 
-/*
- * The composed strategy. Field names and number formats are those of the frozen v1 contract (section 2.1);
- * strings are ready to show. `undefined` = not measured (absent in REST), `null` = measured, there is none or it
- * cannot apply. Every empty field has its reason in `gaps`.
+/**
+ * The composed strategy. Field names and number formats are those of the frozen v1 contract (section 2.1); strings are
+ * formatted. `undefined` = not measured (absent in REST), `null` = measured and none, or not applicable. Every empty field has
+ * its reason in `gaps`.
  */
 
 export interface LadderEntry {
@@ -30,11 +30,11 @@ export interface StrategyCollateral {
   readonly category: CollateralCategory;
   readonly project?: string;
   readonly yieldSource?: string;
-  /** Curated; absent when the curators have not written one. */
+  /** Curated; absent when the catalog has none. */
   readonly description?: string;
   /** USD per token, plain decimal. */
   readonly priceUsd?: string;
-  /** Who priced it; `oracle` = oracle price × loan price. GraphQL only. */
+  /** Source of the price; `oracle` = oracle price × loan price. GraphQL only. */
   readonly priceSource?: string;
   readonly isPt: boolean;
   /** Unix seconds. */
@@ -49,7 +49,7 @@ export interface StrategyLoan {
   readonly decimals: number;
   /** USD per token, plain decimal. */
   readonly priceUsd?: string;
-  /** Who priced it. GraphQL only. */
+  /** Source of the price. GraphQL only. */
   readonly priceSource?: string;
 }
 
@@ -57,7 +57,7 @@ export interface Incentive {
   readonly aprPct: string;
   readonly breakdown: readonly { readonly symbol: string; readonly aprPct: string }[];
   readonly campaignUrl?: string;
-  /** When the first of the running campaigns ends, ms. */
+  /** End of the first campaign to end, ms. */
   readonly endsAtMs: number;
 }
 
@@ -87,22 +87,25 @@ export interface SpiralHints {
     readonly thresholds: { readonly listingMaxPct: number; readonly depthCleanMaxPct: number };
   };
   readonly profile?: { readonly value: 'leveraged_perp'; readonly leverageApyMeaning: string };
-  /** What to know of values that are shown; absent when there is nothing. */
+  /** Warnings about the displayed values; absent when there are none. */
   readonly warnings?: readonly Warning[];
 }
 
 export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
 
-/** One listing rule and how the strategy fares. `value` and `threshold` are plain strings; `null` = unknown or without one. What is unknown passes: a source that fails does not empty the list. */
+/**
+ * One listing rule and its result. `value` and `threshold` are plain strings; `null` = unknown or without one. An unknown
+ * value passes, so that a failing source does not empty the list.
+ */
 export interface VisibilityCheck {
   readonly name: VisibilityCheckName;
   readonly passed: boolean;
   readonly value: string | null;
   readonly threshold: string | null;
-  /** Of rules about the deployed contract: who told it, and when; absent while nothing was measured. */
+  /** For rules about the deployed contract: source and time; absent before the first measurement. */
   readonly source?: string;
   readonly stamp?: Stamp;
-  /** What is taken because the rule cannot tell; absent where it can. */
+  /** The assumption for a rule that is undecided; absent for a decided one. */
   readonly note?: string;
 }
 
@@ -111,7 +114,7 @@ export interface Visibility {
   readonly checks: readonly VisibilityCheck[];
 }
 
-/** What only an equity vault has. */
+/** Fields of equity vaults only. */
 export interface EquityTerms {
   readonly stockMarketId: MarketId;
   readonly yieldStrategyId: StrategyId;
@@ -126,17 +129,17 @@ export interface EquityTerms {
 /**
  * One leverage strategy: a loop on one market, or an equity vault.
  *
- * The numbers of an equity vault are mapped on the same shape so: `collateral`, `loan`, `oracle`, borrow rates, liquidity
- * and LTV limits are those of its stock market (`ltvPct.max` and `.safe` = the cap of 88 % of the liquidation LTV);
- * `collateralApyPct` is the leveraged APY of the yield leg and `collateralApySource` the source of the yield collateral;
- * on a rung, `ltvPct` is the stock-leg LTV, `leverage` = 1 + LTV is the gross exposure per unit deposited, and
- * `leverageApyPct` = LTV × (yield-leg APY − stock borrow APY) is the net APY; `defaultLeverage` stands at the target LTV.
+ * An equity vault uses the same shape. `collateral`, `loan`, `oracle`, borrow rates, liquidity and LTV limits are those of its
+ * stock market (`ltvPct.max` and `.safe` = the cap of 88 % of the liquidation LTV). `collateralApyPct` is the leveraged APY of
+ * the yield leg, and `collateralApySource` the source of the yield collateral. On a rung, `ltvPct` is the stock-leg LTV,
+ * `leverage` = 1 + LTV is the gross exposure per unit deposited, and `leverageApyPct` = LTV × (yield-leg APY − stock borrow
+ * APY) is the net APY. `defaultLeverage` is at the target LTV.
  */
 export interface Strategy {
   readonly id: StrategyId;
   readonly kind: 'loop' | 'equity';
   readonly chainId: ChainId;
-  /** The market itself; of an equity vault its stock market. */
+  /** The market; of an equity vault its stock market. */
   readonly marketId: MarketId;
   readonly correlated: boolean;
   readonly curator?: string;
@@ -163,10 +166,10 @@ export interface Strategy {
   /** `safe` (GraphQL only) is the highest LTV that builders accept. */
   readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
   readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' };
-  /** When the oldest feed behind the oracle's price was updated, ms; `null` = it needs none, absent = not known. */
+  /** Time of the oldest update among the feeds behind the oracle's price, ms; `null` = it needs none, absent = not known. */
   readonly oraclePriceAsOfMs?: number | null;
   readonly exitLiquidity: ExitLiquidity;
-  /** Also true, with a gap of this field, while nothing has measured whether there is a route. */
+  /** Also true, with a gap of this field, while no sweep has been measured. */
   readonly noSwapRoute: boolean;
   readonly spiralHints?: SpiralHints;
   readonly freshness: {
@@ -176,13 +179,13 @@ export interface Strategy {
     /** GraphQL only. */
     readonly oracle: Stamp;
   };
-  /** Age of what the borrow and collateral groups leave out; an input that was never measured is absent. */
+  /** Age of the inputs that the borrow and collateral groups leave out; an input that was never measured is absent. */
   readonly inputFreshness: { readonly prices?: Stamp; readonly incentives?: Stamp };
-  /** What the contract that holds positions takes; of an equity vault on its yield leg. */
+  /** Fees of the contract that holds positions; of an equity vault those of its yield leg. */
   readonly fees: ShownFees;
   readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
   readonly equityVault?: EquityTerms;
-  /** What the deployed contract says of positions on its market; of a vault on that of its yield leg. */
+  /** Terms of the deployed contract for positions on its market; of a vault those of its yield leg. */
   readonly deployment?: DeploymentTerms;
   readonly visibility: Visibility;
   readonly gaps: readonly Gap[];

@@ -5,16 +5,16 @@ import type { ComposedMarket } from '../market/types.ts';
 import type { Visibility, VisibilityCheck } from './types.ts';
 
 export interface ListingRules {
-  /** A principal token must be more than this many days before its maturity. */
+  /** A principal token is listed only with more than this many days to its maturity. */
   readonly minDaysToMaturity: number;
-  /** What can be borrowed at once must be worth more than this. */
+  /** A market is listed only with more liquidity than this. */
   readonly minLiquidityUsd: Decimal;
 }
 
 export interface VisibilityInput {
-  /** Where the borrowing happens: its liquidity counts. */
+  /** The market that is borrowed from; its liquidity counts. */
   readonly market: ComposedMarket;
-  /** What may earn, percent: one of them above zero is a yield. `undefined` = not known. */
+  /** Yields in percent, of which at least one has to be above zero. `undefined` = not known. */
   readonly yieldsPct: readonly (Decimal | undefined)[];
   /** Uncorrelated markets and equity vaults are listed without a yield of their own. */
   readonly needsYield: boolean;
@@ -23,7 +23,7 @@ export interface VisibilityInput {
   /** The token whose maturity counts. */
   readonly maturing: Token;
   readonly nowMs: number;
-  /** What the deployed contract lets happen, decided already. */
+  /** Results of the rules about the deployed contract. */
   readonly deployment: readonly VisibilityCheck[];
 }
 
@@ -32,7 +32,7 @@ const UNKNOWN_ROUTE: VisibilityCheck = { name: 'swap_route', passed: true, value
 const NO_ROUTE: VisibilityCheck = { name: 'swap_route', passed: false, value: 'none', threshold: null };
 const NO_MATURITY: VisibilityCheck = { name: 'maturity', passed: true, value: null, threshold: null };
 
-/** Decide whether a strategy is listed, and keep every check that decided with its value and threshold. */
+/** Decide whether a strategy is listed, and keep every check with its value and threshold. */
 export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visibility {
   const checks = [
     yieldCheck(input),
@@ -44,7 +44,7 @@ export function visibilityOf(input: VisibilityInput, rules: ListingRules): Visib
   return { visible: checks.every((check) => check.passed), checks };
 }
 
-/** Where nothing that is known earns and something is not known, the rule cannot tell, and passes. */
+/** The rule passes if no known yield is above zero but at least one is unknown. */
 function yieldCheck({ yieldsPct, needsYield }: VisibilityInput): VisibilityCheck {
   const known = yieldsPct.filter((pct) => pct !== undefined);
   const largestPct = known.length === 0 ? undefined : Decimal.max(...known);
@@ -57,7 +57,7 @@ function yieldCheck({ yieldsPct, needsYield }: VisibilityInput): VisibilityCheck
   };
 }
 
-/** What nobody has measured is not refused: an open is quoted before it is built. */
+/** A route that was never measured passes, because an open is quoted before it is built. */
 function routeCheck({ lacksRoute }: VisibilityInput): VisibilityCheck {
   if (lacksRoute === null) return UNKNOWN_ROUTE;
   return lacksRoute ? NO_ROUTE : ROUTE;
@@ -76,7 +76,7 @@ function maturityCheck({ maturing, nowMs }: VisibilityInput, rules: ListingRules
 
 /**
  * Liquidity is measured in loan tokens; only its USD value can be unknown. A market whose loan token has no price stays listed
- * while anything can be borrowed, so that a failing price source does not empty the list; its `liquidityUsd` is absent.
+ * while it has any liquidity, so that a failing price source does not empty the list; its `liquidityUsd` is absent.
  */
 function liquidityCheck({ market }: VisibilityInput, rules: ListingRules): VisibilityCheck {
   const liquidityUsd = market.worst.liquidityUsd ?? market.liquidityUsd;

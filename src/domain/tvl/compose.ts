@@ -19,7 +19,7 @@ interface MarketSum {
   /** Loan base units. */
   collateralValue: bigint;
   debt: bigint;
-  /** What positions owe beyond their collateral. */
+  /** Debt of positions beyond their collateral. */
   badDebt: bigint;
 }
 
@@ -103,7 +103,7 @@ export function composeTvl(
   };
 }
 
-/** Add the computed chains up; `undefined` while there is none. A wallet on two chains is one user. */
+/** Add up the computed chains; `undefined` if there is none. A wallet on two chains is one user. */
 export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
   if (chains.length === 0) return undefined;
   const sum = (of: (chain: ChainTvl) => Decimal) => chains.reduce((total, chain) => total.plus(of(chain)), ZERO);

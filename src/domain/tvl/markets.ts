@@ -5,7 +5,7 @@ import { oracleDivergence } from '../market/oracle-divergence.ts';
 import { isPlausiblePrice, loanPrice, priceContext, tokenPrice } from '../market/prices.ts';
 import type { TvlMarket, TvlMarkets } from './types.ts';
 
-/** Gather what TVL needs of every market of a chain, from one version of its facts. */
+/** Gather the TVL inputs of every market of a chain from one version of its facts. */
 export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
   const { groups } = facts;
   const context = priceContext(chain, facts);
@@ -30,7 +30,7 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
       market,
       facts: { lendingState, oracle },
       ...totals,
-      // A sum in dollars does not follow a stablecoin off its peg: the last computed one stays, with its age.
+      // A price off its peg is not used for sums in USD: the last computed TVL stays, with its age.
       ...(loan.price && isPlausiblePrice(loan.price.value.usd, context.pegged.has(market.loan.address))
         ? { loanPrice: loan.price }
         : {}),

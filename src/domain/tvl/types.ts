@@ -3,7 +3,7 @@ import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
 import type { OracleDivergence } from '../market/oracle-divergence.ts';
 import type { ComposedMarket } from '../market/types.ts';
 
-/** What TVL needs to know of a position. */
+/** TVL input of a position. */
 export interface TvlPosition {
   readonly wallet: Address;
   readonly marketId: MarketId;
@@ -21,14 +21,11 @@ export interface TvlAmounts {
   readonly grossTvlUsd: Decimal;
   readonly borrowedUsd: Decimal;
   /**
-   * What positions owe beyond their collateral: no borrower has to pay it, and `tvlUsd` is that much lower. Absent: computed by a
+   * Debt of positions beyond their collateral. No borrower has to pay it, and `tvlUsd` is reduced by it. Absent: computed by a
    * version that did not measure it.
    */
   readonly badDebtUsd?: Decimal;
-  /**
-   * The part of `grossTvlUsd` that is valued by an oracle far from what it can be compared with. Absent: computed by a version
-   * that did not measure it.
-   */
+  /** The part of `grossTvlUsd` that is valued by a divergent oracle. Absent: computed by a version that did not measure it. */
   readonly divergentUsd?: Decimal;
   /** Open positions with non-zero collateral. */
   readonly positions: number;
@@ -36,11 +33,11 @@ export interface TvlAmounts {
   readonly users: number;
 }
 
-/** An oracle far from what it can be compared with, and what is summed by it. */
+/** A divergent oracle and the sums that it values. */
 export interface SummedDivergence extends OracleDivergence {
   readonly marketId: MarketId;
   readonly oracle: Address;
-  /** Collateral that it values, and the debt against it, USD with cents. */
+  /** Collateral at this oracle's price, and the debt against it, USD with cents. */
   readonly grossTvlUsd: Decimal;
   readonly borrowedUsd: Decimal;
   readonly positions: number;
@@ -48,19 +45,19 @@ export interface SummedDivergence extends OracleDivergence {
 
 export interface ChainTvl extends TvlAmounts {
   readonly chainId: ChainId;
-  /** The largest sum first; absent: computed by a version that did not compare. */
+  /** Ordered by sum, largest first; absent: computed by a version that did not compare. */
   readonly oracleDivergences?: readonly SummedDivergence[];
-  /** The oldest of the inputs: positions, lending states, oracle values, loan prices. */
+  /** Age of the oldest input: positions, lending states, oracle values, loan prices. */
   readonly asOfMs: number;
   /** The distinct wallets, so that one with positions on two chains counts once in the total. */
   readonly wallets: readonly Address[];
-  /** Open positions in markets that the catalog does not list: they cannot be valued and are in none of the numbers. */
+  /** Open positions in markets that are not in the catalog: they have no value and are in none of the numbers. */
   readonly outsideCatalog: number;
-  /** Wallets whose positions revert when they are read: they are in none of the numbers either. */
+  /** Wallets whose positions revert when read; they are in none of the numbers. */
   readonly unreadableWallets: number;
 }
 
-/** What TVL needs to know of a market: an APY is not among it, so that a yield source that fails costs no TVL. */
+/** TVL input of a market. It has no APY, so TVL does not depend on yield sources. */
 export type TvlMarket = Pick<
   ComposedMarket,
   | 'market'
@@ -75,11 +72,11 @@ export type TvlMarket = Pick<
 export interface TvlMarkets {
   readonly chainId: ChainId;
   readonly markets: readonly TvlMarket[];
-  /** Markets of the catalog whose state or oracle value is not known. */
+  /** Catalog markets without a known state or oracle value. */
   readonly excluded: readonly { readonly marketId: string }[];
 }
 
-/** Markets with open positions that cannot be valued yet, and why. */
+/** Markets with open positions that have no value yet, and why. */
 export interface UnpricedMarket {
   readonly marketId: MarketId;
   readonly positions: number;
@@ -87,8 +84,8 @@ export interface UnpricedMarket {
 }
 
 /**
- * TVL of a chain, or why it cannot be told. One catalog market without a value makes the chain not computable: leaving it
- * out would show a fall that did not happen, so the last computed value is to be served with its age.
+ * TVL of a chain, or why it cannot be computed. One catalog market without a value makes it not computable: leaving that
+ * market out would show a fall that did not happen, so the last computed value is served with its age.
  */
 export type TvlOutcome =
   | { readonly computed: true; readonly tvl: ChainTvl }

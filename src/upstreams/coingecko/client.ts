@@ -5,11 +5,11 @@ import { mapChart, mapPrices } from './map.ts';
 import { marketChartSchema, simplePriceSchema } from './schema.ts';
 
 /**
- * What charts, asked for on demand by anybody, may use of the provider's budget. The rest is left to the prices that
- * everything in USD is composed from: no number of curious callers may starve them.
+ * Share of the provider's budget for charts, which anybody may request. The rest is reserved for prices, which all USD values
+ * depend on.
  */
 const CHART_SHARE = 0.8;
-/** A coin that it does not know is a 404 there, and days are within its bounds: what is left to refuse is the currency. */
+/** An unknown coin is a 404, and the number of days is validated here, so these statuses mean an unknown currency. */
 const UNKNOWN_CURRENCY_STATUSES = [400, 422];
 
 /** Read USD prices and price charts. */

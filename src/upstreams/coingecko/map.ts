@@ -16,11 +16,11 @@ export function mapPrices(
   });
 }
 
-/** Of one coin in any currency, and of a whole market in any currency: beyond, a unit was mistaken. */
+/** Upper bound for the price of a coin and for a market's total in any currency; a larger value has a wrong unit. */
 const MAX_PRICE = 1e15;
 const MAX_AMOUNT = 1e20;
 
-/** The three lines, oldest first, without rows that are not `[time up to now, honest number ≥ 0]`. */
+/** The three series, oldest first. Rows other than `[time until now, plausible number ≥ 0]` are left out. */
 export function mapChart(answer: MarketChart, nowMs: number): { readonly chart: PriceChart; readonly dropped: number } {
   const prices = mapPoints(answer.prices, MAX_PRICE, nowMs);
   const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT, nowMs);

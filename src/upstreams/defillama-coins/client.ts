@@ -4,7 +4,7 @@ import type { PricePort } from '../types.ts';
 import { coinKey, mapPrices } from './map.ts';
 import { pricesSchema } from './schema.ts';
 
-/** Read USD prices from the fallback provider, under the same coin ids as the first one. */
+/** Read USD prices from the fallback provider, by the same coin ids as the primary provider. */
 export function createDefillamaCoins(deps: AdapterDeps): PricePort {
   const http = createHttp({ ...deps, provider: 'defillama-coins', publicName: 'defillama' });
   return {

@@ -5,7 +5,7 @@ import { readPrice } from '../prices.ts';
 import { type NumericRange, type ParsedValue, readDecimal } from '../readings.ts';
 import type { Prices } from './schema.ts';
 
-/** Below this the provider itself doubts the price. */
+/** Prices below this confidence are not used. */
 const CONFIDENT: NumericRange = { min: new Decimal('0.7'), minIncluded: true, max: new Decimal(1) };
 
 export function mapPrices(

@@ -3,7 +3,10 @@ import { APY_PCT, type ParsedValue } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
 import type { Chart } from './schema.ts';
 
-/** The latest daily point as the value, measured when that was, all usable points as the history. An unusable latest point is not replaced by an older one. */
+/**
+ * The latest daily point is the value, with its own time; all usable points are the history. An unusable latest point is not
+ * replaced by an older one.
+ */
 export function mapChart(
   chart: Chart,
   nowMs: number,

@@ -6,7 +6,7 @@ import { candleRowSchema, poolRowSchema } from './schema.ts';
 /** A contract address, or a 32-byte pool id where the exchange is one contract. */
 const POOL_PATTERN = /^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
 
-/** The deepest usable pool of the token; equally deep: the lower address. `null` = none of the rows is one. */
+/** The deepest usable pool of the token; equally deep: the lower address. `null` = no usable pool. */
 export function mapDeepestPool(
   network: string,
   token: Address,
@@ -37,7 +37,10 @@ function readPool(tokenId: string, raw: unknown): DexPool | null {
   };
 }
 
-/** Candles oldest first, one per time (the first row of the answer counts). `dropped`: rows that are no candle or of the future, and repeats. */
+/**
+ * Candles oldest first, one per time (the first row of the answer counts). `dropped`: malformed rows, rows with a future time,
+ * and repeats.
+ */
 export function mapCandles(
   rows: readonly unknown[],
   nowMs: number,

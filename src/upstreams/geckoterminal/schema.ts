@@ -17,7 +17,7 @@ export const ohlcvSchema = z.object({
 });
 
 const price = z.number().positive();
-/** One row, whose extremes enclose it. */
+/** One row; high and low must enclose open and close. */
 export const candleRowSchema = z
   .tuple([z.unknown(), price, price, price, price, z.number().nonnegative()])
   .rest(z.unknown())

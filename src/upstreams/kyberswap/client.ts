@@ -11,12 +11,12 @@ import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest }
 import { mapBuild, mapRoute, type Route, refusalIn } from './map.ts';
 import { buildSchema, routesSchema } from './schema.ts';
 
-/** What exit sweeps may use of the provider's budget. The rest is left to quotes, which somebody waits for. */
+/** Share of the provider's budget for exit sweeps. The rest is reserved for quotes, which users wait for. */
 const SWEEP_SHARE = 0.25;
-/** 503 comes with code 50301 ("overloaded"); the same request passes a moment later. */
+/** 503 comes with code 50301 ("overloaded"); the same request often succeeds a moment later. */
 const REFUSALS = { absentOn: NO_ROUTE_STATUSES, overloadedOn: [503], refusalIn };
 
-/** Ask routes (exit sweeps) and executable quotes of the first swap aggregator. */
+/** Read routes (exit sweeps) and executable quotes of the first swap aggregator. */
 export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes: SwapQuotePort } {
   const { apiKey } = deps.config;
   const common = {

@@ -8,10 +8,10 @@ import type { Build, RouteSummary, Routes } from './schema.ts';
 /** Codes of an answer without a route: no route, no eligible pools, token not found. */
 const NO_ROUTE_CODES: ReadonlySet<number> = new Set([4008, 4010, 4011]);
 
-/** Code of an answer that says no more than "overloaded". */
+/** Code that the provider uses for overload. */
 const OVERLOADED_CODE = 50_301;
 
-/** Read the provider's own code out of an answer with a success status. */
+/** Map the provider's own code in an answer with a success status to a failure reason. */
 export function refusalIn(body: unknown): FailureReason | undefined {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined;
   return code === OVERLOADED_CODE ? 'overloaded' : undefined;
@@ -23,7 +23,7 @@ export interface Route {
   readonly summary: RouteSummary;
 }
 
-/** The route, checked to be for what was asked; `null` = no route. */
+/** The route, checked against the request; `null` = no route. */
 export function mapRoute(request: RouteRequest, answer: Routes): Route | FailureReason | null {
   if (answer.code !== undefined && NO_ROUTE_CODES.has(answer.code)) return null;
   const summary = answer.data?.routeSummary;
@@ -34,7 +34,7 @@ export function mapRoute(request: RouteRequest, answer: Routes): Route | Failure
   const amountOut = readAmount(summary.amountOut);
   if (!amountOut.ok) return amountOut.reason;
   if (amountOut.value === 0n) return 'implausible';
-  // The provider writes 0 where it has no price of the token.
+  // The provider writes 0 when it has no price of the token.
   const usd = readDecimal(summary.amountOutUsd, USD_AMOUNT);
   const hasUsd = usd.ok && usd.value.isPositive() && !usd.value.isZero();
   return { amountOut: amountOut.value, ...(hasUsd ? { amountOutUsd: usd.value } : {}), summary };
@@ -50,7 +50,7 @@ export function mapBuild(request: SwapRequest, answer: Build, expiresAtMs: numbe
   );
 }
 
-/** Not named, or the asked token. */
+/** Absent, or the requested token. */
 function isToken(raw: unknown, expected: RouteRequest['tokenIn']): boolean {
   if (raw === undefined) return true;
   const token = readAddress(raw);

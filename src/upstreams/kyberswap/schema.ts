@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { raw } from '../raw.ts';
 
-/** `GET /{chain}/api/v1/routes`. The summary goes back to the provider exactly as it came. */
+/** `GET /{chain}/api/v1/routes`. The summary is sent back to the provider unchanged. */
 export const routesSchema = z.object({
   code: z.number().optional(),
   data: z

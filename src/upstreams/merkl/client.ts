@@ -7,7 +7,7 @@ import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
 import { metricsSchema, pageSchema } from './schema.ts';
 
 const PAGE_SIZE = 100;
-/** 2000 running campaigns of one kind on one chain: about twenty times what there is. */
+/** 2000 running campaigns of one kind on one chain: about twenty times today's number. */
 const MAX_PAGES = 20;
 type CampaignType = 'MORPHOBORROW' | 'MORPHOCOLLATERAL';
 
@@ -21,7 +21,7 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
     secrets: apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } },
   });
 
-  /** All pages, or `null` when there are more than the bound: a part of the list proves nothing. */
+  /** All pages, or `null` when there are more than the bound: an incomplete list cannot show that a market has no campaign. */
   async function listAll(
     type: CampaignType,
     chainId: number,

@@ -9,13 +9,13 @@ import { campaignKeySchema, campaignSchema, type Metrics } from './schema.ts';
 /** The rows of all pages of one kind of campaign. */
 interface Sorted {
   readonly byMarket: ReadonlyMap<string, readonly ParsedValue<IncentiveCampaign>[]>;
-  /** Rows that do not say which market they are for: with one of these about, nobody can be said to have none. */
+  /** Rows without a market. While there are any, no market is known to have no campaigns. */
   readonly unattributed: number;
 }
 
 /**
- * The running campaigns per market. A market without any is a measured "none", unless some row could not be attributed: then
- * its "none" is unproven and it fails. A market one of whose campaigns cannot be read fails too, rather than show too little.
+ * The running campaigns per market. A market without any is a measured "none", unless a row had no market: then the "none" is
+ * unproven and the market fails. A market with an unreadable campaign fails too, because its sum would be too small.
  */
 export function mapCampaigns(
   marketIds: readonly MarketId[],
@@ -47,7 +47,7 @@ function sortByMarket(rows: readonly unknown[]): Sorted {
       continue;
     }
     const campaign = readCampaign(raw);
-    // A campaign comes twice when the list moves between two pages: the first counts.
+    // A campaign is listed twice when the list moves between two pages: the first row counts.
     if (campaign.ok && seen.has(campaign.value.id)) continue;
     if (campaign.ok) seen.add(campaign.value.id);
     const market = key.data.params.market.toLowerCase();
@@ -78,7 +78,7 @@ function readCampaign(raw: unknown): ParsedValue<IncentiveCampaign> {
   return { ok: true, value: { ...campaign, ...url } };
 }
 
-/** The page where people see the campaign. */
+/** Public page of the campaign. */
 function campaignUrl(opportunityId: string, id: string): string {
   return `https://app.merkl.xyz/opportunities/${encodeURIComponent(opportunityId)}/campaigns/${encodeURIComponent(id)}`;
 }
@@ -93,7 +93,7 @@ function running(sorted: Sorted, id: MarketId, nowMs: number): ParsedValue<reado
   return { ok: true, value: campaigns.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-/** The ended campaigns per market. A row that cannot be read is left out: they only add to what is known. */
+/** The ended campaigns per market. An unreadable row is left out, because ended campaigns only add to the history. */
 export function mapEnded(
   marketIds: readonly MarketId[],
   rows: { readonly borrow: readonly unknown[]; readonly collateral: readonly unknown[] },
@@ -104,7 +104,10 @@ export function mapEnded(
   return new Map(marketIds.map((id) => [id, { borrow: readable(borrow, id), collateral: readable(collateral, id) }]));
 }
 
-/** The step function of one campaign. @returns why not, when no record can be used. */
+/**
+ * The step function of one campaign.
+ * @returns a failure reason when no record is usable
+ */
 export function mapMetrics(metrics: Metrics, nowMs: number): Series | FailureReason {
   const series = readSeries(
     metrics.aprRecords.map(({ timestamp, apr }) => ({ at: timestamp, value: apr })),

@@ -4,7 +4,7 @@ import { raw } from '../raw.ts';
 /** `GET /campaigns`: one page. */
 export const pageSchema = z.array(z.unknown());
 
-/** What tells whose campaign a row is. */
+/** The part of a row that identifies its market. */
 export const campaignKeySchema = z.object({ params: z.object({ market: z.string() }) });
 
 export const campaignSchema = z.object({

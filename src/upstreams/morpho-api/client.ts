@@ -6,10 +6,10 @@ import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
 import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
 import { type Answer, answerSchema } from './schema.ts';
 
-/** The provider's complexity limit: markets per request, and with their histories. */
+/** Markets per request, with and without their histories, by the provider's complexity limit. */
 const MARKETS_PER_REQUEST = 30;
 const HISTORIES_PER_REQUEST = 10;
-/** How often a chunk is asked again without the markets that voided it. */
+/** Maximum number of repeats of a chunk without the markets that voided it. */
 const MAX_ROUNDS = 4;
 
 const SHARED_LIQUIDITY =
@@ -36,8 +36,8 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
   }
 
   /**
-   * One chunk of markets. The provider's root field is not nullable: a market that it does not know voids the whole answer and
-   * is named in the error's path. The others are then asked again without it, a bounded number of times.
+   * One chunk of markets. The provider's root field is not nullable: an unknown market voids the whole answer, and the error's
+   * path names it. The chunk is then requested again without it, at most `MAX_ROUNDS` times.
    */
   async function ask<T>(
     chainId: number,

@@ -7,7 +7,10 @@ import { borrowHistorySchema, type Source, sharedLiquiditySchema } from './schem
 type LiquiditySource = SharedLiquidity['sources'][number];
 const fail = (reason: FailureReason): { readonly ok: false; readonly reason: FailureReason } => ({ ok: false, reason });
 
-/** What the allocator could bring to one market. A field that is no longer served is `missing`, never "nothing". */
+/**
+ * Liquidity that the allocator could move into one market. A field that is no longer served fails as `missing` and is never
+ * taken for an empty list.
+ */
 export function mapSharedLiquidity(market: unknown): ParsedValue<SharedLiquidity> {
   if (market === undefined || market === null) return fail('missing');
   const parsed = sharedLiquiditySchema.safeParse(market);
@@ -20,7 +23,7 @@ export function mapSharedLiquidity(market: unknown): ParsedValue<SharedLiquidity
     if (!source.ok) return source;
     const route = `${source.value.vault}:${source.value.withdrawMarketId}`;
     const known = byRoute.get(route);
-    // The same route twice is one route: the smaller amount is the safe one.
+    // The same route may be listed twice: the smaller amount is the safe one.
     if (known === undefined || source.value.assets < known.assets) byRoute.set(route, source.value);
   }
   return { ok: true, value: { sources: [...byRoute.values()] } };
@@ -49,7 +52,7 @@ function readSource(row: Source): ParsedValue<LiquiditySource> {
   };
 }
 
-/** Borrow APY over time, from fractions to percent. No usable point at all is a failure. */
+/** Borrow APY over time, converted from fractions to percent. A history without any usable point is a failure. */
 export function mapBorrowHistory(
   market: unknown,
   nowMs: number,

@@ -7,15 +7,15 @@ import { mapSwap, takenFeeBps } from './map.ts';
 import { swapSchema } from './schema.ts';
 
 /**
- * Gas price in wei of a chain now; `undefined` where it is unknown. The provider requires one and chooses routes by it; it
- * does not end up in the calldata.
+ * Current gas price of a chain in wei; `undefined` where it is unknown. The provider requires one and weighs routes by it; the
+ * calldata does not depend on it.
  */
 export type GasPriceOf = (chainId: ChainId) => Promise<bigint | undefined>;
 
 /** Sent where the chain's gas price is unknown: 1 gwei. */
 const FALLBACK_GAS_PRICE_WEI = 1_000_000_000n;
 
-/** Ask executable quotes of the second swap aggregator. */
+/** Read executable quotes of the second swap aggregator. */
 export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasPriceOf }): SwapQuotePort {
   const { apiKey } = deps.config;
   const http = createHttp({
@@ -42,7 +42,7 @@ export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasP
           amountDecimals: request.amountIn.toString(),
           gasPriceDecimals: gasPriceWei.toString(),
           slippage: request.slippage.shiftedBy(2).toFixed(),
-          // `account` receives the output, and pays the input too unless there is a `sender`.
+          // `account` receives the output, and also pays the input unless there is a `sender`.
           account: request.recipient,
           ...(request.sender === request.recipient ? {} : { sender: request.sender }),
           ...feeQuery(request),

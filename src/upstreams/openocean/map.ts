@@ -3,18 +3,18 @@ import { checkSwap, feeBpsOf, NO_ROUTE_STATUSES } from '../quotes.ts';
 import type { SwapQuote, SwapRequest } from '../types.ts';
 import type { Swap } from './schema.ts';
 
-/** What the provider leaves to the referrer of a fee, percent; it keeps the rest. */
+/** Share of a fee that the provider pays to the referrer, percent; it keeps the rest. */
 const REFERRER_SHARE_PCT = 80;
 
 /**
- * The fee to ask for so that the referrer gets as much as was meant and never more: 5 bps are asked as 6, of which 4.8 arrive.
- * The provider counts in whole basis points, rounded down.
+ * The fee to request so that the referrer gets at most the intended amount: 5 bps are requested as 6, of which 4.8 arrive. The
+ * provider accepts whole basis points, rounded down.
  */
 export function takenFeeBps(request: SwapRequest): number {
   return Math.floor((feeBpsOf(request) * 100) / REFERRER_SHARE_PCT);
 }
 
-/** The quote, why it is refused, or `null` = no route. */
+/** The quote, the reason of a refusal, or `null` = no route. */
 export function mapSwap(request: SwapRequest, answer: Swap, expiresAtMs: number): SwapQuote | FailureReason | null {
   const { code = 200, data } = answer;
   if (code !== 200) {

@@ -8,7 +8,7 @@ import { convertSchema, marketsSchema } from './schema.ts';
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
-  // Two clients, because errors name the two surfaces differently; one budget, because it is one provider.
+  // Two clients, because errors name the two surfaces differently; one budget, because the provider is the same.
   const budget = createProviderBudget(deps, { isWaitedFor: true });
   const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
   const swapHttp = createHttp({ ...deps, budget, provider: 'pendle-convert', publicName: 'YieldMarket', secrets });
@@ -61,8 +61,8 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
 }
 
 /**
- * The referral fee, taken by the one aggregator behind the converter that can: with a fee it is the only one allowed. A
- * conversion that needs no aggregator takes none.
+ * The referral fee. Only one aggregator behind the converter supports it: with a fee no other aggregator is allowed. A
+ * conversion without an aggregator has no fee.
  */
 function feeFields(request: SwapRequest): Readonly<Record<string, unknown>> {
   const { feeBps, feeReceiver } = request;

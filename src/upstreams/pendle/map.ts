@@ -7,7 +7,7 @@ import { APY_PCT, type ParsedValue, readAddress, readDecimal, USD_AMOUNT } from 
 import type { Batch, SwapQuote, SwapRequest } from '../types.ts';
 import { type Convert, type MarketRow, marketRowSchema } from './schema.ts';
 
-/** The implied APY of each token, from the rows of all markets. `dropped`: rows that name no principal token. */
+/** The implied APY of each token, from the rows of all markets. `dropped`: rows without a principal token. */
 export function mapApys(
   chain: Chain,
   tokens: readonly Token[],
@@ -35,7 +35,7 @@ export function mapApys(
   return { ...batch, dropped };
 }
 
-/** Of two markets of one principal token the deeper one prices it; equally deep: the lower address. */
+/** Among the markets of one principal token the deepest one counts; equally deep: the lower address. */
 function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
   const [a, b] = [candidate, known].map((row) => {
     const liquidity = readDecimal(row.details?.liquidity, USD_AMOUNT);
@@ -45,7 +45,7 @@ function isBetterMarket(candidate: MarketRow, known: MarketRow): boolean {
   return order === 0 ? (candidate.address ?? '') < (known.address ?? '') : order > 0;
 }
 
-/** How the provider names a conversion that goes through no aggregator. */
+/** The provider's name for a conversion without an aggregator. */
 const NO_AGGREGATOR = 'VOID';
 
 /** The first route as a quote; `null` = no route. */
@@ -60,7 +60,7 @@ export function mapConvert(
   const token = readAddress(output.token);
   if (output.token !== undefined && !(token.ok && token.value === request.tokenOut)) return 'implausible';
   const { to, data, value } = route.tx;
-  // Only the aggregator takes the fee: a conversion without one is free of it.
+  // Only the aggregator takes the fee, so a conversion without one has none.
   const isAggregated = route.data?.aggregatorType !== NO_AGGREGATOR;
   return checkSwap(
     'YieldMarket',

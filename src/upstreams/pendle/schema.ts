@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { raw } from '../raw.ts';
 
-/** `GET /v1/markets/all`. Rows are read one by one: a strange row must not take its neighbours down. */
+/** `GET /v1/markets/all`. Rows are parsed one by one, so that a malformed row does not affect the others. */
 export const marketsSchema = z.object({ markets: z.array(z.unknown()) });
 
 export const marketRowSchema = z.object({

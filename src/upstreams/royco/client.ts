@@ -6,7 +6,7 @@ import type { Batch, CallOptions, CollateralApySourcePort } from '../types.ts';
 import { mapVault } from './map.ts';
 import { chartSchema, infoSchema } from './schema.ts';
 
-/** Read structured-vault yields: value and chart are two requests, and a vault with only one of them fails as a whole. */
+/** Read structured-vault yields. Value and chart are two requests; a vault with only one of them fails. */
 export function createRoyco(deps: AdapterDeps): CollateralApySourcePort {
   const { apiKey } = deps.config;
   const http = createHttp({

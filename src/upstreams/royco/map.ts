@@ -3,7 +3,7 @@ import { APY_PCT, type ParsedValue, readDecimal } from '../readings.ts';
 import { historyOf, readSeries, withoutLeadingZeros } from '../series.ts';
 import type { Chart, Info } from './schema.ts';
 
-/** 7-day APY and its chart, both from fractions to percent. `chart` `null`: the provider keeps none. */
+/** 7-day APY and its chart, converted from fractions to percent. `chart` `null`: the provider has none. */
 export function mapVault(
   info: Info,
   chart: Chart | null,

@@ -6,10 +6,13 @@ import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
 import { mapHistory, mapPools, type PoolHead } from './map.ts';
 import { historySchema, poolsSchema } from './schema.ts';
 
-/** Of a pool that the index keeps no history of, or whose history nobody asked for. */
+/** History of a pool that the index has none of, or whose history was not requested. */
 const NONE: RateHistory = [];
 
-/** Read the stablecoin yield index. A pool whose history was asked and failed fails as a whole: it is never half published. */
+/**
+ * Read the stablecoin yield index. A pool whose requested history failed fails as a whole, so that it is never published in
+ * part.
+ */
 export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   const { apiKey } = deps.config;
   const http = createHttp({

@@ -7,8 +7,8 @@ import { type History, type PoolRow, poolRowSchema } from './schema.ts';
 export type PoolHead = Omit<StableIndexPool, 'history'>;
 
 /**
- * The pools by id, each with its 7-day average. One id twice with different contents is no answer: `implausible`.
- * `dropped`: rows without an id or asset.
+ * The pools by id, each with its 7-day average. A repeated id with different contents is `implausible`. `dropped`: rows
+ * without an id or asset.
  */
 export function mapPools(rows: readonly unknown[]): {
   readonly pools: ReadonlyMap<string, ParsedValue<PoolHead>>;
@@ -52,8 +52,8 @@ export function mapHistory(
 }
 
 /**
- * Find the pool of a token: the one with the curated id, else the only one whose asset has the token's symbol. Several
- * candidates are no match, because nothing tells which is meant.
+ * Find the pool of a token: the one with the curated id, otherwise the only one whose asset has the token's symbol. With
+ * several candidates there is no match.
  */
 export function resolvePool<P extends { readonly id: string; readonly asset: string }>(
   token: { readonly symbol: string; readonly stableIndexId?: string },
