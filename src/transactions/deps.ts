@@ -109,21 +109,21 @@ export function ratesOf(
  * USD prices of a chain as strategies show them, as far as they are fresh and believed: of a token without a measured one
  * that is collateral of a market of the catalog, what the market's oracle and the price of its loan token say.
  */
-export function usdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
-  const priceOf = believedPrices(deps, chain);
+export function tokenUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
+  const priceOf = freshPrices(deps, chain);
   return (address) => priceOf(address)?.usd;
 }
 
 /**
- * The market whose oracle says what a token is worth, where `usdPrices` has no measured price of it: that price is as old as
+ * The market whose oracle says what a token is worth, where `tokenUsdPrices` has no measured price of it: that price is as old as
  * the feeds behind the oracle.
  */
 export function pricedBy(deps: BuilderDeps, chain: Chain): (token: Address) => Market | undefined {
-  const priceOf = believedPrices(deps, chain);
+  const priceOf = freshPrices(deps, chain);
   return (address) => priceOf(address)?.market;
 }
 
-function believedPrices(
+function freshPrices(
   deps: BuilderDeps,
   chain: Chain,
 ): (token: Address) => { readonly usd: Decimal; readonly market: Market | undefined } | undefined {
@@ -142,8 +142,8 @@ function believedPrices(
 /**
  * USD prices that were measured, and do not follow from an oracle: a second source beside it. Fresh and believed ones only.
  */
-export function measuredPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
-  const priceOf = believedPrices(deps, chain);
+export function measuredUsdPrices(deps: BuilderDeps, chain: Chain): (token: Address) => Decimal | undefined {
+  const priceOf = freshPrices(deps, chain);
   return (address) => {
     const price = priceOf(address);
     return price?.market ? undefined : price?.usd;

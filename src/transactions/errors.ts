@@ -4,8 +4,7 @@ import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
-import type { Shortfall } from './simulate/shortfall.ts';
-import type { SwapPair } from './types.ts';
+import type { Shortfall, SwapPair } from './types.ts';
 
 /*
  * The expected ways in which nothing is built. Each is an answer of its own in the GraphQL unions; REST shows the same

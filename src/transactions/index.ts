@@ -1,16 +1,22 @@
-import type { Catalog } from '../catalog/types.ts';
+import type { Catalog, Chain, Market } from '../catalog/types.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import { contractOf, isRouterAllowed } from '../domain/deployment/routers.ts';
-import type { PartnerServices } from '../resolvers/transaction/partner-services.ts';
-import type { ChainId } from '../shared/ids.ts';
+import type { Address, ChainId } from '../shared/ids.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { SwapQuotePort } from '../upstreams/types.ts';
-import { type BuilderDeps, createNodes, type OnSimulated, usdPrices, type VaultOf } from './deps.ts';
-import { depositEquity, exitEquity, previewEquity, type ReadWallet } from './equity/index.ts';
+import { type BuilderDeps, createNodes, type OnSimulated, tokenUsdPrices, type VaultOf } from './deps.ts';
+import {
+  buildVaultDeposit,
+  buildVaultExit,
+  type DepositInput,
+  type ExitInput,
+  previewVaultDeposit,
+  type ReadWallet,
+} from './equity/index.ts';
 import { exitCost } from './exit-cost.ts';
 import { requireChainOf } from './guards.ts';
-import { managePosition } from './manage/index.ts';
-import { openLeverage, prepareOpen } from './open/index.ts';
+import { buildManagePlan, type ManageInput } from './manage/index.ts';
+import { buildOpenPlan, type OpenInput, prepareOpen } from './open/index.ts';
 import { withVenues } from './quote/attempts.ts';
 import { createQuoter } from './quote/quoter.ts';
 import type { VenueStatistics } from './quote/statistics.ts';
@@ -78,24 +84,27 @@ export function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
   };
 }
 
-/** Create the services of the partner surface. Nothing here signs or sends. */
-export function createPartnerServices(deps: PartnerDeps): PartnerServices {
+/** Create the services of the partner surface, the ports of `PartnerServices`. Nothing here signs or sends. */
+export function createPartnerServices(deps: PartnerDeps) {
   const builder = createBuilderDeps(deps);
   const positions = createPositionDirectory();
+  const chainOf = (chainId: ChainId) => requireChainOf(builder.chains, chainId);
   return {
     leverage: {
-      preview: (input) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),
-      open: (input, user) => openLeverage(builder, input, user),
-      manage: (input) => managePosition(builder, positions, input),
-      exitCost: (chain, market, collateral, price) => exitCost(builder, chain, market, collateral, price),
-      proxyOwners: (chainId, addresses) =>
-        readProxyOwners(builder.node(chainId).reader, requireChainOf(builder.chains, chainId), addresses),
-      usdOf: (chainId, token) => usdPrices(builder, requireChainOf(builder.chains, chainId))(token),
+      preview: (input: OpenInput) => withVenues(builder, (attempt) => prepareOpen(attempt, input)),
+      open: (input: OpenInput, user: Address) => buildOpenPlan(builder, input, user),
+      manage: (input: ManageInput) => buildManagePlan(builder, positions, input),
+      exitCost: (chain: Chain, market: Market, collateral: bigint, price: bigint) =>
+        exitCost(builder, chain, market, collateral, price),
+      proxyOwners: (chainId: ChainId, addresses: readonly Address[]) =>
+        readProxyOwners(builder.node(chainId).reader, chainOf(chainId), addresses),
+      usdOf: (chainId: ChainId, token: Address) => tokenUsdPrices(builder, chainOf(chainId))(token),
     },
     equity: {
-      preview: (input) => previewEquity(builder, input),
-      deposit: (input, user) => depositEquity(builder, input, user),
-      exit: (input, user) => exitEquity({ ...builder, readWallet: deps.readWallet }, input, user),
+      preview: (input: DepositInput) => previewVaultDeposit(builder, input),
+      deposit: (input: DepositInput, user: Address) => buildVaultDeposit(builder, input, user),
+      exit: (input: ExitInput, user: Address) =>
+        buildVaultExit({ ...builder, readWallet: deps.readWallet }, input, user),
     },
   };
 }

@@ -3,7 +3,7 @@ import type { LtvLimits } from '../domain/leverage/limits.ts';
 import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
 import { BadRequestError } from '../shared/errors.ts';
 import { LimitExceededError } from './errors.ts';
-import type { PayToken } from './types.ts';
+import type { EffectiveSlippage, PayToken } from './types.ts';
 
 export const DEFAULT_SLIPPAGE: Decimal = new Decimal('0.005');
 /** More is lowered to it: whoever allows more is filled at it. */
@@ -14,14 +14,6 @@ export const LARGEST_LOSS_PCT: { readonly adding: Decimal; readonly leaving: Dec
   adding: new Decimal(10),
   leaving: new Decimal(50),
 };
-
-export interface EffectiveSlippage {
-  readonly value: Decimal;
-  /** What was asked for, when it was more than the cap. */
-  readonly cappedFrom?: Decimal;
-  /** What would count, had a minimum not been raised above it: less holds in the calldata. */
-  readonly tightenedFrom?: Decimal;
-}
 
 /** Take the slippage ratio: the default when left out, capped at 1 %. @throws BadRequestError at or below zero */
 export function effectiveSlippage(asked: Decimal | undefined): EffectiveSlippage {

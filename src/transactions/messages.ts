@@ -1,7 +1,6 @@
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
-import type { EffectiveSlippage } from './input.ts';
 import { worstOutput } from './quote/planned.ts';
-import type { Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
+import type { EffectiveSlippage, Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
 export function formatAmount(units: bigint, { decimals, symbol }: { decimals: number; symbol: string }): string {
@@ -37,35 +36,45 @@ export function receivedNote({ token, amount }: TokenAmount): string {
 }
 
 export interface InstructionsInput {
+  readonly what: 'transaction' | 'batch';
   readonly user: string;
+  /** How many there are. */
   readonly approvals: number;
+  readonly calls: number;
   readonly swaps: readonly PlannedSwap[];
   readonly slippage: EffectiveSlippage;
   readonly notes: readonly string[];
   readonly issues: readonly Issue[];
-  readonly expiresAtMs: number | undefined;
-  readonly signingUrl: string | undefined;
+  readonly expiresAtMs: number;
+  readonly signingUrl?: string | undefined;
 }
 
-/** Write what a person does with a bundle, in the order in which it is done. */
+/** Write the steps of the person who signs, in their order. */
 export function instructionsOf(input: InstructionsInput): string {
-  const { user, approvals, swaps, slippage, notes, issues, expiresAtMs, signingUrl } = input;
-  const first = issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map(({ message }) => message);
-  const sign =
-    approvals === 0
-      ? `Sign and send "tx" from ${user}; no approval is needed.`
-      : `From ${user}: sign and send ${approvals === 1 ? 'the one entry' : `the ${approvals} entries`} of "approvals" in order and wait until mined, then sign and send "tx".`;
+  const { what, swaps, slippage, notes, issues, expiresAtMs, signingUrl } = input;
+  const holds = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
-    ...first,
-    sign,
-    ...(expiresAtMs === undefined
-      ? []
-      : [`The swap price holds until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
+    ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map(({ message }) => message),
+    ...(what === 'batch' ? sendBatch(input) : [signTransaction(input)]),
+    ...(swaps.length === 0 ? [] : [`${holds} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
     ...swaps.map(swapNote),
     ...slippageNote(slippage),
     ...notes,
     ...(signingUrl === undefined ? [] : [`Or review and sign in the app: ${signingUrl}`]),
   ].join(' ');
+}
+
+function signTransaction({ user, approvals }: InstructionsInput): string {
+  if (approvals === 0) return `Sign and send "tx" from ${user}; no approval is needed.`;
+  const entries = approvals === 1 ? 'the one entry' : `the ${approvals} entries`;
+  return `From ${user}: sign and send ${entries} of "approvals" in order and wait until mined, then sign and send "tx".`;
+}
+
+function sendBatch({ user, calls }: InstructionsInput): readonly string[] {
+  return [
+    `From ${user}: send all ${calls} calls as one atomic batch (EIP-5792 wallet_sendCalls with atomicRequired).`,
+    'A wallet that cannot batch sends them one by one in order, waits for each, and always sends the last one, even when one before it failed: it revokes what the router was granted.',
+  ];
 }
 
 /** Show a ratio such as 0.0012 as percent. */

@@ -1,25 +1,19 @@
-import type { Chain, Market } from '../catalog/types.ts';
+import type { Market } from '../catalog/types.ts';
 import { depositFeeOf } from '../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
-import type { ComposedMarket } from '../domain/market/types.ts';
-import { formatUnitsPlain } from '../shared/decimal.ts';
-import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
-import { type BuilderDeps, composedMarket } from './deps.ts';
-import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
-import type { EffectiveSlippage } from './input.ts';
-import { countsIncentive, formatAmount, incentiveNote, instructionsOf } from './messages.ts';
+import { type Completed, complete, type Draft, positiveAmounts } from './complete.ts';
+import type { BuilderDeps } from './deps.ts';
+import { countsIncentive, incentiveNote } from './messages.ts';
 import type { CostItem } from './preview/costs.ts';
 import { previewSimulated } from './preview/position.ts';
 import { interestOf, type LiveMarket } from './read/market-state.ts';
 import type { WalletState } from './read/wallet.ts';
 import { filledSwap } from './simulate/fills.ts';
 import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulate/outcome.ts';
-import { positionShortfall, type Shortfall, swapShortfall } from './simulate/shortfall.ts';
-import { unsimulatedIssue } from './simulate/unsimulated.ts';
+import { positionShortfall, swapShortfall } from './simulate/shortfall.ts';
 import type {
   BuiltCall,
-  Issue,
   OpenTerms,
   Path,
   PayToken,
@@ -27,26 +21,31 @@ import type {
   PlannedSwap,
   PositionPreview,
   PositionState,
+  Shortfall,
   TokenAmount,
 } from './types.ts';
 
-/** What a verb decided; `completePlan` simulates it and says what to do with it. */
-export interface PlanDraft {
-  readonly chain: Chain;
+type Shared =
+  | 'chain'
+  | 'user'
+  | 'approvals'
+  | 'swaps'
+  | 'slippage'
+  | 'issues'
+  | 'allowUnsimulated'
+  | 'explain'
+  | 'link'
+  | 'bounds';
+
+/** A transaction that was decided on; `completePlan` simulates and completes it. */
+export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
   readonly market: Market;
-  readonly user: Address;
   readonly action: PlanAction;
   readonly path: Path;
-  readonly approvals: readonly BuiltCall[];
   readonly tx: BuiltCall;
   readonly live: LiveMarket;
   readonly wallet: WalletState;
   readonly pays?: { readonly token: PayToken; readonly amount: bigint };
-  /** Whether the caller takes it untried where no node can try it out, and it takes risk back; absent = no. */
-  readonly allowUnsimulated?: boolean | undefined;
-  /** In the order in which they run; the last one is the one that `minTokenOut` speaks of. */
-  readonly swaps: readonly PlannedSwap[];
-  readonly slippage: EffectiveSlippage;
   /** The position as it stands; absent on an open. */
   readonly before?: PositionState;
   /** Its deposit basis as it stands, loan base units; absent on an open. */
@@ -57,75 +56,32 @@ export interface PlanDraft {
   readonly preview?: PositionPreview;
   /** Loan base units. */
   readonly amountFlashLoan?: bigint;
-  /** What the action adds to the position's debt, loan base units; negative = repays; absent = leaves it. */
+  /** Change of the position's debt, loan base units; negative = repays; absent = none. */
   readonly debtChange?: bigint;
-  /** What a reallocation moves into the market first, loan base units. */
+  /** Liquidity that a reallocation moves into the market first, loan base units. */
   readonly moved?: bigint;
-  /** What the contract takes when a position is managed; an open has them in its terms. */
+  /** Fees of the contract when a position is managed; an open has them in its terms. */
   readonly fees?: readonly CostItem[];
   /** The least that the action pays out of the position, the contract's fees taken off, in loan base units at the oracle's price. */
   readonly leastPaidOut?: bigint;
   readonly notes: readonly string[];
-  readonly issues: readonly Issue[];
-  /** Query of the signing link: the request itself, so that the app quotes afresh. */
-  readonly link: Readonly<Record<string, string>>;
   readonly terms?: OpenTerms;
-  /** What is only known once the calls have run. */
+  /** Take from the outcome what the plan could not know. */
   readonly conclude?: (
     outcome: Outcome,
   ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees' | 'leastPaidOut'>>;
-  /** What a revert of its simulation means; `undefined` = no more than it says itself. */
-  readonly explain?: (error: SimulationRevertedError) => AppError<unknown> | undefined;
 }
 
-/** A bundle that was executed in simulation and is ready to be signed. */
-export interface Plan extends PlanDraft {
-  readonly composed?: ComposedMarket;
-  /** Earliest expiry of the quotes inside, ms; absent when nothing is swapped. */
-  readonly expiresAtMs?: number;
-  readonly signingUrl?: string;
-  readonly instructions: string;
-  /** Gas that the simulation used; absent when it could not be run. */
-  readonly gasUsed?: bigint;
-  /** What the simulation ended with; absent when it could not be run. */
-  readonly outcome?: Outcome;
-  /** What the wallet had more in the end; absent when it could not be simulated. */
-  readonly received?: readonly TokenAmount[];
+/** A transaction that was simulated and is ready to be signed. */
+export interface Plan extends PlanDraft, Omit<Completed, 'expiresAtMs'> {
+  /** Absent when nothing is swapped: nothing else in it expires. */
+  readonly expiresAtMs?: number | undefined;
+  /** What the wallet has more afterwards; empty = nothing, absent = it could not be simulated. */
+  readonly received?: readonly TokenAmount[] | undefined;
 }
 
-const MAX_LIFE_MS = 60_000;
-/** What leaves a position with less risk than before. */
+/** Actions that leave a position with less risk than before. */
 const TAKING_RISK_BACK: readonly PlanAction[] = ['close', 'repay', 'add_collateral'];
-/** Asked for beside what is paid; the exact price of gas is the wallet's business. */
-const CALLS_COST_GAS = 'Keep some of the native token for gas.';
-
-/** What executing a draft came to. */
-export type SimulatedDraft =
-  | { readonly gasUsed: bigint; readonly outcome: Outcome; readonly because?: never }
-  /** It was not executed: the wallet cannot be lent what it lacks, or no node can. */
-  | { readonly outcome?: never; readonly because: 'token' | 'node' };
-
-/** Execute a draft in simulation. @throws SimulationRevertedError, ChainReadError */
-export async function simulateDraft(deps: BuilderDeps, draft: PlanDraft): Promise<SimulatedDraft> {
-  const { chain, user, wallet, pays, approvals, tx } = draft;
-  const calls = [...approvals, tx];
-  const plan: OutcomePlan = { ...draft, calls: calls.length };
-  const simulation = await deps
-    .node(chain.chainId)
-    .simulator.simulate({
-      user,
-      calls,
-      nativeBalance: wallet.native,
-      observations: planOutcome(plan),
-      watched: watchedOf(plan),
-      ...(pays ? { pays: { ...pays, balance: wallet.balance } } : {}),
-    })
-    .catch((error: unknown) => {
-      throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
-    });
-  if (!simulation.simulated) return { because: simulation.because };
-  return { gasUsed: simulation.gasUsed, outcome: foldOutcome(plan, simulation) };
-}
 
 /** Compare what a simulation ended with with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean): Shortfall | undefined {
@@ -152,75 +108,55 @@ export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean)
   });
 }
 
-/**
- * Simulate a draft, compare the result with it and complete it.
- * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError
- */
-export async function completePlan(deps: BuilderDeps, planned: PlanDraft): Promise<Plan> {
-  const { because, ...simulated } = await simulateDraft(deps, planned);
-  const { outcome } = simulated;
-  const shortfall = outcome && shortfallOf(planned, outcome, deps.quoter.capped);
-  if (shortfall) throw new SimulationMismatchError(shortfall);
-  const draft = outcome ? concluded(planned, outcome) : planned;
-  const { market, user, pays, swaps, approvals } = draft;
-  const expiresAtMs = expiryOf(swaps, deps.clock.now());
-  const signingUrl = signingUrlOf(deps.appUrl, draft);
-  const issues = [...draft.issues, ...fundingIssues(draft), ...approvalIssues(draft)];
-  if (because) {
-    issues.push(
-      unsimulatedIssue({
-        chainId: draft.chain.chainId,
-        what: 'transaction',
-        because,
-        token: pays?.token,
-        takesRiskBack: TAKING_RISK_BACK.includes(draft.action),
-        isAllowed: draft.allowUnsimulated === true,
-      }),
-    );
-  }
-  const composed = composedMarket(deps, market);
-  return {
+/** Simulate a draft and complete it. @throws as `complete` */
+export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise<Plan> {
+  const { approvals, tx, wallet, pays } = draft;
+  const plan: OutcomePlan = { ...draft, calls: approvals.length + 1 };
+  const { expiresAtMs, ...completed } = await complete(deps, {
     ...draft,
-    issues,
-    ...(composed ? { composed } : {}),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(signingUrl === undefined ? {} : { signingUrl }),
-    ...simulated,
-    ...(outcome ? { received: receivedBy(market, outcome) } : {}),
-    instructions: instructionsOf({
-      user,
-      approvals: approvals.length,
-      swaps,
-      slippage: draft.slippage,
-      notes: [...draft.notes, ...incentiveNote(countsIncentive(draft.preview))],
-      issues,
-      expiresAtMs,
-      signingUrl,
-    }),
-  };
+    what: 'transaction',
+    calls: [tx],
+    nativeBalance: wallet.native,
+    pays: pays && { ...pays, balance: wallet.balance, allowance: wallet.allowances.get(tx.to) ?? 0n },
+    takesRiskBack: TAKING_RISK_BACK.includes(draft.action),
+    observations: planOutcome(plan),
+    watched: watchedOf(plan),
+    fold: (simulation) => foldOutcome(plan, simulation),
+    shortfall: (outcome) => shortfallOf(draft, outcome, deps.quoter.capped),
+    conclude: (outcome) => withIncentiveNote(outcome ? concluded(draft, outcome) : draft),
+  });
+  return { ...completed, expiresAtMs: completed.swaps.length === 0 ? undefined : expiresAtMs };
 }
 
-/** The draft as the simulation ended: nothing is previewed that was not seen. */
-function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft {
-  const draft = { ...planned, swaps: outcome.fills.map(filledSwap) };
-  const { preview, live, terms, swaps } = draft;
+function withIncentiveNote<D extends PlanDraft>(draft: D): D {
+  return { ...draft, notes: [...draft.notes, ...incentiveNote(countsIncentive(draft.preview))] };
+}
+
+/** The draft with the outcome of its simulation in place of the planned numbers. */
+function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft & Pick<Plan, 'received'> {
+  const { market, preview, live, terms, conclude } = planned;
   const { collateral, debt } = outcome.position;
+  const draft = { ...planned, received: receivedBy(market, outcome) };
+  if (!preview || (collateral === 0n && debt > 0n)) return { ...draft, ...conclude?.(outcome) };
+  const swaps = outcome.fills.map(filledSwap);
   const last = swaps.at(-1);
-  if (!preview || (collateral === 0n && debt > 0n)) return { ...draft, ...draft.conclude?.(outcome) };
-  const seen = { ...previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct), basis: outcome.basis };
+  const simulated = {
+    ...previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct),
+    basis: outcome.basis,
+  };
   return {
     ...draft,
-    preview: seen,
-    ...(terms && last ? { terms: termsAsFilled(terms, swaps, last, seen) } : {}),
-    ...draft.conclude?.(outcome),
+    preview: simulated,
+    ...(terms && last ? { terms: termsAsFilled(terms, swaps, last, simulated) } : {}),
+    ...conclude?.(outcome),
   };
 }
 
 function receivedBy({ loan, collateral }: Market, { received }: Outcome): readonly TokenAmount[] {
-  return [
+  return positiveAmounts([
     { token: loan, amount: received.loan },
     { token: collateral, amount: received.collateral },
-  ].filter(({ amount }) => amount > 0n);
+  ]);
 }
 
 function termsAsFilled(
@@ -234,47 +170,4 @@ function termsAsFilled(
       ? { entrySwap: first, depositFee: depositFeeOf(first.expectedOut, terms.depositFeeRate) }
       : {};
   return { ...terms, ...entered, leverageSwap, preview };
-}
-
-/** The earliest expiry of the quotes, at most 60 s away; `undefined` when nothing is swapped. */
-export function expiryOf(swaps: readonly PlannedSwap[], nowMs: number): number | undefined {
-  if (swaps.length === 0) return undefined;
-  return Math.min(nowMs + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
-}
-
-function fundingIssues({ pays, wallet, tx, chain }: PlanDraft): Issue[] {
-  const issues: Issue[] = [];
-  const lacking = (token: Pick<PayToken, 'address' | 'symbol' | 'decimals'>, required: bigint, available: bigint) => {
-    if (available >= required) return;
-    issues.push({
-      kind: 'INSUFFICIENT_BALANCE',
-      token: token.address,
-      required: formatUnitsPlain(required, token.decimals),
-      available: formatUnitsPlain(available, token.decimals),
-      message: `The wallet holds ${formatAmount(available, token)} and this takes ${formatAmount(required, token)}: fund it first.${token.address === chain.native.address ? ` ${CALLS_COST_GAS}` : ''}`,
-    });
-  };
-  if (pays && !pays.token.isNative) lacking(pays.token, pays.amount, wallet.balance);
-  if (tx.value > 0n) lacking(chain.native, tx.value, wallet.native);
-  return issues;
-}
-
-function approvalIssues({ pays, approvals, tx, wallet }: PlanDraft): Issue[] {
-  if (approvals.length === 0 || !pays) return [];
-  const { token, amount } = pays;
-  return [
-    {
-      kind: 'APPROVAL_NEEDED',
-      token: token.address,
-      required: formatUnitsPlain(amount, token.decimals),
-      available: formatUnitsPlain(wallet.allowances.get(tx.to) ?? 0n, token.decimals),
-      message: `${tx.to} may not take ${formatAmount(amount, token)} yet: "approvals" allows exactly that.`,
-    },
-  ];
-}
-
-function signingUrlOf(appUrl: string | undefined, { chain, user, action, link }: PlanDraft): string | undefined {
-  if (appUrl === undefined) return undefined;
-  const query = new URLSearchParams({ chainId: String(chain.chainId), action, userAddress: user, ...link });
-  return `${appUrl.replace(/\/+$/, '')}/sign?${query}`;
 }

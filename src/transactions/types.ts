@@ -1,9 +1,9 @@
+import type { MarketParams } from '../catalog/market-id.ts';
 import type { SwapSource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
 import type { MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
-import type { EffectiveSlippage } from './input.ts';
 import type { MarketRates } from './preview/rates.ts';
 
 /** Which contract function the main call runs. */
@@ -21,18 +21,18 @@ export interface BuiltCall<T extends string = string, A = unknown> {
   readonly action: { readonly type: T; readonly args: A };
 }
 
-/** Five immutable parameters of a lending market, as contracts take them. */
-export interface MarketParams {
-  readonly loanToken: Address;
-  readonly collateralToken: Address;
-  readonly oracle: Address;
-  readonly irm: Address;
-  readonly lltv: bigint;
-}
-
 export interface SwapData {
   readonly extRouter: Address;
   readonly extCalldata: Hex;
+}
+
+/** The slippage that counts, a ratio. */
+export interface EffectiveSlippage {
+  readonly value: Decimal;
+  /** The slippage of the request, when it is above the cap. */
+  readonly cappedFrom?: Decimal;
+  /** The slippage that would count if no minimum were raised above it. */
+  readonly tightenedFrom?: Decimal;
 }
 
 /** A token that is paid with or received; curated or read on chain. The zero address is the native token. */
@@ -85,6 +85,21 @@ export interface PositionState {
   readonly debt: bigint;
 }
 
+/** A simulation that ended with less than was planned. Whole tokens. */
+export interface Shortfall {
+  /** The output of one swap, or the value of the position less its debt. */
+  readonly of: 'swap_output' | 'net_value';
+  readonly expected: string;
+  readonly simulated: string;
+  readonly symbol: string;
+  /** The percentage of `expected` that may be missing. */
+  readonly tolerancePct: string;
+  /** The venue, where it is one swap. */
+  readonly source?: SwapSource;
+  /** The swap; not shown. */
+  readonly swap?: SwapPair;
+}
+
 /** What a position will be after the expected fill. */
 export interface PositionPreview {
   /** Percent; absent when no target was asked for. */
@@ -127,7 +142,7 @@ export type IssueKind =
 export interface Issue {
   readonly kind: IssueKind;
   readonly message: string;
-  readonly token?: Address;
+  readonly token?: Address | undefined;
   /** Whole tokens. */
   readonly required?: string;
   readonly available?: string;

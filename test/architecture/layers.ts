@@ -30,7 +30,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'types:resolvers',
     'types:warmers',
   ],
-  transactions: ['abi', 'chain', 'upstreams', 'domain', 'catalog', 'shared', 'types:resolvers'],
+  transactions: ['abi', 'chain', 'upstreams', 'domain', 'catalog', 'shared'],
   resolvers: ['loaders', 'transactions', 'domain', 'catalog', 'shared'],
   schema: ['resolvers', 'domain', 'catalog', 'shared', 'transactions'],
   limits: ['shared', 'types:resolvers'],

@@ -182,8 +182,10 @@ describe('openTerms and buildOpen', { timeout: 120_000 }, () => {
     holds(({ terms, request, user }) => {
       const swaps = [terms.leverageSwap, ...(terms.entrySwap ? [terms.entrySwap] : [])];
       const text = instructionsOf({
+        what: 'transaction',
         user,
         approvals: 1,
+        calls: 1,
         swaps,
         slippage: request.slippage,
         notes: [formatUnitsPlain(terms.amountFlashLoan, request.market.loan.decimals)],

@@ -13,13 +13,16 @@ export interface LeverageParams {
   readonly minTokenOut: bigint;
 }
 
-export interface LeverageArgs {
+export interface LeverageCallArgs {
   readonly user: Address;
   readonly params: LeverageParams;
 }
 
 /** Open a position with collateral that the user holds. */
-export function buildLeverage(contracts: ChainContracts, args: LeverageArgs): BuiltCall<'leverage', LeverageArgs> {
+export function buildLeverage(
+  contracts: ChainContracts,
+  args: LeverageCallArgs,
+): BuiltCall<'leverage', LeverageCallArgs> {
   const data = encodeFunctionData({
     abi: flashLeverageAbi,
     functionName: 'leverage',

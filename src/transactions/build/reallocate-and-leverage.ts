@@ -1,7 +1,8 @@
 import { encodeFunctionData } from 'viem';
 import { flashLeverageRouterAbi } from '../../abi/flash-leverage-router.ts';
+import type { MarketParams } from '../../catalog/market-id.ts';
 import type { ChainContracts } from '../../catalog/types.ts';
-import type { BuiltCall, MarketParams, Reallocation } from '../types.ts';
+import type { BuiltCall, Reallocation } from '../types.ts';
 import { builtCall } from './call.ts';
 import type { LeverageParams } from './leverage.ts';
 

@@ -2,10 +2,9 @@ import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { type Completed, complete, positiveAmounts } from '../complete.ts';
 import type { BuilderDeps } from '../deps.ts';
-import { SimulationMismatchError } from '../errors.ts';
-import type { EffectiveSlippage } from '../input.ts';
-import { formatAmount, receivedNote } from '../messages.ts';
+import { receivedNote } from '../messages.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import type { PricedAt } from '../read/market-state.ts';
@@ -13,14 +12,14 @@ import { type Read, readOf, required } from '../read/reads.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { foldWallet, planWallet } from '../read/wallet.ts';
 import { filledSwap, type SwapPlace } from '../simulate/fills.ts';
-import { type Shortfall, swapShortfall } from '../simulate/shortfall.ts';
-import { unsimulatedIssue } from '../simulate/unsimulated.ts';
-import type { Issue, PayToken, TokenAmount } from '../types.ts';
+import { swapShortfall } from '../simulate/shortfall.ts';
+import type { Simulated } from '../simulate/simulate.ts';
+import type { TokenAmount } from '../types.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
 import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
-import { type ExitRequest, planExit, type WalletReading } from './exit.ts';
+import { type ExitRequest, planExit, type VaultWallet } from './exit.ts';
 import { type ExitCosts, type ExitLegs, exitCosts } from './exit-costs.ts';
-import { batchInstructions, leftoverNote } from './messages.ts';
+import { leftoverNote } from './messages.ts';
 import {
   type BatchOutcome,
   type BatchPlan,
@@ -34,19 +33,10 @@ import {
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 
-/** A batch of unsigned calls, executed once in a simulation before it is handed out. */
-export interface BuiltBatch {
-  readonly user: Address;
+/** A batch of unsigned calls that was simulated and is ready to be signed. */
+export interface BuiltBatch extends Completed {
   /** In order; the last one revokes what one before it grants. */
   readonly calls: readonly EquityCall[];
-  readonly issues: readonly Issue[];
-  readonly slippage: EffectiveSlippage;
-  /** When the first of its quotes lapses, ms. */
-  readonly expiresAtMs: number;
-  readonly signingUrl?: string;
-  readonly instructions: string;
-  /** Of the whole batch; absent when it could not be simulated. */
-  readonly gasUsed?: bigint;
 }
 
 export interface BuiltDeposit extends BuiltBatch {
@@ -59,8 +49,8 @@ export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
-  /** What the wallet had more in the end; absent when it could not be simulated. */
-  readonly received?: readonly TokenAmount[];
+  /** What the wallet has more afterwards; empty = nothing, absent = it could not be simulated. */
+  readonly received?: readonly TokenAmount[] | undefined;
 }
 
 /**
@@ -96,27 +86,53 @@ async function depositOnce(
   const isAuthorized = required(answer);
   const wallet = foldWallet(token, [router], rest);
   const allowance = wallet.allowances.get(router) ?? 0n;
-  const pays = { token, amount: terms.amountIn, balance: wallet.balance };
+  const pays = { token, amount: terms.amountIn, balance: wallet.balance, allowance };
   const calls = buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized });
-  const { outcome, ...batch } = await completeBatch(deps, found, {
+  const plan: BatchPlan = { found, user, calls, swaps: depositPlaces(found, terms, calls), opens: true };
+  return complete(deps, {
+    ...batchOf(plan),
     action: 'equity_deposit',
-    user,
-    calls,
-    swaps: depositPlaces(found, terms, calls),
-    opens: true,
-    shortfall: (seen) => depositShortfall(terms, planned, seen, deps.quoter.capped),
-    slippage,
     nativeBalance: wallet.native,
     pays,
-    issues: [...fundingIssues(pays), ...issues, ...slippageIssues(slippage)],
-    notes: [...leftoverNote(isAuthorized, vault), ...planned.notes],
-    link: { amount: formatUnitsPlain(terms.amountIn, token.decimals), stockLtvPct: terms.stockLtvPct.toFixed() },
+    slippage,
+    issues: [...issues, ...slippageIssues(slippage)],
+    takesRiskBack: false,
+    shortfall: (outcome) => depositShortfall(terms, planned, outcome, deps.quoter.capped),
+    conclude: (outcome) => ({
+      calls,
+      terms: outcome ? termsAsFilled(terms, planned.previewOf, outcome) : terms,
+      notes: [...leftoverNote(isAuthorized, vault), ...planned.notes],
+    }),
+    link: {
+      strategyId: vault.id,
+      amount: formatUnitsPlain(terms.amountIn, token.decimals),
+      stockLtvPct: terms.stockLtvPct.toFixed(),
+    },
+    bounds: request,
   });
-  return { ...batch, terms: outcome ? asFilled(terms, planned.previewOf, outcome) : terms };
 }
 
-/** The terms as the simulation ended: nothing is previewed that was not seen. */
-function asFilled(terms: DepositTerms, previewOf: PlannedDeposit['previewOf'], { fills }: BatchOutcome): DepositTerms {
+/** What every batch says of itself and of its simulation. */
+function batchOf(plan: BatchPlan) {
+  return {
+    what: 'batch' as const,
+    chain: plan.found.chain,
+    user: plan.user,
+    approvals: [],
+    calls: plan.calls,
+    swaps: plan.swaps.map(({ swap }) => swap),
+    observations: planBatchOutcome(plan),
+    watched: watchedOfBatch(plan),
+    fold: (simulation: Simulated) => foldBatchOutcome(plan, simulation),
+  };
+}
+
+/** The terms with the outcome of the simulation in place of the planned fills. */
+function termsAsFilled(
+  terms: DepositTerms,
+  previewOf: PlannedDeposit['previewOf'],
+  { fills }: BatchOutcome,
+): DepositTerms {
   const [stock, zap, leverage] = fills.map(filledSwap);
   if (!stock || !zap || !leverage) return terms;
   const swaps = { stock, zap, leverage };
@@ -131,7 +147,7 @@ export function buildExit(
   deps: BuilderDeps,
   found: FoundVault,
   request: ExitRequest,
-  wallet: WalletReading,
+  wallet: VaultWallet,
 ): Promise<BuiltExit> {
   return withVenues(deps, (attempt) => exitOnce(attempt, found, request, wallet));
 }
@@ -140,7 +156,7 @@ async function exitOnce(
   deps: BuilderDeps,
   found: FoundVault,
   request: ExitRequest,
-  wallet: WalletReading,
+  wallet: VaultWallet,
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
@@ -157,31 +173,33 @@ async function exitOnce(
   const ids = terms.loops.map(({ positionId }) => positionId);
   const calls = buildExitBatch(chain.contracts, terms, { isAuthorized });
   const places = exitPlaces(found, terms, calls);
-  const { outcome, ...batch } = await completeBatch(deps, found, {
+  const proxies = terms.loops.map(({ proxy }) => proxy);
+  return complete(deps, {
+    ...batchOf({ found, user, calls, swaps: places, opens: false, proxies }),
     action: 'equity_exit',
-    user,
-    calls,
-    swaps: places,
-    opens: false,
-    proxies: terms.loops.map(({ proxy }) => proxy),
-    shortfall: ({ fills }) => swapShortfall(fills, terms.slippage, deps.quoter.capped),
-    notesOf: (seen) => [receivedNote(receivedBy(found, seen))],
-    slippage,
     nativeBalance: required(native),
-    allowUnsimulated: request.allowUnsimulated,
+    slippage,
     issues,
-    notes: [closingNote(ids), ...leftoverNote(isAuthorized, vault), ...notes],
-    link: ids.length === 0 ? {} : { yieldPositionIds: ids.join(',') },
+    takesRiskBack: true,
+    allowUnsimulated: request.allowUnsimulated,
+    shortfall: ({ fills }) => swapShortfall(fills, terms.slippage, deps.quoter.capped),
+    conclude: (outcome) => {
+      const received = outcome && receivedBy(found, outcome);
+      return {
+        ...(outcome ? costsAsFilled(legs, places, outcome) : exitCosts(legs)),
+        ...{ calls, terms, position, priced },
+        received: received && positiveAmounts([received]),
+        notes: [
+          closingNote(ids),
+          ...leftoverNote(isAuthorized, vault),
+          ...notes,
+          ...(received ? [receivedNote(received)] : []),
+        ],
+      };
+    },
+    link: { strategyId: vault.id, yieldPositionIds: ids.length === 0 ? undefined : ids.join(',') },
+    bounds: request,
   });
-  const costs = outcome ? costsAsFilled(legs, places, outcome) : exitCosts(legs);
-  return {
-    ...batch,
-    ...costs,
-    terms,
-    position,
-    priced,
-    ...(outcome ? { received: [receivedBy(found, outcome)] } : {}),
-  };
 }
 
 /** The costs as the simulation ended: what of a loop's sale neither repaid its debt nor reached the wallet is the fee. */
@@ -201,125 +219,9 @@ function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmo
   return { token: vault.depositToken, amount: received.reduce((sum, amount) => sum + amount, 0n) };
 }
 
-interface BatchDraft {
-  readonly action: 'equity_deposit' | 'equity_exit';
-  readonly user: Address;
-  readonly calls: readonly EquityCall[];
-  /** In the order in which they run. */
-  readonly swaps: readonly SwapPlace[];
-  /** Whether it opens a loop. */
-  readonly opens: boolean;
-  /** What holds the loops that it closes. */
-  readonly proxies?: readonly Address[];
-  /** What of it fell short; `undefined` = nothing. */
-  readonly shortfall: (outcome: BatchOutcome) => Shortfall | undefined;
-  /** What is only known once the calls have run. */
-  readonly notesOf?: (outcome: BatchOutcome) => readonly string[];
-  readonly slippage: EffectiveSlippage;
-  readonly nativeBalance: bigint;
-  /** Whether the caller takes it untried where no node can try it out; absent = no. */
-  readonly allowUnsimulated?: boolean | undefined;
-  readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
-  readonly issues: readonly Issue[];
-  readonly notes: readonly string[];
-  /** Query of the signing link: the request itself, so that the app quotes afresh. */
-  readonly link: Readonly<Record<string, string>>;
-}
-
-/**
- * Execute the whole batch in a simulation, compare what it ends with and say what to do with it.
- * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError
- */
-async function completeBatch(
-  deps: BuilderDeps,
-  found: FoundVault,
-  draft: BatchDraft,
-): Promise<BuiltBatch & { readonly outcome?: BatchOutcome }> {
-  const { action, user, calls, slippage, issues, notes, link } = draft;
-  const { chain, vault } = found;
-  const { because, ...simulated } = await simulateBatch(deps, found, draft);
-  const { outcome } = simulated;
-  const shortfall = outcome && draft.shortfall(outcome);
-  if (shortfall) throw new SimulationMismatchError(shortfall);
-  const swaps = outcome ? outcome.fills.map(filledSwap) : draft.swaps.map(({ swap }) => swap);
-  const untried = because && {
-    because,
-    chainId: chain.chainId,
-    what: 'batch' as const,
-    token: vault.depositToken,
-    takesRiskBack: !draft.opens,
-    isAllowed: draft.allowUnsimulated === true,
-  };
-  const allIssues = untried ? [...issues, unsimulatedIssue(untried)] : issues;
-  const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
-  const asked = slippage.tightenedFrom ?? slippage.value;
-  const query = { strategyId: vault.id, ...link, slippage: asked.toFixed() };
-  const signingUrl = signingUrlOf(deps.appUrl, { chainId: String(chain.chainId), action, userAddress: user, ...query });
-  return {
-    user,
-    calls,
-    issues: allIssues,
-    slippage,
-    expiresAtMs,
-    ...(signingUrl === undefined ? {} : { signingUrl }),
-    instructions: batchInstructions({
-      user,
-      calls: calls.length,
-      swaps,
-      slippage,
-      issues: allIssues,
-      notes: [...notes, ...(outcome ? (draft.notesOf?.(outcome) ?? []) : [])],
-      expiresAtMs,
-      signingUrl,
-    }),
-    ...simulated,
-  };
-}
-
-async function simulateBatch(
-  deps: BuilderDeps,
-  found: FoundVault,
-  draft: BatchDraft,
-): Promise<
-  | { readonly gasUsed: bigint; readonly outcome: BatchOutcome; readonly because?: never }
-  | { readonly outcome?: never; readonly because: 'token' | 'node' }
-> {
-  const { user, calls, nativeBalance, pays } = draft;
-  const plan: BatchPlan = { ...draft, found };
-  const simulation = await deps.node(found.chain.chainId).simulator.simulate({
-    user,
-    calls,
-    nativeBalance,
-    observations: planBatchOutcome(plan),
-    watched: watchedOfBatch(plan),
-    ...(pays ? { pays } : {}),
-  });
-  if (!simulation.simulated) return { because: simulation.because };
-  return { gasUsed: simulation.gasUsed, outcome: foldBatchOutcome(plan, simulation) };
-}
-
-const MAX_LIFE_MS = 60_000;
-
-function fundingIssues({ token, amount, balance }: NonNullable<BatchDraft['pays']>): readonly Issue[] {
-  if (balance >= amount) return [];
-  return [
-    {
-      kind: 'INSUFFICIENT_BALANCE',
-      token: token.address,
-      required: formatUnitsPlain(amount, token.decimals),
-      available: formatUnitsPlain(balance, token.decimals),
-      message: `The wallet holds ${formatAmount(balance, token)} and this takes ${formatAmount(amount, token)}: fund it first.`,
-    },
-  ];
-}
-
 function closingNote(ids: readonly number[]): string {
   if (ids.length === 0) return 'No yield loop is closed: none is known to belong to the vault.';
   return `It closes the yield ${ids.length === 1 ? 'loop' : 'loops'} ${ids.join(', ')} and the stock leg, nothing else.`;
-}
-
-function signingUrlOf(appUrl: string | undefined, query: Readonly<Record<string, string>>): string | undefined {
-  return appUrl === undefined ? undefined : `${appUrl.replace(/\/+$/, '')}/sign?${new URLSearchParams(query)}`;
 }
 
 function authorizationOf({ chain, router }: FoundVault, user: Address): Read<unknown> {

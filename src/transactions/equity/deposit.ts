@@ -9,15 +9,7 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { requireAgreement } from '../deployment-guards.ts';
 import { type BuilderDeps, feedsOf, feeFields, referralFeeBps } from '../deps.ts';
-import {
-  allowedLoss,
-  baseUnits,
-  type EffectiveSlippage,
-  effectiveSlippage,
-  LARGEST_LOSS_PCT,
-  leastOutput,
-  MAX_SLIPPAGE,
-} from '../input.ts';
+import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, leastOutput, MAX_SLIPPAGE } from '../input.ts';
 import {
   borrowingFlows,
   type Flow,
@@ -48,7 +40,7 @@ import { debtOf, foldMarket, type LiveMarket, planMarket, pricedAt } from '../re
 import { type Read, readOf, required } from '../read/reads.ts';
 import { planOwner, requireWallet } from '../read/signer.ts';
 import { payTokenOf } from '../read/tokens.ts';
-import type { Issue, PlannedSwap, PositionState } from '../types.ts';
+import type { EffectiveSlippage, Issue, PlannedSwap, PositionState } from '../types.ts';
 import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';

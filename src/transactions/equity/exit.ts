@@ -6,10 +6,10 @@ import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
-import { type BuilderDeps, feedsOf, usdPrices } from '../deps.ts';
+import { type BuilderDeps, feedsOf, tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { requireFresh } from '../guards.ts';
-import { allowedLoss, type EffectiveSlippage, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
+import { allowedLoss, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
 import { formatAmount } from '../messages.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
@@ -27,7 +27,7 @@ import {
 } from '../read/deployment.ts';
 import { debtOf, foldMarket, type PricedAt, planMarket, pricedAt } from '../read/market-state.ts';
 import type { Read } from '../read/reads.ts';
-import type { Issue, PlannedSwap } from '../types.ts';
+import type { EffectiveSlippage, Issue, PlannedSwap } from '../types.ts';
 import type { ExitLegs } from './exit-costs.ts';
 import { selectLoops } from './select-loops.ts';
 import type { ExitTerms } from './types.ts';
@@ -46,7 +46,7 @@ export interface ExitRequest {
 }
 
 /** A wallet as it was read, and as it is shown. Both are of one block. */
-export interface WalletReading {
+export interface VaultWallet {
   readonly holdings: WalletHoldings;
   readonly composed: ComposedWallet;
 }
@@ -81,7 +81,7 @@ export async function planExit(
   deps: BuilderDeps,
   { chain, router, vault }: FoundVault,
   request: ExitRequest,
-  wallet: WalletReading,
+  wallet: VaultWallet,
   further: readonly Read<unknown>[] = [],
 ): Promise<PlannedExit> {
   const slippage = effectiveSlippage(request.slippage ?? MAX_SLIPPAGE);
@@ -202,7 +202,7 @@ export async function planExit(
     stock: { swap: stockSold, debt: stockDebt, debtLater: debtOf(stock, borrowShares, SENT_WITHIN_SEC) },
     equity,
     yieldFee: deployment.yieldFee,
-    usdOf: usdPrices(deps, chain),
+    usdOf: tokenUsdPrices(deps, chain),
   };
   return {
     legs,
@@ -252,7 +252,7 @@ function coveringDebt(
 /** Find the wallet's open vault and its stock in base units. @throws NotEligibleError when there is none */
 function requireOpenPosition(
   { vault, chain }: FoundVault,
-  { composed, holdings }: WalletReading,
+  { composed, holdings }: VaultWallet,
 ): { readonly position: EquityPosition } & Pick<HeldStock, 'collateral' | 'borrowShares'> {
   const position = composed.equityPositions.find(({ strategyId }) => strategyId === vault.id);
   const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
@@ -266,7 +266,7 @@ function requireOpenPosition(
 
 /** What the wallet holds, without the loops that are known to be another vault's. */
 function loopsOutsideOtherVaults(
-  { holdings, composed }: WalletReading,
+  { holdings, composed }: VaultWallet,
   position: EquityPosition,
 ): readonly HeldPosition[] {
   const own = new Set([...composed.positions, ...position.yieldLoops].map(({ id }) => id));

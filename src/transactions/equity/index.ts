@@ -1,19 +1,19 @@
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
-import type { EffectiveSlippage } from '../input.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { refuseProxy } from '../read/signer.ts';
+import type { EffectiveSlippage } from '../types.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
 import { type DepositRequest, planDeposit } from './deposit.ts';
-import type { ExitRequest, WalletReading } from './exit.ts';
+import type { ExitRequest, VaultWallet } from './exit.ts';
 import { previewNote } from './messages.ts';
 import type { DepositTerms } from './types.ts';
 import { findVault } from './vault.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
 export { type AmbiguousYieldLoopsDetails, AmbiguousYieldLoopsError } from './errors.ts';
-export type { WalletReading } from './exit.ts';
+export type { VaultWallet } from './exit.ts';
 export type { CombinedStock, DepositPreview, DepositTerms, ExitTerms, ShownCost } from './types.ts';
 export { equityChainIds } from './vault.ts';
 
@@ -33,24 +33,24 @@ export interface PreviewedDeposit {
 }
 
 /** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
-export async function previewEquity(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
+export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
   const { terms, slippage, notes } = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
   return { terms, slippage, note: previewNote(terms.preview, slippage, notes) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */
-export async function depositEquity(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
+export async function buildVaultDeposit(deps: BuilderDeps, input: DepositInput, user: Address): Promise<BuiltDeposit> {
   const found = findVault(deps.chains, input);
   requireSigner(found.chain, user);
   return buildDeposit(deps, found, { ...input, user });
 }
 
 /** Reads what one wallet holds now. @throws ChainReadError, UpstreamUnavailableError */
-export type ReadWallet = (chainId: ChainId, user: Address) => Promise<WalletReading>;
+export type ReadWallet = (chainId: ChainId, user: Address) => Promise<VaultWallet>;
 
 /** Build the batch that fully unwinds a vault of the user who signs it. @throws as `findVault` and `buildExit` */
-export async function exitEquity(
+export async function buildVaultExit(
   deps: BuilderDeps & { readonly readWallet: ReadWallet },
   input: ExitInput,
   user: Address,

@@ -14,9 +14,9 @@ import { readOf, required } from '../read/reads.ts';
 import type { Fill, SwapPlace } from '../simulate/fills.ts';
 import type { Watched } from '../simulate/movements.ts';
 import type { PositionRow } from '../simulate/outcome.ts';
-import { positionShortfall, type Shortfall, swapShortfall } from '../simulate/shortfall.ts';
-import type { Observation, Simulation } from '../simulate/simulate.ts';
-import type { PositionState } from '../types.ts';
+import { positionShortfall, swapShortfall } from '../simulate/shortfall.ts';
+import type { Observation, Simulated } from '../simulate/simulate.ts';
+import type { PositionState, Shortfall } from '../types.ts';
 import type { EquityCall } from './batch.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -112,7 +112,7 @@ export function watchedOfBatch({ found: { chain, vault }, user, swaps, opens, pr
 /** Fold the answers of `planBatchOutcome`. @throws ChainReadError when the positions cannot be read */
 export function foldBatchOutcome(
   { found: { chain, vault }, calls, opens }: BatchPlan,
-  { answers, movements, timestamp }: Extract<Simulation, { simulated: true }>,
+  { answers, movements, timestamp }: Simulated,
 ): BatchOutcome {
   const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
   const [row, ...rest] = answers.slice(calls.length + 1);

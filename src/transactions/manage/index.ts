@@ -7,7 +7,7 @@ import { NotEligibleError } from '../errors.ts';
 import { requireChainOf, requireFresh, requireSigner } from '../guards.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../input.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
-import { completePlan, type Plan } from '../plan.ts';
+import { completePlan, type Plan, type PlanDraft } from '../plan.ts';
 import { withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
@@ -52,7 +52,7 @@ const EXIT_PATH = '/v1/partner/equity/exit/build';
  * @throws BadRequestError, LimitExceededError, NotEligibleError, StaleDataError, NoRouteError, InsufficientLiquidityError,
  * SimulationRevertedError, SimulationMismatchError, UpstreamUnavailableError
  */
-export async function managePosition(
+export async function buildManagePlan(
   deps: BuilderDeps,
   positions: PositionDirectory,
   input: ManageInput,
@@ -152,6 +152,7 @@ async function manageOnce(
     live: state.live,
     wallet: state.wallet,
     link: linkOf(context),
+    bounds: input,
     allowUnsimulated: input.allowUnsimulated,
   });
 }
@@ -164,18 +165,14 @@ function requirePayable(chain: Chain, facts: ChainFacts, payToken: PayToken, dir
   requireOperator(chain, facts, flashLeverageRouter, `Pay with ${direct.symbol}, or try again later.`);
 }
 
-function linkOf({ input, payToken, slippage, maxSwapLossPct }: ManageContext): Readonly<Record<string, string>> {
+function linkOf({ input, payToken }: ManageContext): PlanDraft['link'] {
   const { id, amount, full, leverage, desiredLtvPct } = input;
-  const given: Readonly<Record<string, string | undefined>> = {
+  return {
     id: String(id),
     amount: amount?.toFixed(),
     payToken: payToken?.address,
     full: full === true ? 'true' : undefined,
     leverage: leverage?.toFixed(),
     desiredLtv: desiredLtvPct?.toFixed(),
-    slippage: slippage.value.toFixed(),
-    maxSwapLossPct: maxSwapLossPct?.toFixed(),
-    minAmountOut: input.minAmountOut?.toFixed(),
   };
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

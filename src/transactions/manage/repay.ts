@@ -5,7 +5,7 @@ import { BadRequestError } from '../../shared/errors.ts';
 import { buildApprovals } from '../build/approvals.ts';
 import { buildRepay } from '../build/repay.ts';
 import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
-import { usdPrices } from '../deps.ts';
+import { tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { formatAmount } from '../messages.ts';
@@ -163,7 +163,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
 
 /** Size the pay token so that the least output covers the debt. @throws BadRequestError when nothing prices the token */
 function amountFor({ deps, chain, market, slippage }: ManageContext, token: PayToken, debt: bigint): bigint {
-  const usdOf = usdPrices(deps, chain);
+  const usdOf = tokenUsdPrices(deps, chain);
   const usdIn = usdOf(token.address);
   const usdOut = usdOf(market.loan.address);
   if (!usdIn || !usdOut) {

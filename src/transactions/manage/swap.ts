@@ -1,5 +1,5 @@
 import type { Address } from '../../shared/ids.ts';
-import { feeFields, usdPrices } from '../deps.ts';
+import { feeFields, tokenUsdPrices } from '../deps.ts';
 import { unverifiedPrice } from '../open/prepare.ts';
 import { withFloor } from '../quote/floor.ts';
 import { planSwap } from '../quote/planned.ts';
@@ -30,7 +30,7 @@ export async function quoteSwap(
   { deps, chain, market, live, slippage, maxSwapLossPct, input }: ManageContext,
   { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
 ): Promise<QuotedSwap> {
-  const usdOf = usdPrices(deps, chain);
+  const usdOf = tokenUsdPrices(deps, chain);
   const found = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf });
   const reference = found?.amountOut;
   const quote = await deps.quoter.quote({

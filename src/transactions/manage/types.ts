@@ -3,12 +3,11 @@ import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
-import type { EffectiveSlippage } from '../input.ts';
 import type { PlanDraft } from '../plan.ts';
 import type { PositionPreviewInput } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
 import type { ManagedState } from '../read/position.ts';
-import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
+import type { EffectiveSlippage, ManageAction, PayToken, PlannedSwap } from '../types.ts';
 
 export interface ManageInput {
   readonly chainId: ChainId;

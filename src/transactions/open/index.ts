@@ -18,7 +18,7 @@ export type { OpenInput, PreparedOpen } from './prepare.ts';
  * Build the unsigned open of a position for the user who will sign it.
  * @throws as `prepareOpen`, and SimulationRevertedError, SimulationMismatchError
  */
-export async function openLeverage(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
+export async function buildOpenPlan(deps: BuilderDeps, input: OpenInput, user: Address): Promise<Plan> {
   requireSigner(requireChainOf(deps.chains, input.chainId), user);
   return withVenues(deps, (attempt) => openOnce(attempt, input, user));
 }
@@ -52,10 +52,8 @@ async function openOnce(deps: BuilderDeps, input: OpenInput, user: Address): Pro
       payToken: payToken.address,
       amount: formatUnitsPlain(amountIn, payToken.decimals),
       [request.requested.field]: request.requested.value,
-      slippage: request.slippage.value.toFixed(),
-      ...(request.minAmountOut ? { minAmountOut: request.minAmountOut.toFixed() } : {}),
-      ...(request.maxSwapLossPct ? { maxSwapLossPct: request.maxSwapLossPct.toFixed() } : {}),
     },
+    bounds: request,
     terms,
   });
 }

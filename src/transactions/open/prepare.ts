@@ -4,17 +4,17 @@ import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { hasOperator, requireAgreement, requireOperator, requireSound } from '../deployment-guards.ts';
-import { type BuilderDeps, composedMarket, feedsOf, feeFields, ratesOf, referralFeeBps, usdPrices } from '../deps.ts';
-import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
 import {
-  allowedLoss,
-  baseUnits,
-  type EffectiveSlippage,
-  effectiveSlippage,
-  LARGEST_LOSS_PCT,
-  requestedOf,
-  targetLtvPct,
-} from '../input.ts';
+  type BuilderDeps,
+  composedMarket,
+  feedsOf,
+  feeFields,
+  ratesOf,
+  referralFeeBps,
+  tokenUsdPrices,
+} from '../deps.ts';
+import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
+import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, requestedOf, targetLtvPct } from '../input.ts';
 import { nothingSwapped, withFloor } from '../quote/floor.ts';
 import { requirePaidPriceAge, requirePriceAge } from '../quote/price-age.ts';
 import { referenceFor } from '../quote/reference.ts';
@@ -31,7 +31,7 @@ import {
 import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
 import { planOwner, requireWallet } from '../read/signer.ts';
 import { foldWallet, planWallet, type WalletState } from '../read/wallet.ts';
-import type { Issue, OpenTerms } from '../types.ts';
+import type { EffectiveSlippage, Issue, OpenTerms } from '../types.ts';
 import { reallocationFeeInLoan, unpricedFee } from './reallocation-fee.ts';
 import {
   mostLoan,
@@ -127,7 +127,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     targetLtvPct: targetLtvPct(input, deployment.limits),
     depositFee: deployment.depositFee,
   };
-  const usdOf = usdPrices(deps, chain);
+  const usdOf = tokenUsdPrices(deps, chain);
   const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
   const paidIssues = entryReference ? requirePaidPriceAge(deps, chain, payToken) : [];
   const { capped } = deps.quoter;

@@ -6,7 +6,7 @@ import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
-import { type EffectiveSlippage, LARGEST_LOSS_PCT, leastOutput } from '../input.ts';
+import { LARGEST_LOSS_PCT, leastOutput } from '../input.ts';
 import {
   borrowingFlows,
   largestSwapped,
@@ -24,7 +24,7 @@ import { heldSlippage } from '../quote/slippage.ts';
 import type { AllocatorSource } from '../read/allocator.ts';
 import type { LiveMarket } from '../read/market-state.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
-import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
+import type { EffectiveSlippage, OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
 
 /** What was asked for, checked and in base units. */
 export interface OpenRequest {

@@ -2,7 +2,7 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { renderStamp } from '../../domain/freshness/stamp.ts';
 import { isOldPrice, type PriceAge, priceAge } from '../../domain/market/price-age.ts';
 import { type Decimal, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
-import { type BuilderDeps, feedsOf, measuredPrices, pricedBy } from '../deps.ts';
+import { type BuilderDeps, feedsOf, measuredUsdPrices, pricedBy } from '../deps.ts';
 import { StaleDataError } from '../errors.ts';
 import { oraclePrice } from '../preview/economics.ts';
 import type { LiveMarket } from '../read/market-state.ts';
@@ -116,7 +116,7 @@ function ageOf(deps: BuilderDeps, { heartbeatsSec }: Chain, feeds: LiveMarket['f
 function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, readAt }: LiveMarket): Judged {
   const nowMs = Math.max(deps.clock.now(), readAt.blockTimeMs);
   const age = ageOf(deps, chain, feeds);
-  const usdOf = measuredPrices(deps, chain);
+  const usdOf = measuredUsdPrices(deps, chain);
   const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
   const oracle = oraclePrice(market, price);
   const deviationPct =

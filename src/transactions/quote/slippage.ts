@@ -1,6 +1,5 @@
 import { Decimal, ZERO } from '../../shared/decimal.ts';
-import type { EffectiveSlippage } from '../input.ts';
-import type { Issue, PlannedSwap } from '../types.ts';
+import type { EffectiveSlippage, Issue, PlannedSwap } from '../types.ts';
 
 const PLACES = 6;
 

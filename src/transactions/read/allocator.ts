@@ -1,9 +1,9 @@
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { publicAllocatorAbi } from '../../abi/public-allocator.ts';
+import type { MarketParams } from '../../catalog/market-id.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { SharedLiquidity } from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
-import type { MarketParams } from '../types.ts';
 import { type Read, readOf } from './reads.ts';
 
 /** What one vault could move out of one market into the market at hand now, loan base units. */

@@ -3,13 +3,13 @@ import { erc20Abi } from '../../abi/erc20.ts';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
+import type { MarketParams } from '../../catalog/market-id.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { BlockRef } from '../../chain/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
-import type { MarketParams } from '../types.ts';
 import { datedFeeds, type FeedDates, planBuildFeedDates } from './price-feeds.ts';
 import { type Read, readOf, required } from './reads.ts';
 

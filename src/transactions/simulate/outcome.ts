@@ -8,7 +8,7 @@ import { readOf, required } from '../read/reads.ts';
 import type { Path, PlannedSwap, PositionState } from '../types.ts';
 import type { Fill } from './fills.ts';
 import type { Watched } from './movements.ts';
-import type { Observation, Simulation } from './simulate.ts';
+import type { Observation, Simulated } from './simulate.ts';
 
 /** What the calls of one plan have left behind. */
 export interface Outcome {
@@ -82,7 +82,7 @@ export function watchedOf({ chain, market, user, path, swaps, calls, held }: Out
 }
 
 /** Fold the answers of `planOutcome`. @throws ChainReadError when the position or the market cannot be read */
-export function foldOutcome(plan: OutcomePlan, simulation: Extract<Simulation, { simulated: true }>): Outcome {
+export function foldOutcome(plan: OutcomePlan, simulation: Simulated): Outcome {
   const { chain, market, held } = plan;
   const { answers, movements, timestamp } = simulation;
   const [loanBefore, collateralBefore, loan, collateral] = answers

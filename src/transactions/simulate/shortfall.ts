@@ -1,23 +1,7 @@
-import type { SwapSource } from '../../catalog/schema.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { PositionState, SwapPair } from '../types.ts';
+import type { PositionState, Shortfall } from '../types.ts';
 import type { Fill } from './fills.ts';
-
-/** A simulation that ended with less than was planned. Whole tokens. */
-export interface Shortfall {
-  /** What fell short: the output of one swap, or the value of the position less its debt. */
-  readonly of: 'swap_output' | 'net_value';
-  readonly expected: string;
-  readonly simulated: string;
-  readonly symbol: string;
-  /** Percent of `expected` that would have passed. */
-  readonly tolerancePct: string;
-  /** The venue, where it is one swap. */
-  readonly source?: SwapSource;
-  /** Which swap it is; not shown. */
-  readonly swap?: SwapPair;
-}
 
 /** What prices do between a quote and the simulation a moment later. */
 const LEAST_TOLERANCE: Decimal = new Decimal('0.001');

@@ -29,7 +29,7 @@ export interface SimulationInput {
   /** In the order in which they are signed. */
   readonly calls: readonly BuiltCall[];
   /** What the wallet pays with, and what it has; absent when nothing is paid. */
-  readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint };
+  readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint } | undefined;
   readonly nativeBalance: bigint;
   /** What is read on the way. */
   readonly observations?: readonly StepObservation[];
@@ -40,20 +40,23 @@ export interface SimulationInput {
 /** How calls can be tried out: by the node's own simulation, or by code at the wallet's address. */
 export type SimulationWay = 'simulate_v1' | 'executor';
 
+/** Calls as a node executed them. */
+export interface Simulated {
+  readonly simulated: true;
+  readonly way: SimulationWay;
+  /** Of the calls, reads left out. */
+  readonly gasUsed: bigint;
+  /** Of the simulated block, unix seconds. */
+  readonly timestamp: bigint;
+  /** What the calls moved, of what they were watched for. */
+  readonly movements: Movements;
+  /** In the order of the observations; `undefined` where a read reverted or could not be decoded. */
+  readonly answers: readonly unknown[];
+}
+
 export type Simulation =
-  | {
-      readonly simulated: true;
-      readonly way: SimulationWay;
-      /** Of the calls, reads left out. */
-      readonly gasUsed: bigint;
-      /** Of the simulated block, unix seconds. */
-      readonly timestamp: bigint;
-      /** What the calls moved, of what they were watched for. */
-      readonly movements: Movements;
-      /** In the order of the observations; `undefined` where a read reverted or made no sense. */
-      readonly answers: readonly unknown[];
-    }
-  /** `token`: the wallet lacks it and it cannot be lent to it. `node`: no node at hand can try anything out. */
+  | Simulated
+  /** `token`: the wallet lacks it and it cannot be lent to it. `node`: no node of the chain can simulate. */
   | { readonly simulated: false; readonly because: 'token' | 'node' };
 
 export interface Simulator {

@@ -1,35 +1,35 @@
-import type { ChainId } from '../../shared/ids.ts';
+import type { Chain } from '../../catalog/types.ts';
 import { NotSimulatedError } from '../errors.ts';
 import type { Issue, PayToken } from '../types.ts';
 
+/** What is built and could not be simulated. */
 export interface Unsimulated {
-  readonly chainId: ChainId;
-  /** What is built. */
+  readonly chain: Pick<Chain, 'chainId'>;
   readonly what: 'transaction' | 'batch';
-  /** Why it could not be tried out: its token cannot be lent, or no node can. */
-  readonly because: 'token' | 'node';
-  readonly token?: Pick<PayToken, 'address' | 'symbol'> | undefined;
-  /** Whether it takes risk back, and the caller said that it may go untried. */
+  readonly pays?: { readonly token: Pick<PayToken, 'address' | 'symbol'> } | undefined;
   readonly takesRiskBack: boolean;
-  readonly isAllowed: boolean;
+  readonly allowUnsimulated?: boolean | undefined;
 }
 
 /**
- * Say that something is handed out which was not tried out. Where no node can try anything out only what takes risk back is, and
- * only when the caller asked for it.
+ * Say that calls were not simulated: the wallet lacks a token that cannot be lent to it in simulation, or no node of the chain
+ * can simulate. Then only calls that take risk back are built, and only when the caller allows it.
  * @throws NotSimulatedError
  */
-export function unsimulatedIssue({ chainId, what, because, token, takesRiskBack, isAllowed }: Unsimulated): Issue {
+export function unsimulatedIssue(
+  { chain, what, pays, takesRiskBack, allowUnsimulated }: Unsimulated,
+  because: 'token' | 'node',
+): Issue {
   if (because === 'token') {
     return {
       kind: 'NOT_SIMULATED',
-      ...(token ? { token: token.address } : {}),
-      message: `NOT_SIMULATED: the ${what} could not be tried out beforehand: the wallet lacks ${token?.symbol ?? 'its token'} and none can be lent to it in simulation. Build again when the funds have arrived.`,
+      token: pays?.token.address,
+      message: `NOT_SIMULATED: the ${what} could not be simulated: the wallet lacks ${pays?.token.symbol ?? 'its token'}, and it cannot be lent to the wallet in simulation. Build again when the funds have arrived.`,
     };
   }
-  if (!takesRiskBack || !isAllowed) throw new NotSimulatedError(chainId, takesRiskBack);
+  if (!takesRiskBack || allowUnsimulated !== true) throw new NotSimulatedError(chain.chainId, takesRiskBack);
   return {
     kind: 'NOT_SIMULATED',
-    message: `NOT_SIMULATED: the ${what} was not tried out beforehand, as allowUnsimulated allows: no node of the chain can. What it does follows from the plan alone, and it may revert. Let the wallet simulate it before it signs.`,
+    message: `NOT_SIMULATED: no node of the chain can simulate the ${what}, and allowUnsimulated accepts that. The plan alone says what it does, and it may revert. Let the wallet simulate it before it signs.`,
   };
 }

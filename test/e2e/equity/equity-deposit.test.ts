@@ -165,7 +165,12 @@ describe('with a receiver of fees and an app', () => {
 
   test('behavior: the link carries the request, not the calls', async () => {
     const vault = vaults.verbs.vault('SPY');
-    const { meta } = await build('deposit', { strategyId: vault.id, amount: '10', userAddress: user });
+    const { meta } = await build('deposit', {
+      strategyId: vault.id,
+      amount: '10',
+      maxSwapLossPct: 3,
+      userAddress: user,
+    });
     const link = new URL(meta.signingUrl);
     expect(`${link.origin}${link.pathname}`).toBe('https://app.example/sign');
     expect(Object.fromEntries(link.searchParams)).toEqual({
@@ -176,6 +181,7 @@ describe('with a receiver of fees and an app', () => {
       amount: '10',
       stockLtvPct: '50',
       slippage: '0.01',
+      maxSwapLossPct: '3',
     });
   });
 });

@@ -4,11 +4,11 @@ import { collateralValueInLoan } from '../../../src/domain/leverage/flash-loan.t
 import { Decimal } from '../../../src/shared/decimal.ts';
 import type { Address, StrategyId } from '../../../src/shared/ids.ts';
 import type { BuilderDeps } from '../../../src/transactions/deps.ts';
-import { usdPrices } from '../../../src/transactions/deps.ts';
+import { tokenUsdPrices } from '../../../src/transactions/deps.ts';
 import { buildDeposit, buildExit } from '../../../src/transactions/equity/build.ts';
-import type { WalletReading } from '../../../src/transactions/equity/index.ts';
-import { type ManageInput, managePosition } from '../../../src/transactions/manage/index.ts';
-import { openLeverage } from '../../../src/transactions/open/index.ts';
+import type { VaultWallet } from '../../../src/transactions/equity/index.ts';
+import { buildManagePlan, type ManageInput } from '../../../src/transactions/manage/index.ts';
+import { buildOpenPlan } from '../../../src/transactions/open/index.ts';
 import type { Plan } from '../../../src/transactions/plan.ts';
 import { ltvPctOf } from '../../../src/transactions/preview/ltv.ts';
 import { createQuoter } from '../../../src/transactions/quote/quoter.ts';
@@ -138,7 +138,7 @@ function openKind(chainId: 1 | 4663, market: Market, pay: Token, amount: string,
         amount: new Decimal(amount),
         leverage: new Decimal('2.5'),
       };
-      return ofPlan(market, world, await openLeverage(deps, input as never, USER));
+      return ofPlan(market, world, await buildOpenPlan(deps, input as never, USER));
     },
   };
 }
@@ -174,7 +174,7 @@ function manageKinds(chainId: 1 | 4663, market: Market, pay: Token, sources: rea
     async run(deps, world) {
       const positions = { bind: async () => ({ market, proxy: world.proxy }), forget: () => {} };
       const asked = { chainId, user: USER, id: 0, ...input } as ManageInput;
-      return ofPlan(market, world, await managePosition(deps, positions, asked));
+      return ofPlan(market, world, await buildManagePlan(deps, positions, asked));
     },
   });
   const paid = { amount: new Decimal(pay.isNative ? '0.2' : '500'), payToken: pay.address };
@@ -252,7 +252,7 @@ function vaultKinds(vault: EquityVault): readonly Kind[] {
             positions: [],
             equityPositions: [{ strategyId: vault.id, yieldLoopMatch: 'tagged', yieldLoops: [{ id: 0 }] }],
           },
-        } as unknown as WalletReading;
+        } as unknown as VaultWallet;
         const { terms, calls, worstCase } = await buildExit(deps, found, {}, wallet);
         const loops = terms.loops.map(({ swap }) => swap);
         const least = unitsOf(worstCase.equity);
@@ -311,7 +311,7 @@ function pathOf(kind: Kind): ModelPath {
     })),
     reference(reference, index, amountIn) {
       const swap = kind.swaps[index];
-      const usdOf = usdPrices(shared as unknown as BuilderDeps, chain);
+      const usdOf = tokenUsdPrices(shared as unknown as BuilderDeps, chain);
       const found =
         swap && referenceFor({ ...swap, price: pricesAt(reference).get(swap.market.oracle) ?? 0n, amountIn, usdOf });
       if (!found) throw new Error(`nothing prices swap ${index} of ${kind.name}`);
