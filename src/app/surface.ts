@@ -91,6 +91,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   });
   const rest = createRestAdapter({
     routes,
+    clock,
     logger,
     admit: gateway.admitRest,
     execute: ({ operation, variables, entry }) =>
@@ -136,6 +137,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     ...(isPublic ? { early } : {}),
     clock,
     logger,
+    onBrokenAnswer: metrics?.brokenAnswer,
     observe: (exchange) => {
       metrics?.request(exchange);
       deps.observe?.(exchange);

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import {
   type ExecutionResult,
+  execute as executeDocument,
   GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -11,14 +13,13 @@ import type { AnswerCache } from '../http/answer-cache.ts';
 import { toGraphQLError } from '../http/errors.ts';
 import { graphqlRefusal } from '../http/graphql-refusal.ts';
 import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
-import type { HttpResponse } from '../http/write.ts';
 import type { Admission } from '../limits/admission.ts';
 import { clientIdentity } from '../limits/budgets.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { ADMISSION_POINTS, type Limits } from '../limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../limits/request-context.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
-import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import type { CacheValidity } from '../shared/cache-validity.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -67,13 +68,21 @@ export interface GraphQLServerDeps {
   readonly onError?: (error: unknown) => void;
 }
 
+export interface ExecutedOperation {
+  readonly result: ExecutionResult;
+  /** How long the result may be given again; absent: it is good for one time. */
+  readonly validity?: CacheValidity | undefined;
+  /** Execute the operation with other variables in the same context, without the plugins: the next page of what was let in. */
+  again(variables: Readonly<Record<string, unknown>>): Promise<ExecutionResult>;
+}
+
 export interface GraphQLServer extends GraphQLEndpoint {
   /** Run a persisted operation, parsed and validated once, through the same plugins and context. */
   executePersisted(call: {
     readonly operation: string;
     readonly variables: Readonly<Record<string, unknown>>;
     readonly requestContext: RequestContext;
-  }): Promise<{ readonly result: ExecutionResult; readonly validity?: CacheValidity | undefined }>;
+  }): Promise<ExecutedOperation>;
 }
 
 /** Build the Yoga server behind the gateway, and the in-process way into the same pipeline. */
@@ -181,11 +190,20 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         });
         const contextValue = await contextFactory();
         const args = { schema, document, variableValues: variables, contextValue };
+        const presented = (result: ExecutionResult) =>
+          result.errors === undefined ? result : { ...result, errors: formatted(result.errors) };
         const result = (await execute(args)) as ExecutionResult;
-        if (result.errors !== undefined) return { result: { ...result, errors: formatted(result.errors) } };
-        return { result, validity: contextValue.cacheHints.validity() };
+        return {
+          result: presented(result),
+          validity: result.errors === undefined ? contextValue.cacheHints.validity() : undefined,
+          async again(variableValues) {
+            await fairQueue.enter(clientIdentity(requestContext));
+            return presented(await executeDocument({ ...args, variableValues }));
+          },
+        };
       } catch (error) {
-        return { result: { errors: formatted([error]) } };
+        const result = { errors: formatted([error]) };
+        return { result, again: async () => result };
       }
     },
   };
@@ -208,13 +226,31 @@ function useNoIntrospection(): Plugin {
 }
 
 /** Take over what Yoga has made: whole, unless it is a stream of events. */
-async function responseOf(response: Response): Promise<HttpResponse> {
+async function responseOf(response: Response): Promise<RestResponse | StreamResponse> {
   // Names are as whoever made the answer wrote them.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const { status, body } = response;
   const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;
-  if (isStream) return { status, headers, stream: body };
+  if (isStream) return { status, headers, stream: readableOf(body), isEvents: true };
   return { status, headers, body: await response.text() };
+}
+
+/** The body of Yoga's own kind of response as a stream of Node. When it is destroyed its source ends, also while it waits. */
+function readableOf(body: ReadableStream<Uint8Array>): Readable {
+  const reader = body.getReader();
+  return new Readable({
+    highWaterMark: 1,
+    read() {
+      reader.read().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      void reader.cancel().catch(() => {});
+      callback(error);
+    },
+  });
 }
 
 const STREAMED = /^(?:text\/event-stream|multipart\/mixed)\b/;

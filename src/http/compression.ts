@@ -1,5 +1,6 @@
+import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import { type BrotliOptions, brotliCompress, constants, gzip } from 'node:zlib';
+import { type BrotliOptions, brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 
 /** Content encodings that are prepared, best first. */
 export const CONTENT_ENCODINGS = ['br', 'gzip'] as const;
@@ -31,6 +32,15 @@ export const compress: Compress = async (body, effort) => {
   const [br, gz] = await Promise.all([brotliAsync(body, { params }), gzipAsync(body, { level: GZIP_LEVEL[effort] })]);
   return { br, gzip: gz };
 };
+
+/** Compress a stream, in the threads of zlib: quickly, because it is made for one caller. */
+export function createCompressor(encoding: (typeof CONTENT_ENCODINGS)[number]): Transform {
+  if (encoding === 'gzip') return createGzip({ level: GZIP_LEVEL.quick });
+  const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, BROTLI_PARAM_QUALITY } = constants;
+  return createBrotliCompress({
+    params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT, [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY.quick },
+  });
+}
 
 /**
  * Choose among what is ready by an `Accept-Encoding` header: the encoding with the highest weight, of equals the smaller

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../limits/budgets.ts';
 import { errorResponse } from '../rest/envelope.ts';
-import type { RestRequest, RestResponse } from '../rest/types.ts';
+import type { RestRequest, RestResponse, StreamResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import type { Headers } from '../shared/headers.ts';
@@ -13,7 +13,7 @@ import { readNodeBody } from './body.ts';
 import type { createEarlyRefusals } from './early-refusals.ts';
 import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from './headers.ts';
 import { type Unread, UnreadAnswersError } from './unread-answers.ts';
-import { bytesOf, type HttpResponse, writeStream, writeWhole } from './write.ts';
+import { bytesOf, writeStream, writeWhole } from './write.ts';
 
 /** A request, and the socket that it came by, for what lasts as long as the caller stays. */
 export interface NodeExchange {
@@ -23,7 +23,7 @@ export interface NodeExchange {
 
 /** The GraphQL server as seen from here. */
 export interface GraphQLEndpoint {
-  answer(request: RestRequest, info: RequestInfo, node: NodeExchange): Promise<HttpResponse>;
+  answer(request: RestRequest, info: RequestInfo, node: NodeExchange): Promise<RestResponse | StreamResponse>;
   /** Give an error of a whole request the form that callers of GraphQL expect. */
   refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
 }
@@ -40,7 +40,7 @@ export interface HttpExchange {
 export interface HandlerDeps {
   readonly graphql: GraphQLEndpoint;
   /** Everything that is not GraphQL: status pages, documents and /v1. */
-  readonly pages: (request: RestRequest) => Promise<RestResponse> | RestResponse;
+  readonly pages: (request: RestRequest) => Promise<RestResponse | StreamResponse> | RestResponse;
   readonly routeName: (path: string) => string;
   readonly cors: CorsPolicy;
   readonly trustedProxies: number;
@@ -48,6 +48,8 @@ export interface HandlerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: (exchange: HttpExchange) => void;
+  /** Told of every answer that ended with an error after its headers were sent, for metrics. */
+  readonly onBrokenAnswer?: ((route: string) => void) | undefined;
   /** The refusal of addresses whose budget is used up, before anything else is looked at. */
   readonly early?: ReturnType<typeof createEarlyRefusals>;
 }
@@ -130,7 +132,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     };
     const response = path === GRAPHQL_PATH ? await graphql.answer(request, info, { req, res }) : await pages(request);
     if ('stream' in response) {
-      await writeStream(res, response, ...commonOf(req, state));
+      await writeStream(req, res, response, ...commonOf(req, state));
       return;
     }
     const identity = addressIdentity(info.clientIp);
@@ -162,6 +164,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     if (res.headersSent) {
       logger.error({ err: loggedError(error), correlationId: state.correlationId }, 'answer broke off');
       res.destroy();
+      deps.onBrokenAnswer?.(deps.routeName(state.path));
       return true;
     }
     const response = attempt(() => refusalOf(error, req, state)) ?? errorResponse(INTERNAL, state.correlationId);

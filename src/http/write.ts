@@ -1,15 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RestResponse } from '../rest/types.ts';
+import { pipeline } from 'node:stream/promises';
+import type { RestResponse, StreamResponse } from '../rest/types.ts';
 import { type Headers, joinHeaders } from '../shared/headers.ts';
-
-/** An answer that is sent as it comes. */
-export interface StreamResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly stream: ReadableStream<Uint8Array>;
-}
-
-export type HttpResponse = RestResponse | StreamResponse;
+import { chooseEncoding, createCompressor } from './compression.ts';
 
 /** What is read of a body that nobody wants, so that its sender comes to read the answer. */
 const LINGER_BYTES = 16 * 2 ** 20;
@@ -75,33 +68,34 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
 }
 
 /**
- * Send what a stream gives, as fast as it is taken, until it ends or the caller leaves; with headers that go before its own.
+ * Send a body as it is made, as fast as the caller takes it, with headers that go before its own; compressed on the way, unless
+ * it consists of events. When the caller leaves, the source is ended.
+ * @throws whatever the source throws: the connection is closed before the body looks complete
  */
 export async function writeStream(
+  req: IncomingMessage,
   res: ServerResponse,
-  { status, headers, stream }: StreamResponse,
+  { status, headers, budget = {}, stream, isEvents = false }: StreamResponse,
   ...common: readonly Headers[]
 ): Promise<void> {
-  const reader = stream.getReader();
-  if (res.destroyed || res.headersSent) {
-    await reader.cancel();
+  const encoding = isEvents ? 'identity' : chooseEncoding(req.headers['accept-encoding'], () => true);
+  const encoded: Headers = {
+    ...(isEvents ? {} : { vary: 'accept-encoding' }),
+    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+  };
+  const isSent = !res.destroyed && !res.headersSent;
+  if (isSent) res.writeHead(status, joinHeaders(...common, budget, headers, encoded));
+  if (!isSent || req.method === 'HEAD') {
+    await stream[Symbol.asyncIterator]().return?.();
+    if (isSent) res.end();
     return;
   }
-  const closed = new Promise<'closed'>((resolve) => res.once('close', () => resolve('closed')));
-  res.writeHead(status, joinHeaders(...common, headers));
   res.flushHeaders();
   try {
-    for (;;) {
-      const next = await Promise.race([reader.read(), closed]);
-      if (next === 'closed' || next.done === true) break;
-      if (!res.write(next.value)) {
-        const drained = new Promise<'drained'>((resolve) => res.once('drain', () => resolve('drained')));
-        if ((await Promise.race([drained, closed])) === 'closed') break;
-      }
-    }
-    res.end();
-  } finally {
-    // The source ends at once, also while it waits for its next event.
-    void reader.cancel().catch(() => {});
+    if (encoding === 'identity') await pipeline(stream, res);
+    else await pipeline(stream, createCompressor(encoding), res);
+  } catch (error) {
+    const hasLeft = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!hasLeft) throw error;
   }
 }

@@ -85,6 +85,9 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     get portfolio() {
       return positions().portfolio;
     },
+    get report() {
+      return positions().report;
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Portfolio } from '../domain/portfolio/types.ts';
-import type { OpsPort } from '../resolvers/ops/ops-services.ts';
+import type { OpsPort, ServedReport } from '../resolvers/ops/ops-services.ts';
 import type { PositionsPort, WalletReading } from '../resolvers/position/position-services.ts';
 import type { LeveragePort } from '../resolvers/transaction/partner-services.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
@@ -9,7 +9,7 @@ import type { Address, ChainId } from '../shared/ids.ts';
 export interface PositionSources {
   readonly positions: Pick<PositionsPort, 'read'>;
   readonly leverage: Pick<LeveragePort, 'proxyOwners'>;
-  readonly ops: Pick<OpsPort, 'live'>;
+  readonly ops: Pick<OpsPort, 'live' | 'report'>;
 }
 
 export interface WalletKey {
@@ -25,6 +25,8 @@ export interface PositionLoaders {
   /** Owner of a position by the address of its contract; `null` = the address is not a position's contract. */
   readonly proxyOwner: WalletLoader<{ readonly owner: Address; readonly positionId: number } | null>;
   readonly portfolio: WalletLoader<Portfolio>;
+  /** All wallets of a chain: one version of the report in everything that a context answers. */
+  readonly report: DataLoader<ChainId, ServedReport>;
 }
 
 /**
@@ -36,7 +38,14 @@ export function createPositionLoaders({ positions, leverage, ops }: PositionSour
     wallet: perChain((chainId, wallets) => positions.read(chainId, wallets)),
     proxyOwner: perChain((chainId, wallets) => leverage.proxyOwners(chainId, wallets)),
     portfolio: perChain((chainId, wallets) => ops.live(chainId, wallets)),
+    report: new DataLoader((chainIds: readonly ChainId[]) =>
+      Promise.all(chainIds.map((chainId) => ops.report(chainId).catch(asError))),
+    ),
   };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('wallets cannot be read', { cause: error });
 }
 
 function perChain<T>(
@@ -57,7 +66,7 @@ function perChain<T>(
             const answer = (await answers.get(chainId))?.get(wallet);
             return answer === undefined ? new Error('the wallet was not read') : answer;
           } catch (error) {
-            return error instanceof Error ? error : new Error('wallets cannot be read', { cause: error });
+            return asError(error);
           }
         }),
       );

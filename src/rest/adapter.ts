@@ -1,10 +1,12 @@
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
+import type { Clock } from '../shared/clock.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import { locateField, MAX_BODY_BYTES, parseInput, parseJsonBody, parseQuery, queryNames } from './input.ts';
+import { type BodyPage, jsonInPages } from './pages.ts';
 import { createRouter, type Match, MethodNotAllowedError } from './router.ts';
 import type {
   AdmitPort,
@@ -14,7 +16,9 @@ import type {
   MadeResponse,
   RestRequest,
   RestResponse,
+  RoutePages,
   RowCache,
+  StreamResponse,
 } from './types.ts';
 
 export interface RestDeps<E extends Entry> {
@@ -23,11 +27,12 @@ export interface RestDeps<E extends Entry> {
   readonly execute: ExecutePort<E>;
   /** Answers of public rows; absent: every answer is made anew. */
   readonly cachedRows?: RowCache;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface RestAdapter {
-  answer(request: RestRequest): Promise<RestResponse>;
+  answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
   /** The path template that a path belongs to, for metrics and logs: bounded however many paths are tried. */
   routeOf(path: string): string | undefined;
 }
@@ -37,7 +42,7 @@ export interface RestAdapter {
  * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
  */
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
-  const { routes, admit, execute, cachedRows, logger } = deps;
+  const { routes, admit, execute, cachedRows, clock, logger } = deps;
   const router = createRouter(routes);
 
   const read = async (request: RestRequest, { route, pathParams }: Match, entry: E) => {
@@ -50,53 +55,98 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { params, body: parseInput(route.body, given, () => 'body') };
   };
 
-  const run = async (request: RestRequest, match: Match, entry: E): Promise<MadeResponse> => {
+  /** Execute the operation of a row. @throws AppError for input that cannot be read */
+  const begin = async (request: RestRequest, match: Match, entry: E): Promise<Begun> => {
     const { route, pathParams } = match;
-    const { params, body } = await read(request, match, entry).catch(async (error: unknown) => {
+    const input = await read(request, match, entry).catch(async (error: unknown) => {
       await entry.giveBack();
       throw error;
     });
     const { operation } = route;
-    const { result, validity } = await execute({ operation, variables: route.variables({ params, body }), entry });
+    const { result, validity, again } = await execute({ operation, variables: route.variables(input), entry });
     const [error] = result.errors ?? [];
     if (error) {
       const failure = fromGraphQLError(error, (field) => locateField(field, { ...route, pathParams }));
-      return { response: errorResponse(failure, request.correlationId), validity: undefined };
+      return { ok: false, response: errorResponse(failure, request.correlationId) };
     }
-    const response = {
-      status: 200,
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'cache-control': route.surface === 'Public' && !entry.keyed ? 'public, max-age=5' : 'no-store',
-        // With a key the same row is nobody else's.
-        ...(route.surface === 'Public' ? { vary: 'authorization' } : {}),
-      },
-      body: JSON.stringify(route.project(result.data, { params, body })),
-    };
-    return { response, validity };
+    return { ok: true, data: result.data, project: (data) => route.project(data, input), validity, again };
   };
 
-  const answer = async (request: RestRequest): Promise<RestResponse> => {
+  const run = async (request: RestRequest, match: Match, entry: E): Promise<MadeResponse> => {
+    const begun = await begin(request, match, entry);
+    if (!begun.ok) return begun;
+    const body = JSON.stringify(begun.project(begun.data));
+    return { response: { status: 200, headers: headersOf(match.route, entry), body }, validity: begun.validity };
+  };
+
+  const stream = async (
+    request: RestRequest,
+    match: Match,
+    entry: E,
+    pages: RoutePages<unknown>,
+  ): Promise<RestResponse | StreamResponse> => {
+    const begun = await begin(request, match, entry);
+    if (!begun.ok) return begun.response;
+    const { data, project, again } = begun;
+    const readPage = async (variables: Readonly<Record<string, unknown>>): Promise<BodyPage> => {
+      const { data: following, errors } = await again(variables);
+      if (errors?.[0]) throw errors[0];
+      return { data: following, body: project(following) };
+    };
+    const body = jsonInPages({ data, body: project(data) }, pages, readPage, clock);
+    return { status: 200, headers: headersOf(match.route, entry), stream: body };
+  };
+
+  const answer = async (request: RestRequest): Promise<RestResponse | StreamResponse> => {
     const match = attempt(() => router.match(request.method, request.path));
     const entry = await admit(request, match.ok ? match.value.route : null);
-    let response: RestResponse;
+    let response: RestResponse | StreamResponse;
     try {
       if (entry.refusal !== null) throw entry.refusal;
       if (!match.ok) throw match.error;
       const { value } = match;
-      const made =
-        cachedRows && value.route.method === 'GET' && value.route.surface === 'Public'
-          ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
-          : (await run(request, value, entry)).response;
-      response = entry.keyed ? unshared(made) : made;
+      const { route } = value;
+      if (route.pages) {
+        response = await stream(request, value, entry, route.pages);
+      } else {
+        const made =
+          cachedRows && route.method === 'GET' && route.surface === 'Public'
+            ? await cachedRows.answer(cacheable(request, value, entry), () => run(request, value, entry))
+            : (await run(request, value, entry)).response;
+        response = entry.keyed ? unshared(made) : made;
+      }
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
     // A refused key learns nothing of any budget.
     if (response.status === 401) return response;
-    return { status: response.status, headers: response.headers, budget: entry.headers(), body: response.body };
+    const { status, headers } = response;
+    const budget = entry.headers();
+    return 'stream' in response
+      ? { status, headers, budget, stream: response.stream }
+      : { status, headers, budget, body: response.body };
   };
   return { answer, routeOf: router.templateOf };
+}
+
+/** The operation of a row, executed; or the answer to its error. */
+type Begun =
+  | { readonly ok: false; readonly response: RestResponse }
+  | {
+      readonly ok: true;
+      readonly data: unknown;
+      readonly project: (data: unknown) => unknown;
+      readonly validity: MadeResponse['validity'];
+      readonly again: Awaited<ReturnType<ExecutePort<Entry>>>['again'];
+    };
+
+function headersOf({ surface }: AnyRoute, { keyed }: Entry): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': surface === 'Public' && !keyed ? 'public, max-age=5' : 'no-store',
+    // With a key the same row is nobody else's.
+    ...(surface === 'Public' ? { vary: 'authorization' } : {}),
+  };
 }
 
 /** The request as the cache knows it. A key was never told an entity tag. */

@@ -30,6 +30,17 @@ export interface RestResponse {
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
 
+/** A response whose body is sent as it is made. */
+export interface StreamResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly budget?: Readonly<Record<string, string>>;
+  /** Read as fast as the caller takes it, and ended when the caller leaves. */
+  readonly stream: AsyncIterable<string | Uint8Array>;
+  /** Events are sent one by one: they must not wait in a compressor for more bytes. */
+  readonly isEvents?: boolean;
+}
+
 /** A response that was just made, and how long it may be given again; without `validity` it is good for one time. */
 export interface MadeResponse {
   readonly response: RestResponse;
@@ -71,6 +82,10 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
   /** How long the result may be given again; absent: it is good for one time. */
   readonly validity?: CacheValidity | undefined;
+  /** Execute the operation with other variables in the same context, for the next page: nothing is charged or limited again. */
+  readonly again: (
+    variables: Readonly<Record<string, unknown>>,
+  ) => Promise<ExecutionResult<unknown, Readonly<Record<string, unknown>>>>;
 }>;
 
 export type RestSurface = 'Public' | 'Partner' | 'Ops' | 'Status';
@@ -80,6 +95,14 @@ export interface RouteExample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+}
+
+/** How the list of a row is read page by page. It is the last member of the body, and its items come from `project`. */
+export interface RoutePages<Data> {
+  /** Name of the member. */
+  readonly list: string;
+  /** Variables of the page after the one with this data; `null` = it was the last one. */
+  readonly next: (data: Data) => Readonly<Record<string, unknown>> | null;
 }
 
 /**
@@ -101,6 +124,8 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
   /** Shape the data of the operation to the frozen body. @throws AppError (404 where the data says there is none) */
   readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
+  /** Set where the body is too long to be held in memory: it is streamed, and the list of the first page begins it. */
+  readonly pages?: RoutePages<Data>;
   readonly response: z.ZodType;
   /** Errors that the row can answer, beside `internal`. */
   readonly errors: readonly ErrorCode[];

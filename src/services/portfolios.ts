@@ -10,7 +10,6 @@ import type { ChainFacts } from '../domain/facts.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import { beginAggregates } from '../domain/portfolio/aggregates.ts';
 import { composePortfolio, type PortfolioContext, portfolioContext } from '../domain/portfolio/compose.ts';
-import { type PortfolioDocument, renderEntry } from '../domain/portfolio/render.ts';
 import { beginSample, countsOf, driftOf, isFailed, type PortfolioReport } from '../domain/portfolio/report.ts';
 import { rowsOfWallet, type WalletRows } from '../domain/portfolio/rows.ts';
 import type { FailedPortfolio, Portfolio, PortfolioEntry } from '../domain/portfolio/types.ts';
@@ -46,7 +45,7 @@ export interface PortfoliosDeps {
 
 /** Wallets per chain reading: two requests each, and some thousand positions in memory. */
 export const WALLETS_PER_PAGE = 500;
-/** Wallets composed, summed or rendered at once, in some milliseconds; other requests run in between. */
+/** Wallets composed or summed at once, in some milliseconds; other requests run in between. */
 const WALLETS_PER_STEP = 20;
 /** Longer than a usual reading. After this time a caller gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
@@ -93,11 +92,6 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
         for await (const page of inPages(rows, WALLETS_PER_STEP)) page.forEach(sums.add);
       }
       return sums.finish();
-    },
-    documents: async ({ entries }) => {
-      const documents: PortfolioDocument[] = [];
-      for await (const page of inPages(entries, WALLETS_PER_STEP)) documents.push(...page.map(renderEntry));
-      return documents;
     },
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
   };

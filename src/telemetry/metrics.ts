@@ -45,6 +45,8 @@ export interface Metrics {
   swapQuote(event: { readonly chainId: number; readonly venue: string; readonly outcome: string }): void;
   subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
   slowReader(): void;
+  /** An answer ended with an error after its headers were sent. */
+  brokenAnswer(route: string): void;
   /** A connection beyond the bound of its address was refused. */
   connectionRefused(): void;
   /** Tell what is open and what waits, whenever metrics are read. */
@@ -176,6 +178,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   });
   const cuts = counter('spiral_slow_readers_cut_total', 'Answers ended because their reader took nothing.', []);
 
+  const broken = counter(
+    'spiral_http_broken_answers_total',
+    'Answers that ended with an error after their headers were sent: the connection was closed.',
+    ['route'],
+  );
   const refusedConnections = counter(
     'spiral_connections_refused_total',
     'Connections refused because their address had too many.',
@@ -251,6 +258,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       else open.dec({ field });
     },
     slowReader: () => cuts.inc(),
+    brokenAnswer: (route) => broken.inc({ route }),
     connectionRefused: () => refusedConnections.inc(),
     watchEdge({ connections, unreadBytes }) {
       gauge('spiral_connections_open', 'Open connections of callers.', connections);

@@ -76,6 +76,7 @@ async function printed() {
   metrics.subscription({ field: 'strategyChanged', change: 'opened' });
   metrics.cacheFill('answers', { bytes: 1, maxBytes: 2, entries: 1 });
   metrics.slowReader();
+  metrics.brokenAnswer('/v1/ops/portfolios');
   metrics.insuredCharge();
   metrics.connectionRefused();
   metrics.watchEdge({ connections: () => 1, unreadBytes: () => 1 });

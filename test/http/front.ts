@@ -51,6 +51,8 @@ export interface Front {
   readonly routes: ReturnType<typeof createRoutes>;
   readonly clock: { now(): number; advance(ms: number): void };
   readonly logs: ReturnType<typeof captureLogs>;
+  /** Routes of the answers that ended with an error after their headers were sent. */
+  readonly brokenAnswers: readonly string[];
   send(path: string, init?: RequestInit): Promise<Answer>;
   graphql(query: string, init?: { variables?: object; headers?: Record<string, string> }): Promise<Answer>;
   stop(): Promise<void>;
@@ -108,6 +110,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
   });
   const rest = createRestAdapter({
     routes,
+    clock,
     logger: logs.logger,
     admit: faulty('admitRest', door.admitRest),
     ...(options.faults === undefined
@@ -116,6 +119,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     execute: ({ operation, variables, entry }) =>
       graphql.executePersisted({ operation, variables, requestContext: entry.requestContext }),
   });
+  const brokenAnswers: string[] = [];
   const unread = createUnread(options.unread ?? UNREAD_LIMITS);
   const early = createEarlyRefusals({
     exhausted: door.exhausted,
@@ -134,6 +138,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     trustedProxies: config.env.TRUSTED_PROXIES,
     unread: faulty('unread', unread),
     ...(options.faults === undefined ? {} : { observe: faulty('observe', () => {}) }),
+    onBrokenAnswer: (route) => brokenAnswers.push(route),
     early: faulty('early', early),
     clock: faulty('clock', clock),
     logger: logs.logger,
@@ -152,6 +157,7 @@ export async function startFront(options: FrontOptions = {}): Promise<Front> {
     routes,
     clock,
     logs,
+    brokenAnswers,
     send,
     graphql: (query, { variables, headers } = {}) =>
       send('/graphql', {

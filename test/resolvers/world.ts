@@ -147,7 +147,6 @@ const emptyOps: Services['ops'] = {
     };
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },
-  documents: async () => [],
   history: async () => [],
 };
 

@@ -42,7 +42,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
   WalletPositions: { address: market.loan.address, chainId: 1 },
-  OpsPortfolios: { chainId: 1 },
+  OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
   Ohlcv: { chainId: 1, token: market.loan.address, timeframe: 'hour', aggregate: 1, limit: 168 },
 };

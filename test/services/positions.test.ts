@@ -135,7 +135,7 @@ describe('createPositionLoaders', () => {
   const none: PositionSources = {
     positions: { read: nothing },
     leverage: { proxyOwners: nothing },
-    ops: { live: nothing },
+    ops: { live: nothing, report: async () => Promise.reject(new Error('not asked')) },
   };
 
   test('behavior: loads of one tick are one read per chain; a wallet asked twice is read once', async () => {
@@ -144,7 +144,11 @@ describe('createPositionLoaders', () => {
       reads.push([chainId, wallets.length]);
       return new Map(wallets.map((wallet) => [wallet, new Error(wallet)]));
     };
-    const loaders = createPositionLoaders({ positions: { read }, leverage: none.leverage, ops: { live: read } });
+    const loaders = createPositionLoaders({
+      positions: { read },
+      leverage: none.leverage,
+      ops: { ...none.ops, live: read },
+    });
     const keys = [
       ...Array.from({ length: 50 }, (_, i) => ({ chainId: 1, wallet: walletOf(i) })),
       { chainId: 4663, wallet: walletOf(0) },

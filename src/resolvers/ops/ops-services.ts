@@ -1,6 +1,5 @@
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import type { ItemFilter } from '../../domain/portfolio/query.ts';
-import type { PortfolioDocument } from '../../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { Portfolio } from '../../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
@@ -27,8 +26,6 @@ export interface OpsPort {
   live(chainId: ChainId, wallets: readonly Address[]): Promise<ReadonlyMap<Address, Portfolio | Error>>;
   /** Sum everything that matches, in pages between other work. */
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
-  /** Render every wallet of a report for the v1 contract, once, in pages between other work. */
-  documents(report: PortfolioReport): Promise<readonly PortfolioDocument[]>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
   history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
 }

@@ -1,5 +1,6 @@
 import type { Drift, DriftKind, DriftSeverity } from '../../domain/drift/types.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
+import { pageOfEntries } from '../../domain/portfolio/entries.ts';
 import {
   type Direction,
   type DriftFilter,
@@ -10,16 +11,17 @@ import {
   queryItems,
   queryPortfolios,
 } from '../../domain/portfolio/query.ts';
-import type { PortfolioDocument } from '../../domain/portfolio/render.ts';
+import { type PortfolioDocument, renderEntry } from '../../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { Portfolio, PortfolioItem } from '../../domain/portfolio/types.ts';
 import type { PositionStatus } from '../../domain/position/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
+import { inPages } from '../../shared/pages.ts';
 import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import { type Page, type PageArgs, pageSize, toPage } from '../common/page.ts';
+import { MAX_PAGE_SIZE, type Page, type PageArgs, pageSize, toPage } from '../common/page.ts';
 import { readComposed, requireChain, selectChains } from '../market/chains.ts';
 import type { ServedReport } from './ops-services.ts';
 
@@ -80,15 +82,28 @@ export async function readReports(
 export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ShownReport> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
-  const served = await ctx.live().ops.report(chainId);
+  const served = await ctx.loaders.report.load(chainId);
   const stamp = { asOfMs: served.report.computedAtMs, staleAfterSec: ctx.services.budgets.opsPortfolios };
   const { ageSec, stale } = ageOf(stamp, momentOf(ctx));
   return { ...served, ageSec, stale, degraded: served.failure !== null };
 }
 
-/** Render every wallet of a report as the v1 contract shows it. */
-export async function readDocuments({ report }: ServedReport, ctx: AppContext): Promise<PortfolioDocument[]> {
-  return [...(await ctx.live().ops.documents(report))];
+/** Rendered in some milliseconds: other requests run between. */
+const WALLETS_PER_STEP = 20;
+
+/** Render a page of the wallets of a report as the v1 contract shows them. @throws BadRequestError */
+export async function listDocuments(
+  served: ServedReport,
+  { first, after }: PageArgs,
+  ctx: AppContext,
+): Promise<OpsPage<PortfolioDocument>> {
+  const size = pageSize(first, Math.min(ctx.maxPageSize, MAX_PAGE_SIZE));
+  const listed = pageOfEntries(served.report, { first: size, after });
+  const edges: { cursor: string; node: PortfolioDocument }[] = [];
+  for await (const step of inPages(listed.edges, WALLETS_PER_STEP)) {
+    edges.push(...step.map(({ cursor, node }) => ({ cursor, node: renderEntry(node) })));
+  }
+  return { ...toPage(edges, listed), asOfMs: served.report.computedAtMs };
 }
 
 /** Read one wallet now. @throws BadRequestError, NotReadyError, ChainReadError, UpstreamUnavailableError */

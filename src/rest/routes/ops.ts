@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
-import type { OpsPortfolioQuery, OpsPortfoliosQuery } from '../generated/operations.ts';
+import type { OpsPortfolioQuery, OpsPortfoliosQuery, OpsPortfoliosQueryVariables } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
@@ -8,9 +8,13 @@ import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
 
-/** The wallets come as documents, rendered once per report: that many of them would not be put together per request. */
+/** Wallets per page of the streamed list: rendered and serialised in some milliseconds. */
+const WALLETS_PER_PAGE = 20;
+
+/** Wallets come as JSON values: resolving each field of that many would take ten times as long. */
 export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
+  const params = z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) });
   return [
     defineRoute({
       method: 'GET',
@@ -20,9 +24,16 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       description:
         'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and kept for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that cannot be told has a `failure` and nothing else.',
       operation: 'OpsPortfolios',
-      params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
-      variables: ({ params }) => params,
-      project: ({ ops }: OpsPortfoliosQuery) => ops.report,
+      params,
+      variables: ({ params: { chainId } }) => pageVariables(chainId, null),
+      project: ({ ops }: OpsPortfoliosQuery) => ({ ...ops.report, users: ops.report.users.nodes }),
+      pages: {
+        list: 'users',
+        next: ({ ops: { report } }) => {
+          const { hasNextPage, endCursor } = report.users.pageInfo;
+          return hasNextPage ? pageVariables(report.chainId, endCursor) : null;
+        },
+      },
       response: opsPortfolios,
       errors: OPS_ERRORS,
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
@@ -50,4 +61,8 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       ],
     }),
   ];
+}
+
+function pageVariables(chainId: number, after: string | null): OpsPortfoliosQueryVariables {
+  return { chainId, first: WALLETS_PER_PAGE, after };
 }

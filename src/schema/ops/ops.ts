@@ -4,12 +4,12 @@ import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
 import { askedPageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
 import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
 import {
+  listDocuments,
   listDrift,
   listItems,
   listPortfolios,
   MAX_HISTORY_DAYS,
   readAggregates,
-  readDocuments,
   readPortfolio,
   readPortfolioHistory,
   readReport,
@@ -62,6 +62,13 @@ const RecomputeFailureRef = builder.objectRef<NonNullable<ShownReport['failure']
   }),
 });
 
+const FIRST = `Entries per page, 1 to ${MAX_PAGE_SIZE}.`;
+
+const DocumentConnectionRef = builder.connectionObject(
+  { type: 'JSONObject', name: 'PortfolioDocumentConnection', description: 'A page of wallets as JSON values.' },
+  { name: 'PortfolioDocumentEdge', description: 'A wallet as a JSON value and its place in the list.' },
+);
+
 const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
   description: 'Every wallet of a chain, read at one block and kept for 60 seconds.',
   fields: (t) => ({
@@ -95,10 +102,15 @@ const ReportRef = builder.objectRef<ShownReport>('PortfolioReport').implement({
       resolve: ({ report }) => report.entries.filter(isFailed),
     }),
     users: t.field({
-      type: ['JSONObject'],
-      complexity: { field: 1_000, multiplier: 1 },
-      description: 'Every wallet, ordered by address, as the v1 contract shows it. Large: page `portfolios` instead.',
-      resolve: (served, _args, ctx) => readDocuments(served, ctx),
+      type: DocumentConnectionRef,
+      complexity: (args) => ({ field: 1, multiplier: 10 * askedPageSize(args) }),
+      description:
+        'Wallets in the order of their addresses, each as one JSON value as the v1 contract shows it. The wallets that could not be read are among them.',
+      args: {
+        first: t.arg.int({ required: true, defaultValue: DEFAULT_PAGE_SIZE, description: FIRST }),
+        after: t.arg.string({ description: 'Cursor of the last wallet already seen.' }),
+      },
+      resolve: (served, args, ctx) => listDocuments(served, args, ctx),
     }),
   }),
 });
@@ -233,7 +245,6 @@ const DriftConnectionRef = builder.connectionObject(
   { name: 'DriftEdge', description: 'A disagreement and its place in the list.' },
 );
 
-const FIRST = `Entries per page, 1 to ${MAX_PAGE_SIZE}.`;
 const AFTER = 'Cursor of the last entry already seen, of the same order.';
 
 const OpsRef = builder.objectRef<object>('Ops').implement({

@@ -1,0 +1,48 @@
+import type { Clock } from '../shared/clock.ts';
+import type { RoutePages } from './types.ts';
+
+/** A caller who takes an answer in pages more slowly than this holds an old version of its data in memory. */
+const LONGEST_MS = 300_000;
+
+/** An answer in pages was not taken in time: the rest of it is not sent. */
+export class SlowStreamError extends Error {
+  override readonly name = 'SlowStreamError';
+  constructor() {
+    super(`an answer in pages was not taken within ${LONGEST_MS / 1_000} s`);
+  }
+}
+
+/** A page of a row: the data of its operation, and the body that `project` makes of it. */
+export interface BodyPage {
+  readonly data: unknown;
+  readonly body: unknown;
+}
+
+/**
+ * Serialise a body whose list is read page by page. Together the parts are what `JSON.stringify` makes of the whole body, and
+ * when a page fails the text ends before its closing brackets.
+ * @throws SlowStreamError, and whatever reading a page throws
+ */
+export async function* jsonInPages(
+  first: BodyPage,
+  { list, next }: RoutePages<unknown>,
+  read: (variables: Readonly<Record<string, unknown>>) => Promise<BodyPage>,
+  clock: Clock,
+): AsyncGenerator<string, void, void> {
+  const untilMs = clock.now() + LONGEST_MS;
+  const itemsOf = ({ body }: BodyPage) => (body as Readonly<Record<string, readonly unknown[]>>)[list] ?? [];
+  const items = itemsOf(first);
+  let isEmpty = items.length === 0;
+  let text = JSON.stringify({ ...(first.body as object), [list]: items }).slice(0, -']}'.length);
+  let variables = next(first.data);
+  while (variables !== null) {
+    yield text;
+    if (clock.now() > untilMs) throw new SlowStreamError();
+    const page = await read(variables);
+    const more = itemsOf(page);
+    text = more.length === 0 ? '' : `${isEmpty ? '' : ','}${JSON.stringify(more).slice(1, -1)}`;
+    isEmpty &&= more.length === 0;
+    variables = next(page.data);
+  }
+  yield `${text}]}`;
+}
