@@ -23,13 +23,13 @@ const NO_REQUEST = { path: PATH, method: 'GET', headers: {} };
 export async function bystanding(start: Start, corpus: readonly Attack[], seconds: number): Promise<void> {
   if (canPin) spawnSync('taskset', ['-acp', String(PEER_CORE), String(process.pid)]);
   const worst: readonly Worst[] = [
-    ['nobody', null],
+    ['no attacker', null],
     ...corpus.map((attack): Worst => [attack.name, { way: 'flood', request: requestOf(attack) }]),
     ['connections that do not read', { way: 'unread', request: NO_REQUEST }],
     ['connections that never finish a request', { way: 'open', request: NO_REQUEST }],
   ];
   say(
-    '\n| one address does | asked | failed | median, ms | p99, ms | longest, ms | CPU of the service | statuses of the attacker | memory, MB | alive |\n|---|--:|--:|--:|--:|--:|--:|---|--:|---|',
+    '\n| attack | requests | failed | median, ms | p99, ms | longest, ms | CPU of the service | statuses of the attacker | memory, MB | alive |\n|---|--:|--:|--:|--:|--:|--:|---|--:|---|',
   );
   for (const [name, input] of worst) await row(start, name, input, seconds);
 }

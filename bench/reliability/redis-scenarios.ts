@@ -47,7 +47,7 @@ export function redisScenarios({ lab, mark, shared }: RedisScenarioDeps, minuteS
       recovered: healed,
     },
     {
-      name: `Redis is put back to what it held ${holdSec} s ago`,
+      name: `Redis is restored to its state ${holdSec} s ago`,
       holdSec,
       break: async () => {
         older = await asAdmin(lab, async (redis) => {

@@ -62,7 +62,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
   return [
     { name: 'nothing (baseline)', holdSec: 10, break: () => {}, mend: mark, recovered: fresh('lendingState') },
     {
-      name: 'the warmer is killed and started anew',
+      name: 'the warmer is killed and restarted',
       holdSec: 0,
       break: async () => {
         await fleet.warmer.end('SIGKILL');
@@ -74,7 +74,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
       recovered: fresh('lendingState'),
     },
     {
-      name: 'Redis is killed and started anew, empty',
+      name: 'Redis is killed and restarted, empty',
       holdSec: 1,
       break: () => lab.redis.stop?.(),
       mend: async () => {
@@ -84,7 +84,7 @@ export function scenariosOf(lab: Lab, fleet: Fleet, watch: Watch, minuteSec: num
       recovered: shared,
     },
     {
-      name: `Redis is gone for ${minuteSec} s, and comes back empty`,
+      name: `Redis is gone for ${minuteSec} s, and returns empty`,
       holdSec: minuteSec,
       break: () => lab.redis.stop?.(),
       mend: async () => {

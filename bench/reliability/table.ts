@@ -20,7 +20,7 @@ export function renderTable(rows: readonly Row[]): string {
       .map(([status, count]) => `${status}: ${count}${blamed(stats, status)}`)
       .join(', ');
     const ages =
-      looks === 0 ? '–' : untrue.length === 0 ? `true in ${looks} looks` : `${untrue.length} of ${looks} untrue`;
+      looks === 0 ? '–' : untrue.length === 0 ? `correct in ${looks} checks` : `${untrue.length} of ${looks} wrong`;
     return [
       name,
       stats.requests,
@@ -33,7 +33,7 @@ export function renderTable(rows: readonly Row[]): string {
     ].join(' | ');
   });
   return [
-    '| What happens | Requests | Statuses | Lost | Median / p99 | Oldest market state | Ages told | Recovery |',
+    '| Fault | Requests | Statuses | Lost | Median / p99 | Oldest market state | Reported ages | Recovery |',
     '|---|---|---|---|---|---|---|---|',
     ...lines.map((line) => `| ${line} |`),
   ].join('\n');

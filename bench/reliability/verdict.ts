@@ -51,7 +51,7 @@ export function judge({ warmMinutes, samples, warmUp, measured, collections }: R
     ofSamples('Heap, used', ({ heapMb }) => heapMb),
     measureOf(`Heap, left by ${left.length} full collections`, left, ({ heapMb }) => heapMb, MAX_LEFT_SLOPE),
     ofSamples('Outside the heap', ({ externalMb }) => externalMb),
-    ofSamples('Kept answers', ({ cacheMb }) => cacheMb),
+    ofSamples('Cached answers', ({ cacheMb }) => cacheMb),
   ];
   const requests = countOf(measured, (stats) => stats.requests);
   const unsent = countOf(measured, (stats) => stats.leftOut);
@@ -85,7 +85,7 @@ export function reportOf(run: Run, { measures, faults }: Verdict): string {
     `| Minute | ${columns.join(' | ')} |`,
     `|---|${columns.map(() => '---|').join('')}`,
     line('Resident, MB', ({ rssMb }) => rssMb),
-    line('Kept answers, MB', ({ cacheMb }) => cacheMb),
+    line('Cached answers, MB', ({ cacheMb }) => cacheMb),
     '',
     `| Last ${(minutes - warmMinutes).toFixed(0)} minutes | MB | Slope, MB a minute | At most |`,
     '|---|---|---|---|',
