@@ -5,7 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
-import { buildSchema, type DocumentNode, type FragmentDefinitionNode, Kind, parse, print, visit } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  isEnumType,
+  Kind,
+  parse,
+  print,
+  visit,
+} from 'graphql';
+import { buildSchema as buildServiceSchema } from './src/schema/index.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const operationsDir = join(root, 'src/rest/operations');
@@ -51,6 +61,7 @@ export async function generate(): Promise<Generated> {
       scalars: SCALARS,
       strictScalars: true,
       enumsAsTypes: true,
+      enumValues: enumValues(),
       useTypeImports: true,
       immutableTypes: true,
       avoidOptionals: { field: true },
@@ -60,6 +71,14 @@ export async function generate(): Promise<Generated> {
     },
   });
   return { operations, manifest: `${JSON.stringify(manifestOf(files.map(({ document }) => document)), null, 2)}\n` };
+}
+
+/** What enums are in the rows: the values behind their names (`src/graphql/enum-values.ts`). */
+function enumValues(): Record<string, Record<string, unknown>> {
+  const enums = Object.values(buildServiceSchema().getTypeMap()).filter(isEnumType);
+  return Object.fromEntries(
+    enums.map((type) => [type.name, Object.fromEntries(type.getValues().map(({ name, value }) => [name, value]))]),
+  );
 }
 
 function manifestOf(documents: readonly DocumentNode[]): Record<string, { sha256: string; document: string }> {

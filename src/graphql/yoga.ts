@@ -26,6 +26,7 @@ import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
+import { createEnumValues } from './enum-values.ts';
 import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
 import { useEngine } from './plugins/use-engine.ts';
@@ -77,7 +78,10 @@ export interface ExecutedOperation {
 }
 
 export interface GraphQLServer extends GraphQLEndpoint {
-  /** Run a persisted operation, parsed and validated once, through the same plugins and context. */
+  /**
+   * Run a persisted operation, parsed and validated once, through the same plugins and context. Its variables and its data have
+   * the values behind enums in place of their names.
+   */
   executePersisted(call: {
     readonly operation: string;
     readonly variables: Readonly<Record<string, unknown>>;
@@ -100,7 +104,12 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const operations = [...persisted.values()];
   const textsByHash = new Map(operations.map(({ sha256, document }) => [sha256, document]));
   const pointsByText = new Map(operations.map(({ document, points }) => [document, points]));
-  const documents = new Map([...persisted].map(([name, { document }]) => [name, prepare(schema, document)]));
+  const documents = new Map(
+    [...persisted].map(([name, { document: text }]) => {
+      const document = prepare(schema, text);
+      return [name, { document, enums: createEnumValues(schema, document) }];
+    }),
+  );
 
   const queries = createQueries({ limits, persistedPoints: (text) => pointsByText.get(text) });
 
@@ -177,8 +186,9 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     async executePersisted({ operation, variables, requestContext }) {
       await fairQueue.enter(clientIdentity(requestContext));
       const text = persisted.get(operation)?.document;
-      const document = documents.get(operation);
-      if (!document) throw new Error(`no persisted operation is named ${operation}`);
+      const prepared = documents.get(operation);
+      if (!prepared) throw new Error(`no persisted operation is named ${operation}`);
+      const { document, enums } = prepared;
       const formatted = (errors: readonly unknown[]) =>
         errors.map((error) => formatError(error, requestContext.correlationId));
       try {
@@ -189,16 +199,18 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
           request: null,
         });
         const contextValue = await contextFactory();
-        const args = { schema, document, variableValues: variables, contextValue };
-        const presented = (result: ExecutionResult) =>
-          result.errors === undefined ? result : { ...result, errors: formatted(result.errors) };
+        const args = { schema, document, variableValues: enums.named(variables), contextValue };
+        const presented = (result: ExecutionResult): ExecutionResult =>
+          result.errors === undefined
+            ? { ...result, data: enums.valued(result.data) as NonNullable<ExecutionResult['data']> }
+            : { ...result, errors: formatted(result.errors) };
         const result = (await execute(args)) as ExecutionResult;
         return {
           result: presented(result),
           validity: result.errors === undefined ? contextValue.cacheHints.validity() : undefined,
-          async again(variableValues) {
+          async again(next) {
             await fairQueue.enter(clientIdentity(requestContext));
-            return presented(await executeDocument({ ...args, variableValues }));
+            return presented(await executeDocument({ ...args, variableValues: enums.named(next) }));
           },
         };
       } catch (error) {

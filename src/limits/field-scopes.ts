@@ -1,4 +1,4 @@
-import type { GraphQLField } from 'graphql';
+import type { GraphQLField, GraphQLNamedType } from 'graphql';
 
 /** What a field asks of its caller, as the schema declares it. */
 export type FieldScope = 'public' | 'partner' | 'ops';
@@ -16,4 +16,14 @@ export function scopeOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'
 
 export function needsKey(field: Pick<GraphQLField<unknown, unknown>, 'extensions'>): boolean {
   return scopeOf(field) !== 'public';
+}
+
+interface DeclaredNode {
+  readonly node?: { readonly scope?: 'partner' | 'ops' | undefined };
+}
+
+/** Read what finding an object by its global id asks of the caller; `undefined` for a type that has no such ids. */
+export function nodeScopeOf(type: Pick<GraphQLNamedType, 'extensions'> | undefined): FieldScope | undefined {
+  const { node } = (type?.extensions ?? {}) as DeclaredNode;
+  return node && (node.scope ?? 'public');
 }

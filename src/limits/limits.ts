@@ -33,7 +33,7 @@ export interface TierLimits {
   readonly streams: number;
   /** Highest cost of one operation, with list sizes. */
   readonly cost: number;
-  /** Most calls per window and client of fields that ask an upstream or a chain on demand, by coordinate. */
+  /** Most calls per window and client of fields that ask an upstream or a chain on demand, or may with a key, by coordinate. */
   readonly calls: Readonly<Record<string, number>>;
   /** The same for every other root field that needs a key. */
   readonly keyedCalls: number;
@@ -101,7 +101,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 50,
       cost: 20_000,
-      calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120 },
+      calls: { 'Query.priceChart': 120, 'Query.ohlcv': 120, 'Query.node': 240, 'Query.nodes': 240 },
       keyedCalls: 240,
     },
     ops: {
@@ -119,7 +119,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 100,
       cost: 50_000,
-      calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240 },
+      calls: { 'Query.priceChart': 240, 'Query.ohlcv': 240, 'Query.node': 480, 'Query.nodes': 480 },
       keyedCalls: 480,
     },
   };

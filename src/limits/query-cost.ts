@@ -4,7 +4,9 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLSchema,
+  getArgumentValues,
   getOperationAST,
   getVariableValues,
   Kind,
@@ -12,7 +14,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { ERROR_CODES } from '../shared/errors.ts';
-import { needsKey } from './field-scopes.ts';
+import { decodeGlobalId } from '../shared/global-id.ts';
+import { needsKey, nodeScopeOf } from './field-scopes.ts';
 import { countIntrospection } from './introspection-cost.ts';
 import { COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
 
@@ -81,8 +84,14 @@ export function costOf({
     }
   }
   const introspected = fields.filter(({ name }) => INTROSPECTION.has(name.value));
-  const valued = introspected.length === 0 ? undefined : valuesOf(schema, operation, variables);
+  const byIds = fields.filter(({ name }) => BY_IDS.has(name.value));
+  const valued = introspected.length + byIds.length === 0 ? undefined : valuesOf(schema, operation, variables);
   if (valued === null) return null;
+  for (const field of byIds) {
+    const count = countKeyedNodes(schema, root[field.name.value], field, valued ?? {});
+    keyed ||= count > 0;
+    extra += count * COST_PER_POINT * SURFACE_POINTS.Partner;
+  }
   for (const field of introspected) {
     const left = Math.max(0, limit - extra) * NODES_PER_COST;
     const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
@@ -116,6 +125,37 @@ function asRequestError(error: unknown): unknown {
   return new GraphQLError(error.message, { originalError: error, extensions: { http } });
 }
 
+/** Fields that find objects by their global ids. */
+const BY_IDS: ReadonlySet<string> = new Set(['node', 'nodes']);
+
+/** Count the objects that are asked for by ids whose types need a key: each costs what the field of its type does. */
+function countKeyedNodes(
+  schema: GraphQLSchema,
+  field: GraphQLField<unknown, unknown> | undefined,
+  node: FieldNode,
+  variables: Readonly<Record<string, unknown>>,
+): number {
+  if (!field) return 0;
+  let given: readonly unknown[];
+  try {
+    given = Object.values(getArgumentValues(field, node, variables)).flat();
+  } catch {
+    // It is refused below, or by the execution.
+    return 0;
+  }
+  const scopes = given.map((id) => nodeScopeOf(schema.getType(typenameIn(String(id)) ?? '')));
+  return scopes.filter((scope) => scope !== undefined && scope !== 'public').length;
+}
+
+/** Read the type in a global id; `undefined` for what is none, which the field itself refuses. */
+function typenameIn(id: string): string | undefined {
+  try {
+    return decodeGlobalId(id).typename;
+  } catch {
+    return undefined;
+  }
+}
+
 const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type']);
 
 /** The fields of the root, wherever fragments hide them. The document is valid: fragments have no cycles. */
@@ -133,12 +173,12 @@ function* rootFields(
   }
 }
 
-/** Types of the variables that a cost depends on. */
-const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean']);
+/** Types of the variables that a cost depends on. Of a text no cost is kept. */
+const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID']);
 
 /**
- * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, and what a
- * directive leaves out hangs on a boolean. No cost of the schema reads another argument (`test/limits/query-cost.test.ts`).
+ * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, what a directive
+ * leaves out hangs on a boolean, and a global id names its type. No cost of the schema reads another argument (`test/limits/query-cost.test.ts`).
  */
 export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {
   const names = new Set<string>();

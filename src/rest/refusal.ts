@@ -53,7 +53,7 @@ function detailsOf(refusal: RefusalFieldsFragment): unknown {
     }
     case 'SimulationMismatchRefusal': {
       const { of, expected, simulated, symbol, tolerancePct, source } = refusal;
-      const details = { of: of.toLowerCase(), expected, simulated, symbol, tolerancePct };
+      const details = { of, expected, simulated, symbol, tolerancePct };
       return source === null ? details : { ...details, source };
     }
     case 'AmbiguousYieldLoopsRefusal':

@@ -10,6 +10,7 @@ import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
 import { validationError } from './common/input-errors.ts';
+import { GLOBAL_ID, loadedTypeOf } from './common/loaded-nodes.ts';
 
 /** The type parameters of the schema. Outputs are what resolvers may return, inputs what they receive. */
 export interface SchemaShape {
@@ -73,6 +74,11 @@ export const builder = new SchemaBuilder<SchemaShape>({
   relay: {
     nodeQueryOptions: false,
     nodesQueryOptions: false,
+    nodeTypeOptions: {
+      description: 'Everything that has an identity: caches of clients keep it by `id`, and `node` finds it again.',
+      resolveType: (value) => loadedTypeOf(value) ?? null,
+    },
+    idFieldOptions: { description: GLOBAL_ID },
     cursorType: 'String',
     // The connection field multiplies by its page size already: the two lists below it must not multiply again.
     edgesFieldOptions: {

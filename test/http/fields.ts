@@ -119,6 +119,8 @@ function spread(schema: GraphQLSchema, ways: Map<GraphQLObjectType, Way>, allowe
     const way = ways.get(type);
     if (!way) continue;
     for (const field of Object.values(type.getFields())) {
+      // What a global id asks of its caller is not told by the field.
+      if (getNamedType(field.type).name === 'Node') continue;
       const scope = stricter(way.scope, scopeOf(field));
       if (RANK[scope] > RANK[allowed]) continue;
       const named: GraphQLNamedType = getNamedType(field.type);

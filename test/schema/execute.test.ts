@@ -85,12 +85,12 @@ describe('strategy', () => {
   });
 
   it('behavior: the age grows, asOf does not', async () => {
-    const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec stale staleForSec } } } }`;
+    const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec status staleForSec } } } }`;
     const later = contextOf(ctx.live(), NOW_MS + 600_000);
     const [now, then] = [await run(query, { id: market.id }), await run(query, { id: market.id }, later)];
-    expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { stale: false, staleForSec: null } } } });
+    expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { status: 'FRESH', staleForSec: null } } } });
     expect(then.data).toMatchObject({
-      strategy: { freshness: { borrow: { stale: true, staleForSec: 360, ageSec: 660 } } },
+      strategy: { freshness: { borrow: { status: 'STALE', staleForSec: 360, ageSec: 660 } } },
     });
   });
 

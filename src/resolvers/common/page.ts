@@ -4,6 +4,8 @@ import { formatValue } from '../../shared/ids.ts';
 /** A whole chain's catalog fits several times; more than that is asked page by page. */
 export const MAX_PAGE_SIZE = 500;
 export const DEFAULT_PAGE_SIZE = 50;
+/** Most objects that are found by their global ids in one field. */
+export const MAX_NODES = 100;
 
 export interface PageArgs {
   readonly first: number;

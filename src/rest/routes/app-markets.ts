@@ -37,11 +37,18 @@ export function projectAppMarket(market: AppMarket): unknown {
   const { gaps, exitSlippage, ...rest } = market;
   const body = {
     ...rest,
+    collateral: appToken(market.collateral),
+    loan: appToken(market.loan),
     gaps: assumedIn(gaps),
     deployment: market.deployment?.freshness ? market.deployment : null,
     exitSlippage: exitSlippage && Object.fromEntries(exitSlippage.map((row) => [row.sizeUsd, row.slippagePct])),
   };
   return dropAbsent(appMarketSchema, tagNumbers(appMarketSchema, body), noneIn(gaps));
+}
+
+/** This row has always spelled a category with an underscore: `stable_PT`. */
+function appToken({ category, ...token }: AppMarket['collateral']): unknown {
+  return { ...token, category: category.replace('-', '_') };
 }
 
 export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {

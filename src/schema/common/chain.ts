@@ -6,7 +6,8 @@ import { readDeployment } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { FeesRef } from '../market/fees.ts';
 import { ChainDeploymentRef } from './deployment.ts';
-import { GapRef } from './stamp.ts';
+import { gapsOf } from './gaps.ts';
+import { defineNode } from './node.ts';
 import { TokenRef } from './token.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
@@ -41,6 +42,11 @@ const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').impleme
 });
 
 export const ChainRef = builder.objectRef<Chain>('Chain');
+defineNode(ChainRef, {
+  key: ['chainId'],
+  keyOf: ({ chainId }) => [chainId],
+  load: ([chainId], ctx) => requireChain(ctx, chainId),
+});
 
 ChainRef.implement({
   description: 'One served EVM chain.',
@@ -70,12 +76,12 @@ ChainRef.implement({
         'What the contract that holds positions takes: the yield fee on correlated markets, the deposit fee on all others.',
       resolve: (chain, _args, ctx) => formatFees(ctx.loaders.composed(chain.chainId).fees),
     }),
-    gaps: t.field({
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Every field of `fees` that is `null` or carries a documented rate, and why.',
-      resolve: (chain, _args, ctx) => [...ctx.loaders.composed(chain.chainId).fees.gaps],
-    }),
+    gaps: t.field(
+      gapsOf(
+        (chain: Chain, ctx) => ctx.loaders.composed(chain.chainId).fees.gaps,
+        'Every field of `fees` that is `null` or carries a documented rate',
+      ),
+    ),
     ready: t.boolean({
       description: 'Whether market state and oracle values are measured and not far past their budgets.',
       resolve: (chain, _args, ctx) => ctx.services.health.readiness(chain.chainId, secondOf(ctx)).ready,

@@ -4,11 +4,14 @@ import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
-import { GapRef, StampRef } from './stamp.ts';
+import { gapsOf } from './gaps.ts';
+import { FreshnessRef } from './stamp.ts';
 
 const PCT_OF_WAD = -16;
 const pctOf = (share: bigint | undefined): Decimal | null =>
   share === undefined ? null : new Decimal(share.toString()).shiftedBy(PCT_OF_WAD);
+
+const TERM_GAPS = 'Every term that the contract does not tell, and what is taken in its place';
 
 export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDeployment').implement({
   description:
@@ -37,15 +40,11 @@ export const MarketDeploymentRef = builder.objectRef<DeploymentTerms>('MarketDep
       description: 'Who told all of this; `null` while nothing was measured.',
     }),
     freshness: t.expose('stamp', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'How old the older part of it is; `null` while nothing was measured.',
     }),
-    gaps: t.expose('gaps', {
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Every term that is not known: why, and what is taken in its place.',
-    }),
+    gaps: t.field(gapsOf(({ gaps }: DeploymentTerms) => gaps, TERM_GAPS)),
   }),
 });
 
@@ -106,15 +105,11 @@ export const ChainDeploymentRef = builder.objectRef<ChainDeployment>('ChainDeplo
       description: 'Who told all of this; `null` while nothing was measured.',
     }),
     freshness: t.expose('stamp', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'How old it is; `null` while nothing was measured.',
     }),
-    gaps: t.expose('gaps', {
-      type: [GapRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: 'Every term that is not known: why, and what is taken in its place.',
-    }),
+    gaps: t.field(gapsOf(({ gaps }: ChainDeployment) => gaps, TERM_GAPS)),
   }),
 });
 

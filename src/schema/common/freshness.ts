@@ -10,6 +10,7 @@ import { readDisagreements } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from './chain.ts';
 import { DisagreementRef } from './deployment.ts';
+import { FreshnessStatusRef } from './stamp.ts';
 import { ApySourceRef } from './token.ts';
 
 const GROUP_DESCRIPTIONS: Record<(typeof FACT_GROUPS)[number], string> = {
@@ -57,16 +58,6 @@ const FailureReasonRef = builder.enumType('FailureReason', {
   ) as { [R in FailureReason]: { value: R; description: string } },
 });
 
-const StatusRef = builder.enumType('FreshnessStatus', {
-  description: 'State of a group.',
-  values: {
-    FRESH: { value: 'fresh', description: 'Everything is inside its budget.' },
-    FAILING: { value: 'failing', description: 'Inside the budget, but the latest refresh of some item failed.' },
-    STALE: { value: 'stale', description: 'An item is past its budget.' },
-    NEVER: { value: 'never', description: 'Nothing was measured yet.' },
-  } as const,
-});
-
 const FailingItemRef = builder.objectRef<FailingItem>('FailingItem').implement({
   description: 'One item whose latest refresh failed.',
   fields: (t) => ({
@@ -106,7 +97,7 @@ const GroupRef = builder.objectRef<GroupFreshness>('GroupFreshness').implement({
       description:
         'Of `collateralApy`: the source that this row is about; each has its own budget. `null` in other groups.',
     }),
-    status: t.expose('status', { type: StatusRef, description: 'Its state.' }),
+    status: t.expose('status', { type: FreshnessStatusRef, description: 'Its state.' }),
     budgetSec: t.exposeInt('budgetSec', { description: 'Freshness budget in seconds.' }),
     asOf: t.field({
       type: 'DateTime',

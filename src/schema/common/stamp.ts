@@ -1,34 +1,76 @@
+import type { HealthStatus } from '../../domain/freshness/health.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { PriceAgeState } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import { ageOf, isStaleIn, secondOf, staleForSecIn } from '../../resolvers/common/age.ts';
+import type { AppContext } from '../../resolvers/common/context.ts';
 import { builder } from '../builder.ts';
 
-export const StampRef = builder.objectRef<Stamp>('Freshness').implement({
+const STATUS_DESCRIPTIONS: Record<HealthStatus, string> = {
+  fresh: 'The age is inside the budget.',
+  failing: 'The age is inside the budget, and the latest attempt to measure again failed.',
+  stale: 'The age is past the budget.',
+  never: 'Nothing was measured yet.',
+};
+
+export const FreshnessStatusRef = builder.enumType('FreshnessStatus', {
+  description: 'Whether a value is inside its freshness budget.',
+  values: {
+    FRESH: { value: 'fresh', description: STATUS_DESCRIPTIONS.fresh },
+    FAILING: { value: 'failing', description: STATUS_DESCRIPTIONS.failing },
+    STALE: { value: 'stale', description: STATUS_DESCRIPTIONS.stale },
+    NEVER: { value: 'never', description: STATUS_DESCRIPTIONS.never },
+  } as const,
+});
+
+/** A stamp as the schema shows it. */
+export interface ShownStamp {
+  /** `null` = never measured. */
+  readonly asOfMs: number | null;
+  readonly staleAfterSec: number;
+  /** Where more is known than the age tells; absent: the age decides. */
+  readonly status?: HealthStatus;
+}
+
+export const FreshnessRef = builder.objectRef<ShownStamp>('Freshness').implement({
   description:
     'When a value was measured and how long it counts as fresh. A failing source never changes `asOf`: the age grows.',
   fields: (t) => ({
+    status: t.field({
+      type: FreshnessStatusRef,
+      description: 'Whether the value is inside its freshness budget.',
+      resolve: (stamp, _args, ctx) => statusIn(stamp, ctx),
+    }),
     asOf: t.field({
       type: 'DateTime',
-      description: 'When the value was measured; of on-chain values the time of the block.',
-      resolve: (stamp) => stamp.asOfMs,
+      nullable: true,
+      description:
+        'When the value was measured; of on-chain values the time of the block, of several values that of the oldest. `null` with the status `NEVER`.',
+      resolve: ({ asOfMs }) => asOfMs,
     }),
     staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
     ageSec: t.int({
-      description: 'Whole seconds since `asOf`.',
-      resolve: (stamp, _args, ctx) => ageOf(stamp, secondOf(ctx)).ageSec,
-    }),
-    stale: t.boolean({
-      description: 'Whether the age is past the budget.',
-      resolve: (stamp, _args, ctx) => isStaleIn(stamp, ctx),
+      nullable: true,
+      description: 'Whole seconds since `asOf`; `null` with the status `NEVER`.',
+      resolve: (stamp, _args, ctx) => (isMeasured(stamp) ? ageOf(stamp, secondOf(ctx)).ageSec : null),
     }),
     staleForSec: t.int({
       nullable: true,
-      description: 'Whole seconds past the budget; `null` while the value is fresh.',
-      resolve: (stamp, _args, ctx) => staleForSecIn(stamp, ctx),
+      description: 'Whole seconds past the budget; `null` while the age is inside it.',
+      resolve: (stamp, _args, ctx) => (isMeasured(stamp) ? staleForSecIn(stamp, ctx) : null),
     }),
   }),
 });
+
+function isMeasured(stamp: ShownStamp): stamp is ShownStamp & Stamp {
+  return stamp.asOfMs !== null;
+}
+
+function statusIn(stamp: ShownStamp, ctx: AppContext): HealthStatus {
+  if (stamp.status !== undefined) return stamp.status;
+  if (!isMeasured(stamp)) return 'never';
+  return isStaleIn(stamp, ctx) ? 'stale' : 'fresh';
+}
 
 export const ReadAtRef = builder.objectRef<ReadAt>('ReadAt').implement({
   description: 'The block at which something was read from the chain.',

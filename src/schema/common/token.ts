@@ -5,6 +5,7 @@ import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { TokenPriceRef } from '../market/price.ts';
 import { ChainRef } from './chain.ts';
+import { defineNode } from './node.ts';
 
 export const CategoryRef = builder.enumType('TokenCategory', {
   description:
@@ -44,6 +45,11 @@ export const UnderlyingRef = builder.objectRef<NonNullable<Token['underlying']>>
 });
 
 export const TokenRef = builder.objectRef<Token>('Token');
+defineNode(TokenRef, {
+  key: ['chainId', 'address'],
+  keyOf: ({ chainId, address }) => [chainId, address],
+  load: ([chainId, address], ctx) => findToken({ chainId, address }, ctx),
+});
 
 TokenRef.implement({
   description: 'One curated token of one chain.',

@@ -2,7 +2,7 @@ import { LOOP_MATCHES } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
 import { strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
-import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from '../common/stamp.ts';
+import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
 import { PositionRef } from '../position/position.ts';
 import { StrategyRef } from '../strategy/strategy.ts';
@@ -78,8 +78,8 @@ const EquityFreshnessRef = builder
   .implement({
     description: 'Age of the values of the stock market. What the wallet holds is read live.',
     fields: (t) => ({
-      borrow: t.expose('borrow', { type: StampRef, description: 'Borrow rate and interest.' }),
-      oracle: t.expose('oracle', { type: StampRef, description: 'Oracle value.' }),
+      borrow: t.expose('borrow', { type: FreshnessRef, description: 'Borrow rate and interest.' }),
+      oracle: t.expose('oracle', { type: FreshnessRef, description: 'Oracle value.' }),
     }),
   });
 

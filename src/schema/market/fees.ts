@@ -1,6 +1,6 @@
 import type { ShownFees } from '../../domain/market/fees.ts';
 import { builder } from '../builder.ts';
-import { StampRef } from '../common/stamp.ts';
+import { FreshnessRef } from '../common/stamp.ts';
 
 export const FeesRef = builder.objectRef<ShownFees>('ContractFees').implement({
   description:
@@ -22,7 +22,7 @@ export const FeesRef = builder.objectRef<ShownFees>('ContractFees').implement({
       description: 'Receives the fees; `null` = not known, see `gaps`.',
     }),
     freshness: t.expose('freshness', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'Age of what the contract told; `null` = it has told nothing yet, see `gaps`.',
     }),

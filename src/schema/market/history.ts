@@ -9,7 +9,7 @@ import {
 } from '../../resolvers/market/histories.ts';
 import { builder } from '../builder.ts';
 import { RatePointRef } from '../common/rate-point.ts';
-import { GapRef, StampRef } from '../common/stamp.ts';
+import { FreshnessRef, GapRef } from '../common/stamp.ts';
 
 const ResolutionRef = builder.enumType('HistoryResolution', {
   description: 'Width of the buckets of a history, in UTC.',
@@ -46,7 +46,7 @@ const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
       resolve: (history, _args, ctx) =>
         isUnknown(history) || (history.stamp !== null && !isComplete(history, ctx) && isStaleIn(history.stamp, ctx)),
     }),
-    freshness: t.expose('stamp', { type: StampRef, nullable: true, description: 'Age of the newest point known.' }),
+    freshness: t.expose('stamp', { type: FreshnessRef, nullable: true, description: 'Age of the newest point known.' }),
     from: t.field({
       type: 'DateTime',
       description: 'Begin of the range, included.',

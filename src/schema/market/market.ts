@@ -7,7 +7,7 @@ import { findMarket, isVisible, listMarkets, strategiesOf } from '../../resolver
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';
-import { GapRef, ORACLE_PRICE_AS_OF, StampRef } from '../common/stamp.ts';
+import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
 import { ApySourceRef, TokenRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../strategy/strategy.ts';
@@ -36,10 +36,10 @@ export const MarketKindRef = builder.enumType('MarketKind', {
 const MarketFreshnessRef = builder.objectRef<ComposedMarket['stamps']>('MarketFreshness').implement({
   description: 'Age of the values of a market, by group.',
   fields: (t) => ({
-    borrow: t.expose('borrow', { type: StampRef, description: 'Rates, supply, debt and liquidity.' }),
-    oracle: t.expose('oracle', { type: StampRef, description: 'The oracle value.' }),
-    collateralApy: t.expose('collateralApy', { type: StampRef, description: 'The APY of the collateral.' }),
-    exitLiquidity: t.expose('exitLiquidity', { type: StampRef, description: 'The exit quotes.' }),
+    borrow: t.expose('borrow', { type: FreshnessRef, description: 'Rates, supply, debt and liquidity.' }),
+    oracle: t.expose('oracle', { type: FreshnessRef, description: 'The oracle value.' }),
+    collateralApy: t.expose('collateralApy', { type: FreshnessRef, description: 'The APY of the collateral.' }),
+    exitLiquidity: t.expose('exitLiquidity', { type: FreshnessRef, description: 'The exit quotes.' }),
   }),
 });
 

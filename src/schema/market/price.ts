@@ -1,7 +1,7 @@
 import { isStaleIn } from '../../resolvers/common/age.ts';
 import { listPrices, type PriceList, type TokenPrice } from '../../resolvers/market/tokens.ts';
 import { builder } from '../builder.ts';
-import { GapRef, StampRef } from '../common/stamp.ts';
+import { FreshnessRef, GapRef } from '../common/stamp.ts';
 import { TokenRef } from '../common/token.ts';
 
 export const TokenPriceRef = builder.objectRef<TokenPrice>('TokenPrice');
@@ -23,7 +23,7 @@ TokenPriceRef.implement({
       resolve: ({ measured }) => measured?.source ?? null,
     }),
     freshness: t.field({
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'Age of the price; `null` when the price is not known.',
       resolve: ({ measured }) => measured?.stamp ?? null,

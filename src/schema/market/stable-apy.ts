@@ -2,7 +2,7 @@ import { isStaleIn } from '../../resolvers/common/age.ts';
 import { readStableApy, type StableApyItem, type StableApyList } from '../../resolvers/market/stable-apy.ts';
 import { builder } from '../builder.ts';
 import { RatePointRef } from '../common/rate-point.ts';
-import { StampRef } from '../common/stamp.ts';
+import { FreshnessRef } from '../common/stamp.ts';
 
 const PoolRef = builder.objectRef<StableApyItem>('StableIndexPool').implement({
   description: 'One pool of the stablecoin yield index.',
@@ -20,7 +20,7 @@ const PoolRef = builder.objectRef<StableApyItem>('StableIndexPool').implement({
       description: 'Daily APY, oldest first.',
       resolve: ({ pool }) => [...pool.history],
     }),
-    freshness: t.expose('stamp', { type: StampRef, description: 'Age of the pool.' }),
+    freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the pool.' }),
   }),
 });
 

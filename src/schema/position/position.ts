@@ -2,7 +2,7 @@ import type { ShownClosing } from '../../domain/position/closing.ts';
 import { POSITION_STATUSES, type Position, type PositionExit } from '../../domain/position/types.ts';
 import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.ts';
 import { builder } from '../builder.ts';
-import { GapRef, ORACLE_PRICE_AS_OF, ReadAtRef, StampRef } from '../common/stamp.ts';
+import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
 import { StrategyRef } from '../strategy/strategy.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
@@ -50,9 +50,9 @@ const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity')
 const PositionFreshnessRef = builder.objectRef<NonNullable<Position['freshness']>>('PositionFreshness').implement({
   description: 'Age of the market values that a position is valued with. What it holds is read live.',
   fields: (t) => ({
-    borrow: t.expose('borrow', { type: StampRef, description: 'Borrow rate and interest.' }),
-    oracle: t.expose('oracle', { type: StampRef, description: 'Oracle value.' }),
-    collateralApy: t.expose('collateralApy', { type: StampRef, description: 'APY of the collateral.' }),
+    borrow: t.expose('borrow', { type: FreshnessRef, description: 'Borrow rate and interest.' }),
+    oracle: t.expose('oracle', { type: FreshnessRef, description: 'Oracle value.' }),
+    collateralApy: t.expose('collateralApy', { type: FreshnessRef, description: 'APY of the collateral.' }),
   }),
 });
 

@@ -12,7 +12,7 @@ import type {
 import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
 import { yieldStrategyOf } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
-import { StampRef } from '../common/stamp.ts';
+import { FreshnessRef } from '../common/stamp.ts';
 import { CategoryRef, UnderlyingRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
 import { ExitSlippageRef, exitSlippages } from '../market/market-facts.ts';
@@ -278,15 +278,15 @@ export const StrategyFreshnessRef = builder.objectRef<Strategy['freshness']>('St
   description: 'Age of the values of a strategy, by group.',
   fields: (t) => ({
     borrow: t.expose('borrow', {
-      type: StampRef,
+      type: FreshnessRef,
       description: 'Borrow rate, supply, liquidity and what is made from them.',
     }),
-    collateralApy: t.expose('collateralApy', { type: StampRef, description: 'The APY of the collateral.' }),
+    collateralApy: t.expose('collateralApy', { type: FreshnessRef, description: 'The APY of the collateral.' }),
     exitLiquidity: t.expose('exitLiquidity', {
-      type: StampRef,
+      type: FreshnessRef,
       description: 'The exit quotes; `asOf` is 1970-01-01 while nothing has measured them.',
     }),
-    oracle: t.expose('oracle', { type: StampRef, description: 'The oracle value.' }),
+    oracle: t.expose('oracle', { type: FreshnessRef, description: 'The oracle value.' }),
   }),
 });
 
@@ -294,12 +294,12 @@ export const InputFreshnessRef = builder.objectRef<Strategy['inputFreshness']>('
   description: 'Age of inputs that have no group of their own in `freshness`.',
   fields: (t) => ({
     prices: t.expose('prices', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'The older of the prices of collateral and loan; `null` = neither is known.',
     }),
     incentives: t.expose('incentives', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'The incentives; `null` = never measured.',
     }),

@@ -1,6 +1,6 @@
 import type { Visibility, VisibilityCheck } from '../../domain/strategy/types.ts';
 import { builder } from '../builder.ts';
-import { StampRef } from '../common/stamp.ts';
+import { FreshnessRef } from '../common/stamp.ts';
 
 const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement({
   description: 'One listing rule and how the strategy fares.',
@@ -15,7 +15,7 @@ const CheckRef = builder.objectRef<VisibilityCheck>('VisibilityCheck').implement
         'Of rules about the deployed contract: who told it; `null` of other rules, and while nothing was measured.',
     }),
     freshness: t.expose('stamp', {
-      type: StampRef,
+      type: FreshnessRef,
       nullable: true,
       description: 'Of rules about the deployed contract: when it was told; `null` as `source`.',
     }),

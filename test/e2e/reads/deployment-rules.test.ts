@@ -231,12 +231,12 @@ describe('routers of the product', () => {
     const payToken = tokenOf(1, 'USDC').address;
     expect((await refused('manage/build', { ...added, payToken }))[1]).toBe('operator_not_approved');
     const query =
-      '{ chain(chainId: 1) { deployment { paused source freshness { stale } operators { name allowed } swapRouters { name allowed } gaps { field } } } }';
+      '{ chain(chainId: 1) { deployment { paused source freshness { status } operators { name allowed } swapRouters { name allowed } gaps { field } } } }';
     const { data } = (await service.graphql(query)).body;
     expect(data.chain.deployment).toMatchObject({
       paused: false,
       source: 'chain',
-      freshness: { stale: false },
+      freshness: { status: 'FRESH' },
       operators: [{ name: 'flashLeverageRouter', allowed: false }],
       gaps: [],
     });

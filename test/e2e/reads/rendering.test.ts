@@ -131,7 +131,7 @@ describe('public rows', () => {
 
 describe('repeated operations', () => {
   const QUERY =
-    'query List($first: Int!) { strategies(first: $first) { nodes { id freshness { borrow { stale } } } } }';
+    'query List($first: Int!) { strategies(first: $first) { nodes { id freshness { borrow { status } } } } }';
   const ask = (query: string, variables: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
     service.graphql(query, variables, headers);
 

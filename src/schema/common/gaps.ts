@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Gap, GapReason } from '../../domain/freshness/types.ts';
+import type { AppContext } from '../../resolvers/common/context.ts';
+import { builder } from '../builder.ts';
+import { GapReasonRef, GapRef } from './stamp.ts';
+
+const MAX_FIELDS = 100;
+
+export const GAP_ARGS = builder.args((t) => ({
+  fields: t.stringList({
+    description: 'Only of these fields and of what lies below them, by dotted path; of all when left out.',
+    validate: z.array(z.unknown()).max(MAX_FIELDS, `lists more than ${MAX_FIELDS} fields`).nullish(),
+  }),
+  reasons: t.field({ type: [GapReasonRef], description: 'Only with one of these reasons; with any when left out.' }),
+}));
+
+export interface GapArgs {
+  readonly fields?: readonly string[] | null | undefined;
+  readonly reasons?: readonly GapReason[] | null | undefined;
+}
+
+/** Pick the gaps that are asked for. */
+export function selectGaps(gaps: readonly Gap[], { fields, reasons }: GapArgs): Gap[] {
+  return gaps.filter(
+    ({ field, reason }) =>
+      (fields == null || fields.some((wanted) => field === wanted || field.startsWith(`${wanted}.`))) &&
+      (reasons == null || reasons.includes(reason)),
+  );
+}
+
+/**
+ * The one way in which objects tell absence: `gaps: t.field(gapsOf((strategy) => strategy.gaps))`.
+ * @param of which fields may have gaps, in words, where it is not every one that may be `null`
+ */
+export function gapsOf<T>(
+  read: (object: T, ctx: AppContext) => readonly Gap[],
+  of = 'Every field of the object that is `null`, or that carries the conservative value that its description names',
+) {
+  return {
+    type: [GapRef] as [typeof GapRef],
+    args: GAP_ARGS,
+    complexity: { field: 1, multiplier: 2 },
+    description: `${of}, and why.`,
+    resolve: (object: T, args: GapArgs, ctx: AppContext): Gap[] => selectGaps(read(object, ctx), args),
+  };
+}

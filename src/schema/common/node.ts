@@ -1,0 +1,136 @@
+import type { AppContext } from '../../resolvers/common/context.ts';
+import { MAX_NODES } from '../../resolvers/common/page.ts';
+import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
+import { decodeGlobalId, encodeGlobalId, invalidGlobalId } from '../../shared/global-id.ts';
+import {
+  type Address,
+  type ChainId,
+  type MarketId,
+  parseAddress,
+  parseMarketId,
+  parseStrategyId,
+  type StrategyId,
+} from '../../shared/ids.ts';
+import { builder, type SchemaShape } from '../builder.ts';
+import { GLOBAL_ID, noteLoaded } from './loaded-nodes.ts';
+
+/** The parts that keys are made of, with the way back from text. */
+const PARTS = {
+  chainId: (text: string): ChainId => wholeNumber(text),
+  index: (text: string): number => wholeNumber(text),
+  address: (text: string): Address => parseAddress(text, 'id'),
+  marketId: (text: string): MarketId => parseMarketId(text, 'id'),
+  strategyId: (text: string): StrategyId => parseStrategyId(text, 'id'),
+  word: (text: string): string => text,
+};
+type PartName = keyof typeof PARTS;
+type KeyOf<Names extends readonly PartName[]> = {
+  readonly [I in keyof Names]: ReturnType<(typeof PARTS)[Names[I]]>;
+};
+
+export interface NodeOptions<T, Names extends readonly PartName[]> {
+  /** What identifies an object among those of its type, part by part; none of the parts holds a colon. */
+  readonly key: Names;
+  readonly keyOf: (object: T) => KeyOf<Names>;
+  /** Find the object of a key as the fields do that serve the type, with their errors; `null` = there is none. */
+  readonly load: (key: KeyOf<Names>, ctx: AppContext) => T | null | Promise<T | null>;
+  /** Which key the fields demand that serve the type; absent: none. */
+  readonly scope?: 'partner' | 'ops';
+}
+
+interface NodeType {
+  readonly scope: 'partner' | 'ops' | undefined;
+  readonly load: (key: string, ctx: AppContext) => Promise<object | null>;
+}
+
+type ObjectRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<PothosSchemaTypes.ExtendDefaultTypes<SchemaShape>, T, T>;
+
+const nodeTypes = new Map<string, NodeType>();
+
+/** The interface of everything that has an identity. */
+export const NodeRef = builder.nodeInterfaceRef();
+
+/**
+ * Make an object type a node: it implements `Node` with an opaque global `id`, and `node` and `nodes` find it by that id.
+ * Call it before the type is implemented. The name of the type is part of the id.
+ */
+export function defineNode<T extends object, const Names extends readonly PartName[]>(
+  ref: ObjectRefOf<T>,
+  { key: names, keyOf, load, scope }: NodeOptions<T, Names>,
+): void {
+  const { name } = ref;
+  ref.addInterfaces([NodeRef as never]);
+  builder.objectField(ref, 'id', (t) =>
+    t.id({
+      description: GLOBAL_ID,
+      resolve: (object) => encodeGlobalId(name, (keyOf(object as T) as readonly unknown[]).join(':')),
+    }),
+  );
+  ref.updateConfig((config) => ({ ...config, extensions: { ...config.extensions, node: { scope } } }));
+  nodeTypes.set(name, { scope, load: async (text, ctx) => load(parseKey(names, text), ctx) });
+}
+
+function parseKey<const Names extends readonly PartName[]>(names: Names, text: string): KeyOf<Names> {
+  const parts = text.split(':');
+  if (parts.length !== names.length) throw invalidGlobalId(text, 'id');
+  return names.map((name, i) => PARTS[name](parts[i] ?? '')) as unknown as KeyOf<Names>;
+}
+
+function wholeNumber(text: string): number {
+  if (/^(0|[1-9]\d{0,8})$/.test(text)) return Number(text);
+  throw invalidGlobalId(text, 'id');
+}
+
+/** Find the object of a global id. @throws BadRequestError, UnauthorizedError, and what the type's own field throws */
+async function findNode(id: string, field: string, ctx: AppContext): Promise<object | null> {
+  const { typename, key } = decodeGlobalId(id, field);
+  const type = nodeTypes.get(typename);
+  if (type === undefined) throw invalidGlobalId(id, field);
+  if (!isOpen(type.scope, ctx)) throw new UnauthorizedError();
+  const object = await type.load(key, ctx);
+  if (object !== null) noteLoaded(object, typename);
+  return object;
+}
+
+function isOpen(scope: NodeType['scope'], { caller }: AppContext): boolean {
+  if (scope === undefined) return true;
+  return caller.kind === 'key' && (scope === 'partner' || caller.tier === 'ops');
+}
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: NodeRef,
+    nullable: true,
+    description:
+      'One object by its global id. An id of nothing that exists is answered with the error that the field of its type gives; objects behind a key demand the same key here.',
+    args: { id: t.arg.id({ required: true, description: 'The `id` of an object, as an answer gave it.' }) },
+    resolve: async (_root, { id }, ctx) => (await findNode(id, 'id', ctx)) as never,
+  }),
+  nodes: t.field({
+    type: [NodeRef],
+    nullable: { list: true, items: true },
+    complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
+    description: `Several objects by their global ids, in the order of \`ids\`; \`null\` where an object cannot be given, with the error beside. At most ${MAX_NODES}.`,
+    args: {
+      ids: t.arg.idList({ required: true, description: `Global ids as answers gave them, at most ${MAX_NODES}.` }),
+    },
+    resolve: async (_root, { ids }, ctx) => {
+      if (ids.length > MAX_NODES) throw tooMany(ids.length);
+      const found = await Promise.allSettled(ids.map((id, i) => findNode(id, `ids.${i}`, ctx)));
+      return found.map((one) => (one.status === 'fulfilled' ? one.value : asError(one.reason))) as never;
+    },
+  }),
+}));
+
+/** An error in a list is told for its place. */
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+function tooMany(count: number): BadRequestError {
+  return new BadRequestError(`ids has ${count} entries. Send at most ${MAX_NODES}.`, {
+    field: 'ids',
+    value: String(count),
+    limit: { max: MAX_NODES },
+  });
+}
