@@ -1,7 +1,7 @@
 import { createCore } from './app/core.ts';
 import type { AppDeps } from './app/deps.ts';
 import { createHourlyReports } from './app/portfolio-samples.ts';
-import { openDatabase } from './app/start.ts';
+import { openDatabase, restoreSnapshot } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createSurface } from './app/surface.ts';
 import { type Listening, listen } from './http/listen.ts';
@@ -71,7 +71,7 @@ export function createApp(deps: AppDeps): App {
       const { timers, tracing } = deps;
       try {
         await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs: env.START_WAIT_SEC * 1_000 });
-        await snapshot.restore();
+        await restoreSnapshot(snapshot);
         await telemetry.start();
         const listener = tracing?.node(handler.node, routeName) ?? handler.node;
         listening = await listen(listener, {

@@ -2,6 +2,8 @@ import { DatabaseTooNewError, migrateDatabase } from '../database/migrate.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
+import { SnapshotFileInUseError } from '../snapshot/file-lock.ts';
+import type { SnapshotStore } from '../snapshot/types.ts';
 
 /** The service cannot start; the message names the setting to look at. */
 export class StartError extends Error {
@@ -44,6 +46,16 @@ export async function openDatabase(url: string, { logger, timers, waitMs }: Open
       waitedMs += pauseMs;
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
+  }
+}
+
+/** Read the facts of before the start. @throws StartError when another process uses the snapshot file */
+export async function restoreSnapshot(snapshot: Pick<SnapshotStore, 'restore'>): Promise<void> {
+  try {
+    await snapshot.restore();
+  } catch (cause) {
+    if (cause instanceof SnapshotFileInUseError) throw new StartError(`SNAPSHOT_FILE: ${cause.message}`, { cause });
+    throw cause;
   }
 }
 

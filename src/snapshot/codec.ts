@@ -1,13 +1,7 @@
-import {
-  FAILURE_REASONS,
-  type Fact,
-  type FactGroup,
-  type FactGroups,
-  type Failure,
-  type GroupState,
-} from '../domain/facts.ts';
+import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { inPages } from '../shared/pages.ts';
+import { isFact, isFailure } from './fact-schemas.ts';
 
 /**
  * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
@@ -18,6 +12,17 @@ export const CODEC_VERSION = 5;
 /** Persisted facts that cannot be read back. */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
+}
+
+/** Persisted facts of another version of the service: nothing is wrong with them. */
+export class CodecVersionError extends CodecError {
+  /** The version that they carry; `null` when it cannot be read. */
+  readonly version: number | null;
+
+  constructor(what: string, version: number | null) {
+    super(`${what} of version ${version ?? 'unknown'}, not ${CODEC_VERSION}.`);
+    this.version = version;
+  }
 }
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -130,8 +135,9 @@ function entryOf(line: string): [string, unknown] {
 
 /** Check the frame of a decoded group. @throws CodecError naming what is wrong. */
 export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupState<FactGroups[G]> {
-  if (!isRecord(value) || value.v !== CODEC_VERSION || value.group !== group) {
-    throw new CodecError(`The persisted "${group}" facts are of another version than ${CODEC_VERSION}.`);
+  if (!isRecord(value) || value.group !== group) throw incomplete(group);
+  if (value.v !== CODEC_VERSION) {
+    throw new CodecVersionError(`The persisted "${group}" facts are`, typeof value.v === 'number' ? value.v : null);
   }
   const { items, failures, lastAttemptMs, lastSuccessMs } = value;
   const framed =
@@ -146,7 +152,7 @@ export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupSta
 }
 
 function isItem(group: FactGroup, [key, fact]: readonly [unknown, unknown]): boolean {
-  return typeof key === 'string' && isFact(fact) && hasHistory(group, fact.value);
+  return typeof key === 'string' && isFact(group, fact);
 }
 
 function isFailed([key, failure]: readonly [unknown, unknown]): boolean {
@@ -166,15 +172,19 @@ function untag(json: Json): unknown {
     return Object.fromEntries(entries.map(([key, item]) => [key, untag(item)]));
   }
   const [name, content] = first;
-  if (name === '$bigint' && typeof content === 'string' && /^-?\d+$/.test(content)) return BigInt(content);
+  if (name === '$bigint' && typeof content === 'string' && /^-?\d{1,100}$/.test(content)) return BigInt(content);
   if (name === '$decimal' && typeof content === 'string') return decimalOf(content);
   if (name === '$map' && Array.isArray(content))
     return new Map(content.map((pair) => untag(pair) as [unknown, unknown]));
   throw new CodecError(`The persisted facts carry an unknown tag "${name}".`);
 }
 
+/** Characters. Exact quotients have some hundred digits; a longer text would cost the start seconds. */
+const LONGEST_DECIMAL = 10_000;
+
 function decimalOf(text: string): Decimal {
-  if (!/^-?\d+(\.\d+)?$/.test(text)) throw new CodecError('The persisted facts carry a decimal that is not a number.');
+  if (text.length > LONGEST_DECIMAL || !/^-?\d+(\.\d+)?$/.test(text))
+    throw new CodecError('The persisted facts carry a decimal that is not a number.');
   return new Decimal(text);
 }
 
@@ -184,42 +194,4 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isTime(value: unknown): value is number | null {
   return value === null || typeof value === 'number';
-}
-
-function isFact(value: unknown): value is Fact<never> {
-  return isRecord(value) && 'value' in value && typeof value.asOfMs === 'number' && typeof value.source === 'string';
-}
-
-function hasHistory(group: FactGroup, value: unknown): boolean {
-  const field = HISTORY_FIELDS[group];
-  if (field === undefined) return true;
-  return isRecord(value) && (value[field] === undefined || isHistory(value[field]));
-}
-
-function isHistory(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isPoint);
-}
-
-function isPoint(value: unknown): boolean {
-  return isRecord(value) && typeof value.atMs === 'number' && Decimal.isBigNumber(value.ratePct);
-}
-
-const HISTORY_FIELDS: { readonly [G in FactGroup]?: keyof FactGroups[G] & string } = {
-  collateralApy: 'history',
-  borrowHistory: 'points',
-  stableIndex: 'history',
-};
-
-function isFailure(value: unknown): value is Failure {
-  return (
-    isRecord(value) &&
-    FAILURE_REASONS.some((reason) => reason === value.reason) &&
-    typeof value.source === 'string' &&
-    typeof value.sinceMs === 'number' &&
-    (value.suspect === undefined || isSuspect(value.suspect))
-  );
-}
-
-function isSuspect(value: unknown): boolean {
-  return isRecord(value) && Decimal.isBigNumber(value.value) && typeof value.readings === 'number';
 }

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemTimers } from '../../src/shared/timers.ts';
@@ -23,6 +24,24 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const open = (nowMs = 50_000, keep: KeepItem = keepAll): SnapshotStore =>
   createFileSnapshot({ path, clock: { now: () => nowMs }, timers: systemTimers, logger, keep: () => keep });
+type Json = Record<string, Record<string, unknown>> & { groups: Record<string, Record<string, unknown>> };
+const big = (digits: string) => ({ $bigint: digits });
+/** Make the group hold one fact of that value. */
+const set = (group: Record<string, unknown> | undefined, value: unknown): void => {
+  const fact = value === null ? null : { value, asOfMs: 10, source: 'chain' };
+  Object.assign(group ?? {}, { items: { $map: [['a', fact]] } });
+};
+/** Change the first chain of the file, with a checksum that fits. */
+const rewrite = async (change: (chain: Json) => void): Promise<void> => {
+  const [head = '', ...rest] = (await readFile(path, 'utf8')).split('\n');
+  const chains = JSON.parse(rest.join('\n'));
+  change(chains[0]);
+  const body = JSON.stringify(chains);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await writeFile(path, `${JSON.stringify({ ...JSON.parse(head), sha256 })}\n${body}\n`);
+};
+const asides = async (): Promise<readonly string[]> =>
+  (await readdir(join(folder, 'data'))).filter((name) => !name.endsWith('.lock'));
 const saved = async (): Promise<void> => {
   const store = open();
   await store.publish(1, 'price', publication(10, { a: price('2', 10), b: price('3', 10) }));
@@ -50,12 +69,7 @@ describe('createFileSnapshot', () => {
 
   test('behavior: a file from before a group of facts existed is read, and that group is empty', async () => {
     await saved();
-    const [head = '', ...rest] = (await readFile(path, 'utf8')).split('\n');
-    const chains = JSON.parse(rest.join('\n'));
-    for (const chain of chains) delete chain.groups.deployment;
-    const body = JSON.stringify(chains);
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    await writeFile(path, `${JSON.stringify({ ...JSON.parse(head), sha256 })}\n${body}\n`);
+    await rewrite((chain) => delete chain.groups.deployment);
     const store = open();
     await store.restore();
     const { deployment, price: prices } = store.facts(1).groups;
@@ -67,7 +81,7 @@ describe('createFileSnapshot', () => {
     ['cut short', (text: string) => text.slice(0, -20)],
     ['changed by one digit', (text: string) => text.replace('"$decimal":"2"', '"$decimal":"9"')],
     ['empty', () => ''],
-    ['of another version', (text: string) => text.replace(/"v":\d+/, '"v":0')],
+    ['without a header', (text: string) => text.split('\n').slice(1).join('\n')],
   ])('behavior: a file %s is set aside and named, and the store starts empty', async (_what, damage) => {
     await saved();
     await writeFile(path, damage(await readFile(path, 'utf8')));
@@ -75,9 +89,7 @@ describe('createFileSnapshot', () => {
     await store.restore();
     expect(store.facts(1).version).toBe(0);
     expect(logger.messages).toEqual(['snapshot file set aside']);
-    expect(await readdir(join(folder, 'data'))).toEqual([
-      expect.stringMatching(/^snapshot\.json\.damaged-1970-01-01T/),
-    ]);
+    expect(await asides()).toEqual([expect.stringMatching(/^snapshot\.json\.damaged-1970-01-01T/)]);
     await store.publish(1, 'price', publication(60, { a: price('4', 60) }));
     await store.close();
     const next = open();
@@ -86,6 +98,116 @@ describe('createFileSnapshot', () => {
     await next.close();
   });
 
+  test('behavior: a file of another version is set aside under that version', async () => {
+    await saved();
+    await writeFile(path, (await readFile(path, 'utf8')).replace(/"v":\d+/, '"v":3'));
+    const store = open();
+    await store.restore();
+    expect(store.facts(1).version).toBe(0);
+    expect(await asides()).toEqual([expect.stringMatching(/^snapshot\.json\.version-3-1970-01-01T/)]);
+    await store.close();
+  });
+
+  test.each([
+    ['a price that is a number', (chain: Json) => set(chain.groups.price, { usd: 2 })],
+    ['a price that is absent', (chain: Json) => set(chain.groups.price, {})],
+    ['a fact that is null', (chain: Json) => set(chain.groups.price, null)],
+    [
+      'an oracle value below zero',
+      (chain: Json) => set(chain.groups.oracle, { price: big('-1'), blockNumber: big('1') }),
+    ],
+    ['a market state of one field', (chain: Json) => set(chain.groups.lendingState, { totalSupplyAssets: big('1') })],
+    ['campaigns that are no list', (chain: Json) => set(chain.groups.incentives, { borrow: {}, collateral: [] })],
+    ['a TVL without wallets', (chain: Json) => set(chain.groups.tvl, { chainId: 1 })],
+    ['a version that is not a number of publishes', (chain: Json) => Object.assign(chain, { version: -1 })],
+    ['a time that is text', (chain: Json) => Object.assign(chain, { publishedMs: 'now' })],
+    [
+      'a number without end',
+      (chain: Json) => set(chain.groups.tokenContract, { hasCode: true, decimals: big('9'.repeat(5_000)) }),
+    ],
+    ['no groups', (chain: Json) => Object.assign(chain, { groups: [] })],
+  ])('behavior: %s under a valid checksum is set aside, and the store starts empty', async (_what, damage) => {
+    await saved();
+    await rewrite(damage);
+    const store = open();
+    await store.restore();
+    expect(store.facts(1).version).toBe(0);
+    expect(logger.messages).toEqual(['snapshot file set aside']);
+    await store.close();
+  });
+
+  test('behavior: files set aside are removed after a week, and so is a part of a file whose writer was killed', async () => {
+    await saved();
+    const data = join(folder, 'data');
+    const old = ['snapshot.json.damaged-2026-01-01T00-00-00.000Z', 'snapshot.json.version-4-2026-01-01T00-00-00.000Z'];
+    const kept = ['snapshot.json.damaged-2026-01-08T00-00-00.000Z', 'snapshot.json.mine', 'other.json.123.tmp'];
+    for (const name of [...old, ...kept, 'snapshot.json.4711.tmp']) await writeFile(join(data, name), 'x');
+    const store = open(Date.parse('2026-01-08T00:00:01Z'));
+    await store.restore();
+    await store.close();
+    expect((await readdir(data)).sort()).toEqual([...kept, 'snapshot.json'].sort());
+    expect(store.facts(1).version).toBe(1);
+  });
+});
+
+describe('one process a file', () => {
+  const lock = (owner: unknown): Promise<void> => writeFile(`${path}.lock`, JSON.stringify(owner));
+
+  test('error: SnapshotFileInUseError while another process of this host runs on it; nothing is changed', async () => {
+    await saved();
+    await lock({ pid: process.ppid, host: hostname() });
+    const before = await readFile(path, 'utf8');
+    const store = open();
+    await expect(store.restore()).rejects.toThrow(`process ${process.ppid} on host ${hostname()}`);
+    await store.close();
+    expect([await readFile(path, 'utf8'), (await readdir(join(folder, 'data'))).length]).toEqual([before, 2]);
+  });
+
+  test('behavior: the lock of a process that has ended is taken over, and given back at the end', async () => {
+    await saved();
+    const ended = spawnSync(process.execPath, ['-e', '']).pid;
+    for (const owner of [{ pid: ended, host: hostname() }, 'not a lock', { pid: 'x' }]) {
+      await lock(owner);
+      const store = open();
+      await store.restore();
+      expect(store.facts(1).version).toBe(1);
+      expect(JSON.parse(await readFile(`${path}.lock`, 'utf8'))).toEqual({ pid: process.pid, host: hostname() });
+      await store.close();
+      expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
+    }
+  });
+
+  test('behavior: the lock of another host holds while it is renewed', async () => {
+    await saved();
+    await lock({ pid: 1, host: 'another-host' });
+    const { mtimeMs } = await stat(`${path}.lock`);
+    await expect(open(mtimeMs + 29_000).restore()).rejects.toThrow('on host another-host');
+    const store = open(mtimeMs + 31_000);
+    await store.restore();
+    expect(store.facts(1).version).toBe(1);
+    await store.close();
+  });
+
+  test('behavior: the lock is renewed while the process runs', async () => {
+    await saved();
+    const waiting: { callback: () => void; ms: number }[] = [];
+    let nowMs = 1_000_000;
+    const store = createFileSnapshot({
+      path,
+      clock: { now: () => nowMs },
+      timers: { setTimeout: (callback, ms) => waiting.push({ callback, ms }), clearTimeout: () => {} },
+      logger,
+      keep: () => keepAll,
+    });
+    await store.restore();
+    nowMs = 2_000_000;
+    waiting.find(({ ms }) => ms === 10_000)?.callback();
+    await expect.poll(async () => (await stat(`${path}.lock`)).mtimeMs).toBe(2_000_000);
+    await store.close();
+  });
+});
+
+describe('writing', () => {
   test('behavior: a place that cannot be written is told once, served from memory, and told again when it works', async () => {
     await writeFile(join(folder, 'data'), 'a file where the folder should be');
     const timers: (() => void)[] = [];

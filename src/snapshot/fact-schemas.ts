@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import {
+  CAMPAIGN_SIDES,
+  EXIT_SIZES_USD,
+  FAILURE_REASONS,
+  type FactGroup,
+  type FactGroups,
+  type Failure,
+} from '../domain/facts.ts';
+import { Decimal } from '../shared/decimal.ts';
+
+/**
+ * The shapes of persisted facts, checked before any of them is used: a checksum shows that a file is the one that was
+ * written, not that the version that wrote it meant the same fields.
+ */
+
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+const marketId = z.string().regex(/^0x[0-9a-f]{64}$/);
+const decimal = z.custom<Decimal>((value) => Decimal.isBigNumber(value) && value.isFinite());
+/** Milliseconds since 1970. */
+const time = z.number().min(0);
+const amount = z.bigint().min(0n);
+const rates = z.array(z.object({ atMs: time, ratePct: decimal }));
+
+const campaign = z.object({
+  id: z.string(),
+  symbol: z.string(),
+  aprPct: decimal,
+  startsAtMs: time,
+  endsAtMs: time,
+  url: z.string().optional(),
+});
+const record = z.object({
+  id: z.string(),
+  side: z.enum(CAMPAIGN_SIDES),
+  symbol: z.string(),
+  startsAtMs: time,
+  endsAtMs: time,
+  steps: rates,
+});
+const allowed = z.array(z.object({ address, isAllowed: z.boolean() }));
+const divergence = z.object({
+  against: z.string(),
+  oracleUsd: decimal,
+  referenceUsd: decimal,
+  divergencePct: decimal,
+  marketId,
+  oracle: address,
+  grossTvlUsd: decimal,
+  borrowedUsd: decimal,
+  positions: z.int().min(0),
+});
+const marketParams = z.object({
+  loanToken: address,
+  collateralToken: address,
+  oracle: address,
+  irm: address,
+  lltv: amount,
+});
+
+const VALUES: { readonly [G in FactGroup]: z.ZodType<unknown> } = {
+  lendingState: z.object({
+    totalSupplyAssets: amount,
+    totalSupplyShares: amount,
+    totalBorrowAssets: amount,
+    totalBorrowShares: amount,
+    lastUpdate: amount,
+    fee: amount,
+    rateAtTarget: z.bigint(),
+    borrowRate: amount,
+    blockNumber: amount,
+    blockTimestamp: amount,
+  } satisfies Record<keyof FactGroups['lendingState'], z.ZodType>),
+  oracle: z.object({
+    price: amount,
+    blockNumber: amount,
+    feeds: z.array(z.object({ address, updatedAt: amount.optional() })).optional(),
+    before: z.object({ price: amount, atMs: time }).optional(),
+  } satisfies Record<keyof FactGroups['oracle'], z.ZodType>),
+  collateralApy: z.object({ apyPct: decimal, history: rates.optional() }),
+  incentives: z.object({ borrow: z.array(campaign), collateral: z.array(campaign) }),
+  incentiveHistory: z.object({ campaigns: z.array(record) }),
+  price: z.object({ usd: decimal }),
+  exitLiquidity: z.object({ slippagePct: z.record(z.enum(EXIT_SIZES_USD), decimal.nullable()) }),
+  sharedLiquidity: z.object({
+    sources: z.array(
+      z.object({
+        vault: address,
+        vaultName: z.string().optional(),
+        withdrawMarketId: marketId,
+        assets: amount,
+        feeWei: amount,
+      }),
+    ),
+  }),
+  borrowHistory: z.object({ points: rates }),
+  stableIndex: z.object({ id: z.string(), asset: z.string(), avg7dPct: decimal, history: rates }),
+  tvl: z.object({
+    chainId: z.int(),
+    tvlUsd: decimal,
+    grossTvlUsd: decimal,
+    borrowedUsd: decimal,
+    badDebtUsd: decimal.optional(),
+    divergentUsd: decimal.optional(),
+    positions: z.int().min(0),
+    users: z.int().min(0),
+    oracleDivergences: z.array(divergence).optional(),
+    asOfMs: time,
+    wallets: z.array(address),
+    outsideCatalog: z.int().min(0),
+    unreadableWallets: z.int().min(0),
+  } satisfies Record<keyof FactGroups['tvl'], z.ZodType>),
+  deployment: z.object({
+    hasCode: z.boolean().optional(),
+    liquidationBuffer: amount.optional(),
+    yieldFee: amount.optional(),
+    depositFee: amount.optional(),
+    treasury: address.optional(),
+    isPaused: z.boolean().optional(),
+    swapRouters: allowed,
+    operators: allowed,
+    code: z.array(z.object({ address, hasCode: z.boolean() })).optional(),
+    links: z.array(z.object({ address, to: z.string(), target: address })).optional(),
+    implausible: z.array(z.string()).optional(),
+  } satisfies Record<keyof FactGroups['deployment'], z.ZodType>),
+  marketSupport: z.object({
+    isSupported: z.boolean().optional(),
+    isCorrelated: z.boolean().optional(),
+    params: marketParams.nullable().optional(),
+  } satisfies Record<keyof FactGroups['marketSupport'], z.ZodType>),
+  tokenContract: z.object({
+    hasCode: z.boolean(),
+    decimals: amount.optional(),
+    symbol: z.string().optional(),
+  } satisfies Record<keyof FactGroups['tokenContract'], z.ZodType>),
+};
+
+const factSchemas = Object.fromEntries(
+  Object.entries(VALUES).map(([group, value]) => [group, z.object({ value, asOfMs: time, source: z.string() })]),
+);
+
+const failureSchema = z.object({
+  reason: z.enum(FAILURE_REASONS),
+  source: z.string(),
+  sinceMs: time,
+  suspect: z.object({ value: decimal, readings: z.int().min(0) }).optional(),
+} satisfies Record<keyof Failure, z.ZodType>);
+
+/** Whether a decoded value is a fact of that group. */
+export function isFact(group: FactGroup, value: unknown): boolean {
+  return factSchemas[group]?.safeParse(value).success ?? false;
+}
+
+/** Whether a decoded value is a failure. */
+export function isFailure(value: unknown): boolean {
+  return failureSchema.safeParse(value).success;
+}

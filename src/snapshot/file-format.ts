@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
+import { inPages } from '../shared/pages.ts';
+import {
+  asGroup,
+  CODEC_VERSION,
+  CodecError,
+  CodecVersionError,
+  decode,
+  encode,
+  encodeGroup,
+  ITEMS_PER_PAGE,
+} from './codec.ts';
+
+/** Write the facts of all chains as the pieces of one file: a line with version and checksum, then the body. */
+export async function fileOf(all: readonly ChainFacts[]): Promise<readonly string[]> {
+  const hash = createHash('sha256');
+  const body: string[] = [];
+  for await (const page of inPages(piecesOf(all), ITEMS_PER_PAGE)) {
+    const text = page.join('');
+    hash.update(text);
+    body.push(text);
+  }
+  const head = encode({ v: CODEC_VERSION, sha256: hash.digest('hex') });
+  return [`${head}\n`, ...body, '\n'];
+}
+
+/**
+ * Parse and check the whole file before anything of it is used.
+ * @throws CodecVersionError when another version wrote it; CodecError when it is cut, changed, or holds what no version writes
+ */
+export function parseFile(text: string): readonly ChainFacts[] {
+  const headEnd = text.indexOf('\n');
+  const head = text.slice(0, Math.max(headEnd, 0));
+  const body = text.slice(headEnd + 1).replace(/\n$/, '');
+  const header = decode(head);
+  if (!isRecord(header) || typeof header.v !== 'number') throw new CodecError('The snapshot file has no header.');
+  if (header.v !== CODEC_VERSION) throw new CodecVersionError('The snapshot file is', header.v);
+  if (header.sha256 !== sha256(body)) throw new CodecError('The snapshot file does not match its checksum.');
+  const chains = decode(body);
+  if (!Array.isArray(chains)) throw new CodecError('The snapshot file holds no list of chains.');
+  return chains.map((chain: unknown): ChainFacts => {
+    if (!isRecord(chain) || !isRecord(chain.groups)) throw new CodecError('The snapshot file holds a malformed chain.');
+    const { chainId, version, publishedMs, groups } = chain;
+    if (!isCount(chainId) || !isCount(version) || !isCount(publishedMs)) {
+      throw new CodecError('The snapshot file holds a malformed chain.');
+    }
+    // A group that is not there is one that the version which wrote the file did not have.
+    const states = Object.fromEntries(
+      FACT_GROUPS.map((group) => [group, groups[group] === undefined ? emptyGroup() : asGroup(group, groups[group])]),
+    );
+    return { chainId, version, publishedMs, groups: states as unknown as ChainFacts['groups'] };
+  });
+}
+
+/** The pieces of the body, an item each. */
+function* piecesOf(all: readonly ChainFacts[]): Generator<string> {
+  yield '[';
+  for (const [n, { chainId, version, publishedMs, groups }] of all.entries()) {
+    yield `${n === 0 ? '' : ','}${encode({ chainId, version, publishedMs }).slice(0, -1)},"groups":{`;
+    for (const [i, group] of FACT_GROUPS.entries()) {
+      yield `${i === 0 ? '' : ','}${JSON.stringify(group)}:`;
+      yield* encodeGroup(group, groups[group]);
+    }
+    yield '}}';
+  }
+  yield ']';
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
