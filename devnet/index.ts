@@ -23,7 +23,7 @@ export interface WorldOptions {
   /** `interval`: a block every second, for people; `auto`: a block per transaction, for tests. */
   readonly mining: 'interval' | 'auto';
   /** A Postgres that runs already; without it an embedded one is started. */
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   /** What differs from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
   readonly clock?: Clock;

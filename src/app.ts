@@ -78,9 +78,8 @@ export function createApp(deps: AppDeps): App {
           host: env.HOST,
           port: env.PORT,
           connectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
-          ...(metrics === undefined
-            ? {}
-            : { onSlowReader: metrics.slowReader, onRefusedConnection: metrics.connectionRefused }),
+          onSlowReader: metrics?.slowReader,
+          onRefusedConnection: metrics?.connectionRefused,
         });
         for (const all of nodes.values()) void all.probe();
         warmth.start(env.ROLE !== 'api');

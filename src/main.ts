@@ -36,15 +36,11 @@ async function main(): Promise<void> {
       timers: systemTimers,
       random: Math.random,
       fetch: globalThis.fetch,
-      ...(tracing === undefined ? {} : { tracing }),
+      tracing,
     });
     await app.start();
     if (world) await world.welcome(app.url, app.warmed);
-    else
-      logger.info(
-        { url: app.url, role: env.ROLE, ...(app.metricsUrl === null ? {} : { metricsUrl: app.metricsUrl }) },
-        'listening',
-      );
+    else logger.info({ url: app.url, role: env.ROLE, metricsUrl: app.metricsUrl ?? undefined }, 'listening');
   } catch (error) {
     await stop();
     throw error;
@@ -66,7 +62,7 @@ async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger)
     controlPort: env.DEVNET_CONTROL_PORT,
     dataDir: env.DEVNET_DATA_DIR,
     mining: 'interval',
-    ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
+    databaseUrl: env.DATABASE_URL,
     logger,
   });
   return {

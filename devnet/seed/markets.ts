@@ -15,7 +15,7 @@ interface MarketLike {
   readonly collateral: { readonly symbol: string };
   readonly loan: { readonly symbol: string };
   readonly lltv: bigint;
-  readonly curator?: string;
+  readonly curator?: string | undefined;
 }
 
 const row = (supplied: string, utilizationPct: string, targetRatePct: string): MarketSeed => ({

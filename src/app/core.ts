@@ -64,7 +64,7 @@ export function createCore(deps: AppDeps): Core {
 
   const db = createDatabase(
     { url: env.DATABASE_URL ?? '', poolSize: env.DATABASE_POOL_SIZE, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    { logger, ...(metrics === undefined ? {} : { onQuery: metrics.query }) },
+    { logger, onQuery: metrics?.query },
   );
   const samples = createSampleRepository(db, clock);
   const recordedRates = createRecordedRateRepository(db, clock);
@@ -76,8 +76,8 @@ export function createCore(deps: AppDeps): Core {
     logger,
     sampleKeys: config.sampleKeys,
     graceMs: env.KEY_GRACE_SEC * 1_000,
-    ...(metrics === undefined ? {} : { onCheck: metrics.keyCheck }),
-    ...(env.KEY_PEPPER === undefined ? {} : { pepper: env.KEY_PEPPER }),
+    onCheck: metrics?.keyCheck,
+    pepper: env.KEY_PEPPER,
   });
   const nodes = createNodesByChain(deps, telemetry);
   const buildWaitMs = Math.min(env.RPC_TIMEOUT_MS, BUILD_RPC_TIMEOUT_MS);
@@ -89,9 +89,9 @@ export function createCore(deps: AppDeps): Core {
     logger,
     random: deps.random,
     gasPriceOf: createGasPrices(buildNodes),
-    ...(metrics === undefined ? {} : { onCall: metrics.upstreamCall }),
-    ...(deps.sleep === undefined ? {} : { sleep: deps.sleep }),
-    ...(deps.timeouts === undefined ? {} : { timeouts: deps.timeouts }),
+    onCall: metrics?.upstreamCall,
+    sleep: deps.sleep,
+    timeouts: deps.timeouts,
   });
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
@@ -117,7 +117,7 @@ export function createCore(deps: AppDeps): Core {
     prune: async () => (await samples.prune()) + (await recordedRates.prune()) + (await portfolioSamples.prune()),
     cadences: cadencesOf(config),
     readPositions: positions.readPositions,
-    ...(metrics === undefined ? {} : { onRun: metrics.warmerRun }),
+    onRun: metrics?.warmerRun,
   });
   const { snapshot } = snapshotWiring;
   if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
@@ -127,7 +127,7 @@ export function createCore(deps: AppDeps): Core {
     clock,
     timers: deps.timers,
     maxOpen: env.MAX_SUBSCRIPTIONS,
-    ...(metrics === undefined ? {} : { onChange: metrics.subscription }),
+    onChange: metrics?.subscription,
   });
   const ourCoins = new Set(catalog.chains.flatMap(({ tokens }) => tokens.map(({ coingeckoId }) => coingeckoId)));
   const services: Services = {
@@ -137,14 +137,14 @@ export function createCore(deps: AppDeps): Core {
       catalog,
       snapshot,
       clock,
-      ...(metrics === undefined ? {} : { onLookup: (hit) => metrics.cacheLookup('composition', hit) }),
+      onLookup: metrics === undefined ? undefined : (hit) => metrics.cacheLookup('composition', hit),
       params: {
         budgets,
         listing: {
           minDaysToMaturity: env.LISTING_MIN_DAYS_TO_MATURITY,
           minLiquidityUsd: new Decimal(env.LISTING_MIN_LIQUIDITY_USD),
         },
-        ...(env.APP_URL === undefined ? {} : { appUrl: env.APP_URL }),
+        appUrl: env.APP_URL,
       },
     }),
     facts: (chainId) => snapshot.facts(chainId),
@@ -156,7 +156,7 @@ export function createCore(deps: AppDeps): Core {
         clock,
         timers: deps.timers,
         logger,
-        ...(metrics === undefined ? {} : { onRemembered: metrics.rememberedHistory }),
+        onRemembered: metrics?.rememberedHistory,
       }),
       budgets,
     }),
@@ -174,7 +174,7 @@ export function createCore(deps: AppDeps): Core {
         nodes: buildNodes,
         quotes: upstreams.quotes,
         venueStatistics,
-        ...(metrics === undefined ? {} : { onSimulated: metrics.simulation }),
+        onSimulated: metrics?.simulation,
         timers: deps.timers,
         clock,
         budgets,

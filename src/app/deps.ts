@@ -16,10 +16,10 @@ export interface AppDeps {
   readonly random: () => number;
   readonly fetch: typeof globalThis.fetch;
   /** How to wait between tries of an upstream and for its budget; absent: really. */
-  readonly sleep?: Sleep;
+  readonly sleep?: Sleep | undefined;
   /** By which the timeouts of requests to upstreams and nodes run; absent: really. */
-  readonly timeouts?: Timers;
-  readonly observe?: (exchange: HttpExchange) => void;
+  readonly timeouts?: Timers | undefined;
+  readonly observe?: ((exchange: HttpExchange) => void) | undefined;
   /** Spans of everything; off when absent. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracing | undefined;
 }

@@ -26,9 +26,9 @@ export interface GatewayDeps {
   readonly fairQueue: FairQueue;
   readonly logger: Logger;
   /** Told of what keeps a REST request out, for metrics. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Told of every charge that this process counts because Redis does not answer, for metrics. */
-  readonly onInsured?: () => void;
+  readonly onInsured?: (() => void) | undefined;
 }
 
 /** A REST request that was let in, with what its execution needs to know. */
@@ -92,14 +92,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
           clock,
           redis,
           onceAlive: (resume) => onceAlive(redis, resume),
-          ...(onInsured === undefined ? {} : { onInsured }),
+          onInsured,
         });
   const budgets = createBudgets({ limits, limiters, clock, logger });
   const probes = createMemoryCounters({ windowSec: WINDOW_SEC, max: MAX_ADDRESSES }, clock);
   const admission = createAdmission({
     verify: (header) => keys.verify(header),
-    ...(keys.watch === undefined ? {} : { watch: keys.watch }),
-    ...(keys.knows === undefined ? {} : { knows: keys.knows }),
+    watch: keys.watch,
+    knows: keys.knows,
     budgets,
   });
   return {

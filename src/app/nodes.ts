@@ -23,7 +23,7 @@ export function createNodesByChain(
         timeoutMs: config.env.RPC_TIMEOUT_MS,
         timeouts,
         fetchOf: (node) => telemetry.rpcFetch(chainId, node),
-        ...(metrics === undefined ? {} : { onChosen: (node) => metrics.nodeChosen(chainId, node) }),
+        onChosen: metrics === undefined ? undefined : (node) => metrics.nodeChosen(chainId, node),
       });
       return [chainId, nodes] as const;
     }),
@@ -37,11 +37,10 @@ export function formatNodes(nodes: ChainNodes | undefined) {
   return status.map(({ place, status: state, head, latencyMs, capabilities, lastFailure }) => ({
     node: place,
     status: state,
-    ...(head ? { block: Number(head.number), blocksBehind: Number(highest - head.number) } : {}),
-    ...(latencyMs === undefined ? {} : { latencyMs }),
-    ...(lastFailure
-      ? { lastFailure: { reason: lastFailure.reason, at: new Date(lastFailure.atMs).toISOString() } }
-      : {}),
-    ...(capabilities ? { capabilities: printable(capabilities) } : {}),
+    block: head && Number(head.number),
+    blocksBehind: head && Number(highest - head.number),
+    latencyMs,
+    lastFailure: lastFailure && { reason: lastFailure.reason, at: new Date(lastFailure.atMs).toISOString() },
+    capabilities: capabilities && printable(capabilities),
   }));
 }

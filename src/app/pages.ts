@@ -44,7 +44,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   const readyPage = () => {
     const chains = readiness();
     const ready = !stopping() && chains.every((chain) => chain.ready);
-    return { status: ready ? 200 : 503, body: { ready, ...(stopping() ? { stopping: true } : {}), chains } };
+    return { status: ready ? 200 : 503, body: { ready, stopping: stopping() || undefined, chains } };
   };
   let latest: { readonly text: string; readonly body: Promise<EncodedBodies> } | undefined;
   const health = async (request: RestRequest): Promise<RestResponse> => {
@@ -56,7 +56,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   const readiness = () =>
     catalog.chainIds.map((chainId) => {
       const { ready, waitingFor, missing } = services.health.readiness(chainId, clock.now());
-      return { chainId, ready, waitingFor, ...(missing.length === 0 ? {} : { missing }) };
+      return { chainId, ready, waitingFor, missing: missing.length === 0 ? undefined : missing };
     });
   const healthBody = () => {
     const nowMs = clock.now();
@@ -67,7 +67,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       role,
       snapshot: formatPlace(place()),
       keys: formatChecks(keyChecks()),
-      ...(role === 'api' ? {} : { jobs: jobs() }),
+      jobs: role === 'api' ? undefined : jobs(),
       chains: catalog.chains.map((chain) => {
         const facts = services.facts(chain.chainId);
         const composed = services.composed(chain.chainId);
@@ -76,13 +76,13 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
           chainId: chain.chainId,
           version: facts.version,
           ready,
-          ...(missing.length === 0 ? {} : { missing }),
+          missing: missing.length === 0 ? undefined : missing,
           markets: composed.markets.length,
           strategies: composed.strategies.length,
           listed: composed.strategies.filter((strategy) => strategy.visibility.visible).length,
           groups: groupHealth(chain, facts, services.budgets, nowMs).map((row) => ({
             group: row.group,
-            ...(row.source === undefined ? {} : { source: row.source }),
+            source: row.source,
             status: row.status,
             ageSec: row.ageSec,
             budgetSec: row.budgetSec,
@@ -122,9 +122,9 @@ const PATHS = [HEALTH, '/ready'];
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 function formatPlace({ clockSkewMs, ...place }: SnapshotPlace) {
-  return { ...place, ...(clockSkewMs === undefined ? {} : { clockSkewSec: clockSkewMs / 1_000 }) };
+  return { ...place, clockSkewSec: clockSkewMs === undefined ? undefined : clockSkewMs / 1_000 };
 }
 
 function formatChecks({ ok, sinceMs }: KeyChecks) {
-  return { checked: ok, ...(sinceMs === null ? {} : { since: new Date(sinceMs).toISOString() }) };
+  return { checked: ok, since: sinceMs === null ? undefined : new Date(sinceMs).toISOString() };
 }

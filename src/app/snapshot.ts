@@ -26,7 +26,7 @@ export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 
   readonly prune: () => Promise<number>;
   readonly cadences: Cadences;
   readonly readPositions: ReadPositions;
-  readonly onRun?: (event: RunEvent) => void;
+  readonly onRun?: ((event: RunEvent) => void) | undefined;
 }
 
 export interface SnapshotWiring {
@@ -87,7 +87,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
     logger,
     lease,
     random: deps.random,
-    ...(deps.onRun === undefined ? {} : { onRun: deps.onRun }),
+    onRun: deps.onRun,
   });
   let finish: () => void = () => {};
   const warmed = new Promise<void>((resolve) => {

@@ -60,7 +60,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     fairQueue,
     logger,
     ...onError,
-    ...(metrics === undefined ? {} : { onInsured: metrics.insuredCharge }),
+    onInsured: metrics?.insuredCharge,
   });
   const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const built: GraphQLSchema = buildSchema();
@@ -84,7 +84,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     introspection: env.INTROSPECTION,
     admission: gateway.admission,
     limits: gateway.limits,
-    ...(env.GRAPHIQL ? { page: (request) => files.page(request) } : {}),
+    page: env.GRAPHIQL ? (request) => files.page(request) : undefined,
     anonymousMayRunAnyDocument: !env.PERSISTED_ONLY_FOR_ANONYMOUS,
     ...onError,
     logger,
@@ -134,7 +134,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     cors,
     trustedProxies: env.TRUSTED_PROXIES,
     unread,
-    ...(isPublic ? { early } : {}),
+    early: isPublic ? early : undefined,
     clock,
     logger,
     onBrokenAnswer: metrics?.brokenAnswer,

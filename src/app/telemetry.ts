@@ -20,7 +20,7 @@ export interface TelemetryDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly fetch: typeof fetch;
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracing | undefined;
   /** Asked when metrics are read, never before `start`. */
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;

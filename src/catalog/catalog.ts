@@ -123,7 +123,7 @@ function buildChain(row: ParsedChain): Chain {
     contracts: mapAddresses(row.contracts) as unknown as ChainContracts,
     stable: token(row.stable, 'stable'),
     native,
-    ...(row.wrappedNative === undefined ? {} : { wrappedNative: token(row.wrappedNative, 'wrappedNative') }),
+    wrappedNative: row.wrappedNative === undefined ? undefined : token(row.wrappedNative, 'wrappedNative'),
     providers: defined(row.providers),
     swapRouters: Object.fromEntries(
       Object.entries(row.swapRouters).map(([source, list]) => [source, list.map((a) => getAddress(a))]),
@@ -156,9 +156,10 @@ function buildToken(chainId: ChainId, row: ParsedToken, addressOf: ReadonlyMap<s
     isPt,
     noSwapRoute: noSwapRoute ?? false,
     resetsApproval: resetsApproval ?? false,
-    ...(underlying === undefined || row.underlying === undefined
-      ? {}
-      : { underlying: { address: underlying, symbol: row.underlying } }),
+    underlying:
+      underlying === undefined || row.underlying === undefined
+        ? undefined
+        : { address: underlying, symbol: row.underlying },
   } as Token;
 }
 
@@ -203,8 +204,8 @@ function buildMarket(chainId: ChainId, kind: Market['kind'], row: MarketRow): Ma
     irm: params.irm,
     lltv: params.lltv,
     correlated: row.correlated,
-    ...(row.curator === undefined ? {} : { curator: row.curator }),
-    ...(row.oracleType === undefined ? {} : { oracleType: row.oracleType }),
+    curator: row.curator,
+    oracleType: row.oracleType,
   };
 }
 

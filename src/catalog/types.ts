@@ -12,21 +12,21 @@ export interface Token {
   readonly decimals: number;
   readonly isNative: boolean;
   readonly category: CollateralCategory;
-  readonly project?: string;
-  readonly yieldSource?: string;
-  readonly description?: string;
-  readonly coingeckoId?: string;
-  readonly stableIndexId?: string;
-  readonly defillamaId?: string;
+  readonly project?: string | undefined;
+  readonly yieldSource?: string | undefined;
+  readonly description?: string | undefined;
+  readonly coingeckoId?: string | undefined;
+  readonly stableIndexId?: string | undefined;
+  readonly defillamaId?: string | undefined;
   readonly apySource: CollateralApySource;
-  readonly onchainRate?: 'str' | 'vsr';
+  readonly onchainRate?: 'str' | 'vsr' | undefined;
   readonly isPt: boolean;
   /** Unix seconds; absent on tokens that do not mature. */
-  readonly maturity?: number;
-  readonly underlying?: { readonly address: Address; readonly symbol: string };
+  readonly maturity?: number | undefined;
+  readonly underlying?: { readonly address: Address; readonly symbol: string } | undefined;
   readonly noSwapRoute: boolean;
   readonly resetsApproval: boolean;
-  readonly points?: { readonly program: string; readonly perDayPerCollateralToken: number } | null;
+  readonly points?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
 }
 
 /** One Morpho Blue market; `id` is the checked hash of the five parameters. */
@@ -42,8 +42,8 @@ export interface Market {
   /** Liquidation loan-to-value in WAD. */
   readonly lltv: bigint;
   readonly correlated: boolean;
-  readonly curator?: string;
-  readonly oracleType?: 'nav' | 'market';
+  readonly curator?: string | undefined;
+  readonly oracleType?: 'nav' | 'market' | undefined;
 }
 
 export interface EquityVault {
@@ -65,9 +65,9 @@ export interface ChainContracts {
   readonly flashLeverage: Address;
   readonly flashLeverageRouter: Address;
   /** Absent where the protocol has no public allocator: reallocation is then unavailable. */
-  readonly publicAllocator?: Address;
+  readonly publicAllocator?: Address | undefined;
   /** Absent where equity vaults are not offered. */
-  readonly equityRouter?: Address;
+  readonly equityRouter?: Address | undefined;
 }
 
 export interface Chain {
@@ -77,12 +77,12 @@ export interface Chain {
   /** The stablecoin in which exits are quoted. */
   readonly stable: Token;
   readonly native: Token;
-  readonly wrappedNative?: Token;
+  readonly wrappedNative?: Token | undefined;
   readonly providers: {
-    readonly kyberswap?: string;
-    readonly openocean?: string;
-    readonly geckoterminal?: string;
-    readonly pendle?: boolean;
+    readonly kyberswap?: string | undefined;
+    readonly openocean?: string | undefined;
+    readonly geckoterminal?: string | undefined;
+    readonly pendle?: boolean | undefined;
   };
   readonly swapRouters: Readonly<Partial<Record<SwapSource, readonly Address[]>>>;
   readonly tokens: readonly Token[];

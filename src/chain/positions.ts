@@ -41,9 +41,9 @@ export interface HoldingsReading {
 
 export interface HoldingsOptions extends ReadOptions {
   /** Read at this block; the newest one when left out, which takes one request more. */
-  readonly block?: NamedBlock;
+  readonly block?: NamedBlock | undefined;
   /** Leave the stock legs of equity vaults out, and the markets: they are valued with what is known already. */
-  readonly positionsOnly?: boolean;
+  readonly positionsOnly?: boolean | undefined;
 }
 
 /**
@@ -148,7 +148,7 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
   ): Readings<Address, WalletHoldings> {
     const { timestamp } = block;
     const markets = reading && { timestamp, lending: reading.lending.values, oracle: reading.oracle.values };
-    const shared = { chainId, block, ...(markets ? { markets } : {}) };
+    const shared = { chainId, block, markets: markets ?? undefined };
     const permissions = permitted && { routers: permittedRouters, results: permitted };
     return foldHoldings(shared, arrays, stockMarkets, results, permissions);
   }

@@ -18,9 +18,9 @@ export interface ReadAtDeps {
 
 export interface ReadAtOptions extends ReadOptions {
   /** Read at the newest final block rather than at that of the reading. */
-  readonly finalized?: boolean;
+  readonly finalized?: boolean | undefined;
   /** Ask calls again that may have failed through another one: in small multicalls, and at last alone. */
-  readonly isolate?: boolean;
+  readonly isolate?: boolean | undefined;
 }
 
 export interface ReadResult {

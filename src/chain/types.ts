@@ -6,9 +6,9 @@ export interface Call {
   readonly to: Address;
   readonly data: Hex;
   /** What it usually takes, by which multicalls are cut; 20,000 when left out. */
-  readonly gas?: bigint;
+  readonly gas?: bigint | undefined;
   /** Contracts may lack this view: that it reverts without a word says nothing about the gas. */
-  readonly mayBeAbsent?: boolean;
+  readonly mayBeAbsent?: boolean | undefined;
 }
 
 export type CallResult =

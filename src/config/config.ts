@@ -39,7 +39,10 @@ export function parseEnv(raw: RawEnv): Env {
 }
 
 /** Read the variables and say of each one that is wrong why. Without a wrong one there is an `env`. */
-export function inspectEnv(raw: RawEnv): { readonly env?: Env; readonly wrong: ReadonlyMap<string, string> } {
+export function inspectEnv(raw: RawEnv): {
+  readonly env?: Env | undefined;
+  readonly wrong: ReadonlyMap<string, string>;
+} {
   const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
   const result = envSchema.safeParse(given);
   if (result.success) return { env: result.data, wrong: new Map() };

@@ -14,13 +14,15 @@ export interface DatabaseConfig {
   /** Longest run of one statement, milliseconds; the server cancels it. */
   readonly statementTimeoutMs: number;
   /** Longest wait for a connection, from the pool or to the server, milliseconds. Default 3 s. */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 export interface DatabaseDeps {
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Told of every statement after it ran, for metrics. */
-  readonly onQuery?: (query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void;
+  readonly onQuery?:
+    | ((query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void)
+    | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -47,15 +49,9 @@ export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}):
   const { onQuery } = deps;
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: guardPool(pool, deps.logger ?? silentLogger) }),
-    ...(onQuery === undefined
-      ? {}
-      : {
-          log: (event) =>
-            onQuery({
-              sql: event.query.sql,
-              durationMs: event.queryDurationMillis,
-              failed: event.level === 'error',
-            }),
-        }),
+    log: onQuery
+      ? ({ query, queryDurationMillis: durationMs, level }) =>
+          onQuery({ sql: query.sql, durationMs, failed: level === 'error' })
+      : [],
   });
 }

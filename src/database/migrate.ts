@@ -28,7 +28,7 @@ export class DatabaseTooNewError extends AppError<{ readonly unknown: readonly s
  */
 export async function migrateDatabase(
   url: string,
-  options: { readonly logger?: Logger; readonly known?: readonly Migration[] } = {},
+  options: { readonly logger?: Logger | undefined; readonly known?: readonly Migration[] | undefined } = {},
 ): Promise<readonly string[]> {
   const logger = options.logger ?? silentLogger;
   const db = createDatabase({ url, poolSize: 1, statementTimeoutMs: STEP_TIMEOUT_MS }, { logger });

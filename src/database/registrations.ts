@@ -58,7 +58,7 @@ export interface RegistrationRepository {
   /** Read a page of a chain, ordered by wallet and position index. */
   pageOfChain(
     chainId: ChainId,
-    page: { readonly limit: number; readonly after?: RegistrationCursor | null },
+    page: { readonly limit: number; readonly after?: RegistrationCursor | null | undefined },
   ): Promise<RegistrationPage>;
   counts(chainId: ChainId): Promise<RegistrationCounts>;
 }
@@ -99,7 +99,7 @@ async function byWallets(
 async function pageOfChain(
   db: Database,
   chainId: ChainId,
-  page: { readonly limit: number; readonly after?: RegistrationCursor | null },
+  page: { readonly limit: number; readonly after?: RegistrationCursor | null | undefined },
 ): Promise<RegistrationPage> {
   let query = db
     .selectFrom('position_registrations')

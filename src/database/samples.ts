@@ -36,7 +36,7 @@ export interface TimeRange {
   /** The hour that holds it is included. */
   readonly fromMs: number;
   /** Exclusive; to the newest when absent. */
-  readonly toMs?: number;
+  readonly toMs?: number | undefined;
 }
 
 export interface SampleRepository {

@@ -17,7 +17,10 @@ Exit code: 0 everything is in order, 1 something fails, 2 something to look at.
 `;
 
 export interface DoctorCliDeps {
-  readonly run: (options: { readonly recordTo?: string; readonly only?: readonly Area[] }) => Promise<Report>;
+  readonly run: (options: {
+    readonly recordTo?: string | undefined;
+    readonly only?: readonly Area[] | undefined;
+  }) => Promise<Report>;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
 }
@@ -36,8 +39,8 @@ export async function runDoctorCli(argv: readonly string[], deps: DoctorCliDeps)
     return 0;
   }
   const report = await deps.run({
-    ...(values.record === undefined ? {} : { recordTo: values.record }),
-    ...(values.only === undefined ? {} : { only: areasIn(values.only) }),
+    recordTo: values.record,
+    only: values.only === undefined ? undefined : areasIn(values.only),
   });
   deps.write(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : renderTable(report));
   return report.exitCode;

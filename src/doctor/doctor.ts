@@ -33,11 +33,11 @@ export interface DoctorOptions {
   readonly timers: Timers;
   readonly fetch: typeof fetch;
   /** Milliseconds since any fixed moment. Default: the system's. */
-  readonly stopwatch?: () => number;
+  readonly stopwatch?: (() => number) | undefined;
   /** Areas to check beside the settings; default: all. */
-  readonly only?: readonly Area[];
+  readonly only?: readonly Area[] | undefined;
   /** Folder for the providers' answers, without keys. */
-  readonly recordTo?: string;
+  readonly recordTo?: string | undefined;
 }
 
 /** Check all external dependencies of the service concurrently, within a minute. Only the recording is written. */

@@ -68,7 +68,7 @@ export function beginComposition(chain: Chain, facts: ChainFacts, params: Compos
         excluded,
         lookup: lookupOf(markets, strategies),
         fees: context.fees,
-        ...(Number.isFinite(recomposeAtMs) ? { recomposeAtMs } : {}),
+        recomposeAtMs: Number.isFinite(recomposeAtMs) ? recomposeAtMs : undefined,
       };
     },
   };

@@ -33,23 +33,23 @@ export interface OraclePrice {
   readonly price: bigint;
   readonly blockNumber: bigint;
   /** The feeds that the price is computed from; empty = none (a redemption rate, or a fixed price); absent = not known. */
-  readonly feeds?: readonly OracleFeed[];
+  readonly feeds?: readonly OracleFeed[] | undefined;
   /** The value before a jump and the time at which the jump was seen, ms; absent without one. */
-  readonly before?: { readonly price: bigint; readonly atMs: number };
+  readonly before?: { readonly price: bigint; readonly atMs: number } | undefined;
 }
 
 /** A price feed behind an oracle. */
 export interface OracleFeed {
   readonly address: Address;
   /** Unix seconds of its latest answer; absent = the feed returns no plausible date. */
-  readonly updatedAt?: bigint;
+  readonly updatedAt?: bigint | undefined;
 }
 
 export interface CollateralApy {
   /** Percent per year. */
   readonly apyPct: Decimal;
   /** Daily points; absent when the source has no history. */
-  readonly history?: RateHistory;
+  readonly history?: RateHistory | undefined;
 }
 
 export interface IncentiveCampaign {
@@ -58,7 +58,7 @@ export interface IncentiveCampaign {
   readonly aprPct: Decimal;
   readonly startsAtMs: number;
   readonly endsAtMs: number;
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
 /** Live campaigns of a market; an empty list means that none is running. */
@@ -83,7 +83,7 @@ export interface ExitSweep {
 export interface SharedLiquidity {
   readonly sources: readonly {
     readonly vault: Address;
-    readonly vaultName?: string;
+    readonly vaultName?: string | undefined;
     readonly withdrawMarketId: MarketId;
     readonly assets: bigint;
     /** Fee of the vault in wei of the native token. */
@@ -143,11 +143,11 @@ export interface ContractDeployment {
   /** Whether the catalog's own routers may act for users; routers without an answer are left out. */
   readonly operators: readonly AllowedAddress[];
   /** Whether there is code at the catalog's other contracts and at the routers of its venues. */
-  readonly code?: readonly { readonly address: Address; readonly hasCode: boolean }[];
+  readonly code?: readonly { readonly address: Address; readonly hasCode: boolean }[] | undefined;
   /** The other contracts that the product's own contracts are linked to; links without an answer are left out. */
-  readonly links?: readonly ContractLink[];
+  readonly links?: readonly ContractLink[] | undefined;
   /** Fields of the above whose value was implausible. */
-  readonly implausible?: readonly string[];
+  readonly implausible?: readonly string[] | undefined;
 }
 
 /** A link from a contract of the product to another contract. */
@@ -272,7 +272,7 @@ export interface Failure {
   /** Time of the first failure in the current series, ms. */
   readonly sinceMs: number;
   /** The received value, while it awaits confirmation. */
-  readonly suspect?: Suspect;
+  readonly suspect?: Suspect | undefined;
 }
 
 /** A last-good value with its time and source. A failure never changes `asOfMs`. */

@@ -10,12 +10,14 @@ export interface ServerContext {
   /** What was read of a GraphQL request: one operation or a batch. */
   readonly params?: unknown;
   /** What the operation has paid, once its parameters are known. */
-  operation?: {
-    readonly account: Account;
-    readonly reading: ReadingCost;
-    /** What coercing its variables costs. */
-    readonly values: number;
-  };
+  operation?:
+    | {
+        readonly account: Account;
+        readonly reading: ReadingCost;
+        /** What coercing its variables costs. */
+        readonly values: number;
+      }
+    | undefined;
 }
 
 /** What an execution knows. */

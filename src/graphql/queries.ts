@@ -22,12 +22,12 @@ export interface QueriesDeps {
 
 /** What an answer tells of its cost; persisted operations have only their points. */
 export interface QueryCost {
-  readonly cost?: number;
-  readonly limit?: number;
+  readonly cost?: number | undefined;
+  readonly limit?: number | undefined;
   readonly points: number;
   /** What is charged for the execution, in units of cost, and what of that is for lists that may be shorter than asked. */
-  readonly execution?: number;
-  readonly sized?: number;
+  readonly execution?: number | undefined;
+  readonly sized?: number | undefined;
 }
 
 /** What it costs to read a document: `parse` alone when it turns out not to be GraphQL. */
@@ -35,7 +35,7 @@ export interface ReadingCost {
   readonly parse: number;
   readonly whole: number;
   /** What was found of a document that is not known. */
-  readonly scan?: Scan;
+  readonly scan?: Scan | undefined;
 }
 
 /** The documents that callers send: each is parsed, measured, validated and costed once. */

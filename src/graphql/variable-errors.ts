@@ -21,8 +21,8 @@ export function variableErrors({ schema, document, operationName, variableValues
 function presented({ message, nodes, originalError }: GraphQLError): GraphQLError {
   const isLong = message.length > MAX_MESSAGE_CHARS;
   return new GraphQLError(isLong ? `${message.slice(0, KEPT_CHARS)} … ${message.slice(-KEPT_CHARS)}` : message, {
-    ...(nodes === undefined ? {} : { nodes }),
-    ...(originalError === undefined ? {} : { originalError }),
+    nodes: nodes ?? null,
+    originalError,
     // Nothing is executed: to those who accept GraphQL's own media type the status says so.
     extensions: { http: { spec: true, status: ERROR_CODES.bad_request.status } },
   });

@@ -58,7 +58,7 @@ export interface GraphQLServerDeps {
   readonly onLookup?: ((hit: boolean) => void) | undefined;
   readonly compiler: Compiler;
   /** The page for those who open the endpoint in a browser; absent: they get what others get. */
-  readonly page?: (request: RestRequest) => Promise<RestResponse>;
+  readonly page?: ((request: RestRequest) => Promise<RestResponse>) | undefined;
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
   readonly fairQueue: FairQueue;
@@ -66,7 +66,7 @@ export interface GraphQLServerDeps {
   readonly limits: Limits;
   readonly logger: Logger;
   /** Told of every error before it is made presentable, for metrics. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export interface ExecutedOperation {

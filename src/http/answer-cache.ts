@@ -6,8 +6,8 @@ import { compressedBodies, type EncodedBodies, plainBody } from './encoded-body.
 
 /** What is told of the cost of an operation, in answers that tell it. */
 export interface AnswerCost {
-  readonly cost?: number;
-  readonly limit?: number;
+  readonly cost?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
 /** A successful answer that may be given again. */

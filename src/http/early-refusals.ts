@@ -18,7 +18,7 @@ export interface EarlyRefusalDeps {
   /** Where refusals have the form of GraphQL. */
   readonly graphqlPath: string;
   /** Told of every refusal, for metrics. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }

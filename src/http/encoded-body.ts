@@ -18,8 +18,8 @@ export interface EncodedBody {
 /** A body in every content encoding that makes it smaller. */
 export interface EncodedBodies {
   readonly identity: EncodedBody;
-  readonly br?: EncodedBody;
-  readonly gzip?: EncodedBody;
+  readonly br?: EncodedBody | undefined;
+  readonly gzip?: EncodedBody | undefined;
 }
 
 /** What to send of a body to a caller. */

@@ -9,14 +9,14 @@ export interface ErrorExtensions {
   /** HTTP status that the code stands for, whatever the transport does with it. */
   readonly status: number;
   readonly retryable: boolean;
-  readonly correlationId?: string;
+  readonly correlationId?: string | undefined;
   readonly details?: unknown;
-  readonly retryAfterSec?: number;
+  readonly retryAfterSec?: number | undefined;
 }
 
 export interface ErrorOptions {
   /** Whether to leave out names that the schema has but the query has not: they are introspection by guessing. */
-  readonly hideNames?: boolean;
+  readonly hideNames?: boolean | undefined;
 }
 
 const SUGGESTION = / ?Did you mean .+\?$/s;
@@ -60,7 +60,7 @@ export function toGraphQLError(
     code: 'internal',
     status: 500,
     retryable: false,
-    ...(correlationId === undefined ? {} : { correlationId }),
+    correlationId,
   });
 }
 
@@ -75,9 +75,9 @@ function shown(cause: AppError, error: unknown, correlationId: string | undefine
     code: cause.code,
     status: cause.status,
     retryable: cause.retryable,
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(cause.details === undefined ? {} : { details: cause.details }),
-    ...(cause.retryAfterSec === undefined ? {} : { retryAfterSec: cause.retryAfterSec }),
+    correlationId,
+    details: cause.details,
+    retryAfterSec: cause.retryAfterSec,
   });
 }
 
@@ -93,18 +93,18 @@ function protocolError(
   const shownDetails = details ?? detailsOf(error, code);
   const source = error.source?.body;
   return new GraphQLError(hideNames && source !== undefined ? withoutNames(error.message, source) : error.message, {
-    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
-    ...(error.source === undefined ? {} : { source: error.source }),
-    ...(error.positions === undefined ? {} : { positions: error.positions }),
-    ...(error.path === undefined ? {} : { path: error.path }),
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
     extensions: {
       ...extensions,
       code,
       status,
       retryable,
-      ...(shownDetails === undefined ? {} : { details: shownDetails }),
-      ...(correlationId === undefined ? {} : { correlationId }),
-      ...(http === undefined ? {} : { http }),
+      details: shownDetails,
+      correlationId,
+      ...(http && { http }),
     },
   });
 }
@@ -126,19 +126,27 @@ const METHOD_NOT_ALLOWED = ERROR_CODES.method_not_allowed.status;
 
 function build(message: string, error: unknown, extensions: ErrorExtensions): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;
-  const http = located?.extensions.http as GraphQLErrorExtensions['http'];
-  const isRequestError = located?.nodes !== undefined && located.path === undefined;
-  const headers =
-    extensions.retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(extensions.retryAfterSec)) };
+  const http = httpOf(extensions, located);
   return new GraphQLError(message, {
-    ...(located?.nodes === undefined ? {} : { nodes: located.nodes }),
-    ...(located?.path === undefined ? {} : { path: located.path }),
+    nodes: located?.nodes ?? null,
+    path: located?.path ?? null,
     extensions: {
       ...extensions,
-      ...(http === undefined ? {} : { http }),
-      ...(REFUSALS.has(extensions.code) ? { http: { status: extensions.status, headers } } : {}),
-      // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
-      ...(isRequestError && !REFUSALS.has(extensions.code) ? { http: { status: extensions.status, spec: true } } : {}),
+      // Yoga reads the key itself: without a status of its own it has to be absent.
+      ...(http && { http }),
     },
   });
+}
+
+/** What Yoga makes of the status and the headers of the answer. */
+function httpOf(
+  { code, status, retryAfterSec }: ErrorExtensions,
+  located: GraphQLError | undefined,
+): GraphQLErrorExtensions['http'] | undefined {
+  if (REFUSALS.has(code)) {
+    return { status, headers: retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) } };
+  }
+  // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
+  const isRequestError = located?.nodes !== undefined && located.path === undefined;
+  return isRequestError ? { status, spec: true } : (located?.extensions.http as GraphQLErrorExtensions['http']);
 }

@@ -12,7 +12,7 @@ export function graphqlRefusal(
   requestContext: Pick<RequestContext, 'rateLimit'> | null,
 ): RestResponse {
   const { http, ...extensions } = error.extensions;
-  const { status, retryAfterSec } = extensions as { status?: number; retryAfterSec?: number };
+  const { status, retryAfterSec } = extensions as { status?: number | undefined; retryAfterSec?: number | undefined };
   const mediaType = accept?.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json';
   return {
     status: status ?? 500,
@@ -21,12 +21,12 @@ export function graphqlRefusal(
       'cache-control': 'no-store',
       ...(retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) }),
       ...(extensions.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(requestContext === null ? {} : budgetHeaders(requestContext, WINDOW_SEC)),
+      ...(requestContext && budgetHeaders(requestContext, WINDOW_SEC)),
       ...(extensions.code === 'method_not_allowed' ? { allow: 'GET, POST' } : {}),
     },
     body: JSON.stringify({
       errors: [{ ...error.toJSON(), extensions }],
-      ...(requestContext === null ? {} : budgetExtension(requestContext, WINDOW_SEC)),
+      ...(requestContext && budgetExtension(requestContext, WINDOW_SEC)),
     }),
   };
 }

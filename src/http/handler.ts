@@ -47,11 +47,11 @@ export interface HandlerDeps {
   readonly unread: Unread;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly observe?: (exchange: HttpExchange) => void;
+  readonly observe?: ((exchange: HttpExchange) => void) | undefined;
   /** Told of every answer that ended with an error after its headers were sent, for metrics. */
   readonly onBrokenAnswer?: ((route: string) => void) | undefined;
   /** The refusal of addresses whose budget is used up, before anything else is looked at. */
-  readonly early?: ReturnType<typeof createEarlyRefusals>;
+  readonly early?: ReturnType<typeof createEarlyRefusals> | undefined;
 }
 
 export interface HttpHandler {
@@ -241,8 +241,8 @@ function failureOf(error: AppError) {
     code,
     message,
     status,
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfterSec === undefined ? {} : { retryAfterSec }),
+    details,
+    retryAfterSec,
   };
 }
 

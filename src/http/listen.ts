@@ -18,15 +18,15 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   /** The setting that the port comes from, for messages. */
-  readonly setting?: string;
-  readonly slowReaderMs?: number;
+  readonly setting?: string | undefined;
+  readonly slowReaderMs?: number | undefined;
   /** How long headers, and a whole request, may take to arrive, ms. */
-  readonly headersTimeout?: number;
-  readonly requestTimeout?: number;
-  readonly onSlowReader?: () => void;
+  readonly headersTimeout?: number | undefined;
+  readonly requestTimeout?: number | undefined;
+  readonly onSlowReader?: (() => void) | undefined;
   /** Most open connections of one address; 0 = no bound. */
-  readonly connectionsPerAddress?: number;
-  readonly onRefusedConnection?: () => void;
+  readonly connectionsPerAddress?: number | undefined;
+  readonly onRefusedConnection?: (() => void) | undefined;
 }
 
 export interface Listening {
@@ -66,7 +66,7 @@ export async function listen(
   const slow = createSlowReaders({
     connections,
     limitMs: slowReaderMs,
-    ...(onSlowReader === undefined ? {} : { onCut: onSlowReader }),
+    onCut: onSlowReader,
   });
   const counts = createConnectionCounts(connectionsPerAddress);
   const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);

@@ -15,7 +15,7 @@ export interface SlowReadersDeps {
   readonly connections: ReadonlyMap<Socket, Connection>;
   /** How long a reader may take nothing while there is something for it, ms. */
   readonly limitMs: number;
-  readonly onCut?: () => void;
+  readonly onCut?: (() => void) | undefined;
 }
 
 export interface SlowReaders {

@@ -25,12 +25,16 @@ export interface IssuedKey {
 export interface KeyAdminDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly pepper?: string;
+  readonly pepper?: string | undefined;
 }
 
 export interface KeyAdmin {
   /** @throws KeyInputError for an empty or too long label, or an end that is not in the future. */
-  issue(input: { readonly tier: KeyTier; readonly label: string; readonly expiresInMs?: number }): Promise<IssuedKey>;
+  issue(input: {
+    readonly tier: KeyTier;
+    readonly label: string;
+    readonly expiresInMs?: number | undefined;
+  }): Promise<IssuedKey>;
   /** Newest first. */
   list(): Promise<readonly KeyInfo[]>;
   /**

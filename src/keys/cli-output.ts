@@ -44,7 +44,7 @@ export function renderList(keys: readonly KeyInfo[]): string {
 export function toJson(value: readonly KeyInfo[] | KeyInfo | IssuedKey, old?: KeyInfo): string {
   const shown =
     'text' in value
-      ? { key: value.text, ...plain(value.key), ...(old === undefined ? {} : { replaces: plain(old) }) }
+      ? { key: value.text, ...plain(value.key), replaces: old === undefined ? undefined : plain(old) }
       : 'prefix' in value
         ? plain(value)
         : value.map(plain);

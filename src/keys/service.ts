@@ -32,11 +32,11 @@ export interface KeyServiceDeps {
   /** How long after its last good check a partner key is let in while the database cannot be asked, ms; 0 = not at all. */
   readonly graceMs: number;
   /** Told how each check ended, for metrics. */
-  readonly onCheck?: (outcome: KeyCheckOutcome) => void;
+  readonly onCheck?: ((outcome: KeyCheckOutcome) => void) | undefined;
   /** Secret mixed into the hashes. */
-  readonly pepper?: string;
+  readonly pepper?: string | undefined;
   /** Keys of a local world, by their whole text. Never set in production. */
-  readonly sampleKeys?: ReadonlyMap<string, { readonly tier: KeyTier }>;
+  readonly sampleKeys?: ReadonlyMap<string, { readonly tier: KeyTier }> | undefined;
 }
 
 /** `grace` = let in on an older check, because none can be made; `unavailable` = neither let in nor refused. */

@@ -10,9 +10,9 @@ export interface AdmissionDeps {
   /** Check an `Authorization` header; `null` = not a valid key, whatever the reason. */
   readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
   /** Tell when a header would no longer be let in; returns what ends the watch. */
-  readonly watch?: (header: string, onEnd: (why: AppError) => void) => () => void;
+  readonly watch?: ((header: string, onEnd: (why: AppError) => void) => () => void) | undefined;
   /** Whether a header can be judged without asking the database for the first time. Absent: none can. */
-  readonly knows?: (header: string) => boolean;
+  readonly knows?: ((header: string) => boolean) | undefined;
   readonly budgets: Budgets;
 }
 

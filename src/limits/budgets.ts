@@ -14,7 +14,7 @@ export interface RateLimitedDetails {
   readonly limit: number;
   readonly windowSec: number;
   /** The field, by coordinate. */
-  readonly field?: string;
+  readonly field?: string | undefined;
 }
 
 export class RateLimitedError extends AppError<RateLimitedDetails> {

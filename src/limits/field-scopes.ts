@@ -4,7 +4,7 @@ import type { GraphQLField, GraphQLNamedType } from 'graphql';
 export type FieldScope = 'public' | 'partner' | 'ops';
 
 interface Declared {
-  readonly pothosOptions?: { readonly authScopes?: Readonly<Record<string, unknown>> };
+  readonly pothosOptions?: { readonly authScopes?: Readonly<Record<string, unknown>> | undefined } | undefined;
 }
 
 /** Read the scope that a field declares for itself. */

@@ -27,7 +27,7 @@ const MAX_KEYS = 10_000;
 interface MemoryLimiterOptions extends CounterOptions {
   readonly points: number;
   /** Told of every use. */
-  readonly onUse?: () => void;
+  readonly onUse?: (() => void) | undefined;
 }
 
 /**
@@ -86,7 +86,7 @@ export interface RedisLimitersDeps {
   /** Call back once, when Redis has answered again. */
   readonly onceAlive: (resume: () => void) => void;
   /** Told of every charge that this process counts because Redis does not answer, for metrics. */
-  readonly onInsured?: () => void;
+  readonly onInsured?: (() => void) | undefined;
 }
 
 /**

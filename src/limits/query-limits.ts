@@ -17,7 +17,7 @@ export interface QueryTooComplexDetails {
   readonly measure: QueryMeasure;
   readonly limit: number;
   /** Absent where counting stopped at the limit. */
-  readonly actual?: number;
+  readonly actual?: number | undefined;
   readonly tier: Tier;
 }
 

@@ -29,7 +29,7 @@ export function openRequestContext({ correlationId, authorization, clientIp }: R
 export function budgetExtension(
   { rateLimit }: Pick<RequestContext, 'rateLimit'>,
   windowSec: number,
-): { readonly extensions?: { readonly rateLimit: RateLimitStatus & { readonly windowSec: number } } } {
+): { readonly extensions?: { readonly rateLimit: RateLimitStatus & { readonly windowSec: number } } | undefined } {
   return rateLimit === null ? {} : { extensions: { rateLimit: { ...rateLimit, windowSec } } };
 }
 

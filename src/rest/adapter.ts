@@ -26,7 +26,7 @@ export interface RestDeps<E extends Entry> {
   readonly admit: AdmitPort<E>;
   readonly execute: ExecutePort<E>;
   /** Answers of public rows; absent: every answer is made anew. */
-  readonly cachedRows?: RowCache;
+  readonly cachedRows?: RowCache | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -195,8 +195,8 @@ function fromGraphQLError(error: GraphQLError, locate: (field: string) => string
     code,
     message: error.message,
     status: typeof status === 'number' ? status : 500,
-    ...(details === undefined ? {} : { details: locatedDetails(details, locate) }),
-    ...(typeof retryAfterSec === 'number' ? { retryAfterSec } : {}),
+    details: details === undefined ? undefined : locatedDetails(details, locate),
+    retryAfterSec: typeof retryAfterSec === 'number' ? retryAfterSec : undefined,
   };
 }
 
@@ -222,8 +222,8 @@ function toFailure(error: unknown, request: RestRequest, logger: Logger): ErrorC
     code: error.code,
     message: error.message,
     status: error.status,
-    ...(error.details === undefined ? {} : { details: error.details }),
-    ...(error.retryAfterSec === undefined ? {} : { retryAfterSec: error.retryAfterSec }),
-    ...(error instanceof MethodNotAllowedError && error.details ? { allow: error.details.allow } : {}),
+    details: error.details,
+    retryAfterSec: error.retryAfterSec,
+    allow: error instanceof MethodNotAllowedError && error.details ? error.details.allow : undefined,
   };
 }

@@ -7,8 +7,8 @@ export interface ErrorContent {
   readonly message: string;
   readonly status: number;
   readonly details?: unknown;
-  readonly retryAfterSec?: number;
-  readonly allow?: readonly string[];
+  readonly retryAfterSec?: number | undefined;
+  readonly allow?: readonly string[] | undefined;
 }
 
 /** Render the one error envelope of the contract. */
@@ -24,7 +24,7 @@ export function errorResponse(failure: ErrorContent, correlationId: string): Res
       ...(allow === undefined ? {} : { allow: allow.join(', ') }),
       ...(failure.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
     },
-    body: JSON.stringify({ error: { code, message, correlationId, ...(details === undefined ? {} : { details }) } }),
+    body: JSON.stringify({ error: { code, message, correlationId, details } }),
   };
 }
 

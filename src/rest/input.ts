@@ -125,9 +125,9 @@ export function parseInput<T>(
   const got = first.input === undefined ? 'it is missing' : `got "${formatValue(first.input)}"`;
   throw new BadRequestError(`${first.field}: ${first.message} (${got}).`, {
     field: first.field,
-    ...(first.input === undefined ? {} : { value: formatValue(first.input) }),
-    ...(first.oneOf === undefined ? {} : { limit: { oneOf: first.oneOf } }),
-    ...(issues.length > 1 ? { issues: issues.map(({ field, message }) => ({ field, message })) } : {}),
+    value: first.input === undefined ? undefined : formatValue(first.input),
+    limit: first.oneOf === undefined ? undefined : { oneOf: first.oneOf },
+    issues: issues.length > 1 ? issues.map(({ field, message }) => ({ field, message })) : undefined,
   });
 }
 

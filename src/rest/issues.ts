@@ -8,7 +8,7 @@ export interface InputIssue {
   readonly message: string;
   readonly input: unknown;
   /** The names that are taken, where this one is not. */
-  readonly oneOf?: readonly string[];
+  readonly oneOf?: readonly string[] | undefined;
 }
 
 /** What each type is in the words of somebody who writes JSON. */

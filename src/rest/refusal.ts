@@ -12,7 +12,7 @@ export function refusalError(refusal: RefusalFieldsFragment): AppError {
     status: refusal.status || ERROR_CODES[code].status,
     retryable: refusal.retryable,
     details: detailsOf(refusal),
-    ...(refusal.retryable ? { retryAfterSec: RETRY_AFTER_SEC } : {}),
+    retryAfterSec: refusal.retryable ? RETRY_AFTER_SEC : undefined,
   });
 }
 
@@ -77,12 +77,12 @@ function notEligibleDetails({
     action,
     amount,
     symbol,
-    ...(thenRepay ? { thenRepay } : {}),
+    thenRepay: thenRepay || undefined,
   }));
   return {
     reason,
-    ...(rule === null ? {} : { rule }),
-    ...(pointer === null ? {} : { pointer }),
-    ...(ways.length === 0 ? {} : { alternatives: ways }),
+    rule: rule ?? undefined,
+    pointer: pointer ?? undefined,
+    alternatives: ways.length === 0 ? undefined : ways,
   };
 }

@@ -25,7 +25,7 @@ export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The status of the client's budget, as headers that are written before the others. */
-  readonly budget?: Readonly<Record<string, string>>;
+  readonly budget?: Readonly<Record<string, string>> | undefined;
   /** Whole, or in parts that are sent one after the other. */
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
@@ -34,11 +34,11 @@ export interface RestResponse {
 export interface StreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly budget?: Readonly<Record<string, string>>;
+  readonly budget?: Readonly<Record<string, string>> | undefined;
   /** Read as fast as the caller takes it, and ended when the caller leaves. */
   readonly stream: AsyncIterable<string | Uint8Array>;
   /** Events are sent one by one: they must not wait in a compressor for more bytes. */
-  readonly isEvents?: boolean;
+  readonly isEvents?: boolean | undefined;
 }
 
 /** A response that was just made, and how long it may be given again; without `validity` it is good for one time. */
@@ -92,8 +92,8 @@ export type RestSurface = 'Public' | 'Partner' | 'Ops' | 'Status';
 
 export interface RouteExample {
   readonly summary: string;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
 }
 
@@ -120,12 +120,12 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly operation: string;
   /** Path and query parameters together; strings in, typed values out. */
   readonly params: z.ZodType<Params>;
-  readonly body?: z.ZodType<Body>;
+  readonly body?: z.ZodType<Body> | undefined;
   readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
   /** Shape the data of the operation to the frozen body. @throws AppError (404 where the data says there is none) */
   readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
   /** Set where the body is too long to be held in memory: it is streamed, and the list of the first page begins it. */
-  readonly pages?: RoutePages<Data>;
+  readonly pages?: RoutePages<Data> | undefined;
   readonly response: z.ZodType;
   /** Errors that the row can answer, beside `internal`. */
   readonly errors: readonly ErrorCode[];

@@ -13,7 +13,7 @@ export interface ChangesDeps {
   readonly timers: Timers;
   /** Maximum number of feeds open at once in this process. */
   readonly maxOpen: number;
-  readonly onChange?: (event: { readonly field: string; readonly change: 'opened' | 'closed' }) => void;
+  readonly onChange?: ((event: { readonly field: string; readonly change: 'opened' | 'closed' }) => void) | undefined;
 }
 
 export interface Changes extends ChangesPort {

@@ -15,7 +15,7 @@ export interface CompositionDeps {
   readonly clock: Clock;
   readonly params: Omit<ComposeParams, 'nowMs'>;
   /** Called on every lookup, for metrics. */
-  readonly onLookup?: (hit: boolean) => void;
+  readonly onLookup?: ((hit: boolean) => void) | undefined;
 }
 
 export interface Composition {

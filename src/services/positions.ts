@@ -81,7 +81,7 @@ export function createPositions(deps: PositionsDeps): PositionsPort {
       const { wallets, block } = await directory.find(chainId, signal);
       const rest = after == null ? wallets : wallets.filter((wallet) => byAddress(wallet, after) > 0);
       const asked = rest.slice(0, limit);
-      const readings = await read(chainId, asked, { block, ...(signal ? { signal } : {}) });
+      const readings = await read(chainId, asked, { block, signal });
       const unreadable: Address[] = [];
       const valuesAt = marketsAtReadings(composed(chainId));
       const found = asked.flatMap((wallet) => {

@@ -31,8 +31,8 @@ export interface RecordedRatesDeps {
   readonly timers: Timers;
   readonly logger: Logger;
   /** Called whenever remembered rates are served, for metrics. */
-  readonly onRemembered?: () => void;
-  readonly maxBytes?: number;
+  readonly onRemembered?: (() => void) | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 const HOUR_MS = 3_600_000;

@@ -27,12 +27,12 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface AppErrorOptions<Details> {
-  readonly details?: Details;
+  readonly details?: Details | undefined;
   /** Overrides the table where a code can be either (a reverted simulation that a fresh quote may resolve). */
-  readonly retryable?: boolean;
-  readonly status?: number;
+  readonly retryable?: boolean | undefined;
+  readonly status?: number | undefined;
   /** Seconds after which a retry makes sense; becomes `Retry-After`, at most `MAX_RETRY_AFTER_SEC`. */
-  readonly retryAfterSec?: number;
+  readonly retryAfterSec?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -72,11 +72,11 @@ export interface BadRequestDetails {
   /** Location of the value, e.g. `query.chainId` or `body.leverage`. */
   readonly field: string;
   /** The offending value as received, shortened; absent when none was given. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** The limit that was broken, e.g. `{ "max": "10.5" }` or `{ "oneOf": [1, 4663] }`. */
-  readonly limit?: Readonly<Record<string, LimitValue>>;
+  readonly limit?: Readonly<Record<string, LimitValue>> | undefined;
   /** All issues, when there is more than one. */
-  readonly issues?: readonly { readonly field: string; readonly message: string }[];
+  readonly issues?: readonly { readonly field: string; readonly message: string }[] | undefined;
 }
 
 export class BadRequestError extends AppError<BadRequestDetails> {
@@ -108,7 +108,7 @@ export class UpstreamUnavailableError extends AppError<{ readonly provider: stri
   /** Seconds that the provider asked us to wait, without an upper bound; for our own retries. */
   readonly askedSec: number | undefined;
 
-  constructor(provider: string, reason: string, options: { retryAfterSec?: number; cause?: unknown } = {}) {
+  constructor(provider: string, reason: string, options: { retryAfterSec?: number | undefined; cause?: unknown } = {}) {
     super(
       'upstream_unavailable',
       `The ${provider} upstream did not give a usable answer (${reason}). Try again shortly.`,

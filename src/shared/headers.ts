@@ -1,4 +1,4 @@
-/** Headers by their name in lower case. */
+/** Headers by their name in lower case. What an answer does not have is no key of it: Node refuses `undefined` as a value. */
 export type Headers = Readonly<Record<string, string>>;
 
 /**

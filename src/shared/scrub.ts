@@ -15,8 +15,8 @@ export function scrub(text: string): string {
 export interface LoggedError {
   readonly type: string;
   readonly message: string;
-  readonly stack?: string;
-  readonly cause?: LoggedError;
+  readonly stack?: string | undefined;
+  readonly cause?: LoggedError | undefined;
 }
 
 /** Maximum number of nested causes in the log. */
@@ -28,7 +28,7 @@ export function loggedError(error: unknown, depth = 0): LoggedError {
   return {
     type: error.name,
     message: scrub(error.message),
-    ...(error.stack === undefined ? {} : { stack: scrub(error.stack) }),
-    ...(error.cause === undefined || depth >= MAX_CAUSES ? {} : { cause: loggedError(error.cause, depth + 1) }),
+    stack: error.stack === undefined ? undefined : scrub(error.stack),
+    cause: error.cause === undefined || depth >= MAX_CAUSES ? undefined : loggedError(error.cause, depth + 1),
   };
 }

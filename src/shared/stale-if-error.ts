@@ -30,30 +30,32 @@ export interface StaleIfErrorOptions<V, C> {
   /** How long a loaded value is served without another load, ms. */
   readonly freshMs: number;
   /** Maximum age of a value that is served in place of a failed load, ms; 0 = never. Ignored with a `fallback`. */
-  readonly staleMs?: number;
+  readonly staleMs?: number | undefined;
   /** Choose the value that is served in place of a failed load; absent: the cached value for `staleMs`. */
-  readonly fallback?: (key: string, context: C, held: Loaded<V> | undefined) => Loaded<V> | undefined;
+  readonly fallback?: ((key: string, context: C, held: Loaded<V> | undefined) => Loaded<V> | undefined) | undefined;
   /** `previous` is the value that would be served on failure: a load may throw instead of returning less than that. */
   readonly load: (key: string, context: C, previous: V | undefined) => Promise<V>;
   /** Whether a loaded value is cached; absent: all are. */
-  readonly holds?: (value: V) => boolean;
+  readonly holds?: ((value: V) => boolean) | undefined;
   /** Which errors are outages; absent: all. Any other error is an answer of the source, and the cached value is dropped. */
-  readonly isOutage?: (error: unknown) => boolean;
+  readonly isOutage?: ((error: unknown) => boolean) | undefined;
   /** How long a caller waits for a load while there is a fallback; absent: until it ends. */
-  readonly wait?: {
-    readonly timers: Timers;
-    readonly ms: number;
-    /** The wait timeout during an outage, ms. */
-    readonly outageMs?: number;
-    /** Whether a load that exceeds the timeout counts as an outage. */
-    readonly isOutage?: boolean;
-  };
+  readonly wait?:
+    | {
+        readonly timers: Timers;
+        readonly ms: number;
+        /** The wait timeout during an outage, ms. */
+        readonly outageMs?: number | undefined;
+        /** Whether a load that exceeds the timeout counts as an outage. */
+        readonly isOutage?: boolean | undefined;
+      }
+    | undefined;
   /** Pause between loads after a failure while there is a fallback, ms. */
-  readonly pauseMs?: number;
+  readonly pauseMs?: number | undefined;
   /** Whether the pause applies without a fallback too: the failure is rethrown. */
-  readonly failFast?: boolean;
-  readonly onOutage?: () => void;
-  readonly onRecovery?: (outageMs: number) => void;
+  readonly failFast?: boolean | undefined;
+  readonly onOutage?: (() => void) | undefined;
+  readonly onRecovery?: ((outageMs: number) => void) | undefined;
 }
 
 export interface StaleIfError<V, C> {

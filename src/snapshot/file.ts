@@ -22,7 +22,7 @@ export interface FileSnapshotDeps {
   readonly logger: Logger;
   readonly keep: (chainId: ChainId) => KeepItem;
   /** How long publishes are gathered into one write; a crash loses at most this much. */
-  readonly gatherMs?: number;
+  readonly gatherMs?: number | undefined;
 }
 
 const GATHER_MS = 1_000;

@@ -43,8 +43,8 @@ export interface RedisLeaseDeps {
   readonly url: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly prefix?: string;
-  readonly ttlMs?: number;
+  readonly prefix?: string | undefined;
+  readonly ttlMs?: number | undefined;
 }
 
 /**

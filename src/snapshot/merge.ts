@@ -83,7 +83,7 @@ export function mergeGroup<G extends FactGroup>(
 /** A failure goes on since it began, and what was told and not confirmed stands until a value is published. */
 function continued(failure: Omit<Failure, 'sinceMs'>, before: Failure | undefined, nowMs: number): Failure {
   const suspect = failure.suspect ?? before?.suspect;
-  return { ...failure, sinceMs: before?.sinceMs ?? nowMs, ...(suspect ? { suspect } : {}) };
+  return { ...failure, sinceMs: before?.sinceMs ?? nowMs, suspect };
 }
 
 /**

@@ -7,8 +7,8 @@ export interface RedisConnectionDeps {
   /** What the connection is for, e.g. `snapshot`. Shown in logs and in `CLIENT LIST`. */
   readonly name: string;
   /** Whether it subscribes: then nothing can be asked on it but for a sign of life. */
-  readonly listens?: boolean;
-  readonly times?: Partial<RedisTimes>;
+  readonly listens?: boolean | undefined;
+  readonly times?: Partial<RedisTimes> | undefined;
 }
 
 /** How long a dead connection may go unnoticed, ms. */

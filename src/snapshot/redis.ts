@@ -20,11 +20,11 @@ export interface RedisSnapshotDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly keep: (chainId: ChainId) => KeepItem;
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
-  readonly restoreWaitMs?: number;
+  readonly restoreWaitMs?: number | undefined;
   /** How often it is looked whether Redis lost something or was put back to an older state, ms. */
-  readonly healEveryMs?: number;
+  readonly healEveryMs?: number | undefined;
 }
 
 const RESTORE_WAIT_MS = 3_000;
@@ -259,7 +259,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     place: () => ({
       kind: 'redis',
       ok: redis.isAlive() && notices.isAlive() && unshared.size === 0 && owed.size === 0,
-      ...(clockSkewMs === null ? {} : { clockSkewMs }),
+      clockSkewMs: clockSkewMs ?? undefined,
     }),
     restore: async () => {
       const [ready] = await Promise.all([untilAlive(redis, restoreWaitMs), untilAlive(notices, restoreWaitMs)]);

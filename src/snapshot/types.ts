@@ -7,7 +7,7 @@ export interface Publication<T> {
   readonly items: ReadonlyMap<string, Fact<T>>;
   readonly failures: ReadonlyMap<string, Omit<Failure, 'sinceMs'>>;
   /** The source gave nothing at all: no success, even where there is no key yet to say it of. */
-  readonly failed?: boolean;
+  readonly failed?: boolean | undefined;
 }
 
 /** What one refresh found of several groups that belong to one moment. */
@@ -39,7 +39,7 @@ export interface SnapshotPlace {
   readonly kind: 'memory' | 'file' | 'redis';
   readonly ok: boolean;
   /** How far our clock is ahead of the one that all processes share, ms; absent where there is none, or before it was measured. */
-  readonly clockSkewMs?: number;
+  readonly clockSkewMs?: number | undefined;
 }
 
 export interface SnapshotStore extends SnapshotReader, SnapshotWriter {

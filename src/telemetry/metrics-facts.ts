@@ -14,8 +14,8 @@ export interface NodeGauges {
   /** Its place in RPC_URL_*, from 1. */
   readonly place: number;
   readonly status: string;
-  readonly head?: { readonly number: bigint };
-  readonly capabilities?: { readonly simulateV1: string; readonly stateOverrides: string };
+  readonly head?: { readonly number: bigint } | undefined;
+  readonly capabilities?: { readonly simulateV1: string; readonly stateOverrides: string } | undefined;
 }
 
 export interface FactsMetricsDeps {

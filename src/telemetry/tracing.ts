@@ -32,7 +32,7 @@ export interface TracingOptions {
   readonly sampleRatio: number;
   readonly role: string;
   /** Instead of the exporter. */
-  readonly processor?: SpanProcessor;
+  readonly processor?: SpanProcessor | undefined;
 }
 
 const SERVICE = 'spiral-gateway';

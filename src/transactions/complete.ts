@@ -126,7 +126,10 @@ export function positiveAmounts(amounts: readonly TokenAmount[]): readonly Token
 async function simulated<
   O extends { readonly fills: readonly Fill[] },
   R extends { readonly notes: readonly string[] },
->(deps: BuilderDeps, draft: Draft<O, R>): Promise<{ outcome?: O; gasUsed?: bigint; because?: 'token' | 'node' }> {
+>(
+  deps: BuilderDeps,
+  draft: Draft<O, R>,
+): Promise<{ outcome?: O | undefined; gasUsed?: bigint | undefined; because?: 'token' | 'node' | undefined }> {
   const { chain, user, approvals, calls, nativeBalance, pays, observations, watched } = draft;
   const simulation = await deps
     .node(chain.chainId)

@@ -94,7 +94,10 @@ export function composedMarket(deps: BuilderDeps, market: Market): ComposedMarke
 export function ratesOf(
   composed: ComposedMarket | undefined,
   live: LiveMarket,
-  { debtBefore = 0n, moved = 0n }: { readonly debtBefore?: bigint; readonly moved?: bigint } = {},
+  {
+    debtBefore = 0n,
+    moved = 0n,
+  }: { readonly debtBefore?: bigint | undefined; readonly moved?: bigint | undefined } = {},
 ): MarketRates | undefined {
   if (!composed) return undefined;
   const { effectiveCollateralApyPct: collateralApyPct, borrowApyPct, netBorrowApyPct } = composed;
@@ -165,6 +168,6 @@ export function referralFeeBps(deps: BuilderDeps, market: Market): number {
 }
 
 /** Fields of a swap request that say who takes which fee. */
-export function feeFields(deps: BuilderDeps, feeBps: number): { feeBps: number; feeReceiver?: Address } {
+export function feeFields(deps: BuilderDeps, feeBps: number): { feeBps: number; feeReceiver?: Address | undefined } {
   return deps.feeReceiver && feeBps > 0 ? { feeBps, feeReceiver: deps.feeReceiver } : { feeBps: 0 };
 }

@@ -19,11 +19,11 @@ export interface StaleDataDetails {
   readonly staleAfterSec: number;
   readonly staleForSec: number;
   /** The oracle, where its price is what is too old or of unknown age. */
-  readonly reference?: string;
+  readonly reference?: string | undefined;
   /** The feed behind it that is past its heartbeat. */
-  readonly feed?: Address;
+  readonly feed?: Address | undefined;
   /** How far a price of unknown age is from the USD prices of its tokens, percent. */
-  readonly deviationPct?: string;
+  readonly deviationPct?: string | undefined;
 }
 
 /** Market state or the oracle's value is past its budget: nothing is built on it, though reads go on. */
@@ -93,10 +93,10 @@ export type LiquidityPlace = (typeof LIQUIDITY_PLACES)[number];
 /** The largest input that liquidity allows now, at everything else that was asked for. */
 export interface LargestInput {
   /** Of `amount`, in its own token: whole tokens. */
-  readonly maxAmount?: string;
+  readonly maxAmount?: string | undefined;
   /** Of the target, where the action takes no amount; 2 places. */
-  readonly maxLeverage?: string;
-  readonly maxLtvPct?: string;
+  readonly maxLeverage?: string | undefined;
+  readonly maxLtvPct?: string | undefined;
 }
 
 export interface InsufficientLiquidityDetails extends LargestInput {
@@ -107,7 +107,7 @@ export interface InsufficientLiquidityDetails extends LargestInput {
   /** What falls short: what the market lends, or what the protocol holds while a flash loan is out. */
   readonly place: LiquidityPlace;
   /** Which market, where it is a market. */
-  readonly marketId?: MarketId;
+  readonly marketId?: MarketId | undefined;
 }
 
 /** The market cannot lend what the action borrows, or the protocol does not hold what is out at the same time. */
@@ -153,9 +153,9 @@ export interface SimulationRevertedDetails {
   /** The call that failed: 0 is the first approval; the last is the transaction itself. */
   readonly callIndex: number;
   /** Why, in one sentence; absent where nothing is known about the reason. */
-  readonly cause?: string;
+  readonly cause?: string | undefined;
   /** What to do about it; absent with `cause`. */
-  readonly nextStep?: string;
+  readonly nextStep?: string | undefined;
 }
 
 /** The built calls were executed and their own logic reverted. 503 when a fresh quote may cure it, else 400. */
@@ -243,17 +243,17 @@ export interface Alternative {
   readonly amount: string;
   readonly symbol: string;
   /** Whether what it pays out has to be repaid afterwards. */
-  readonly thenRepay?: boolean;
+  readonly thenRepay?: boolean | undefined;
 }
 
 export interface NotEligibleDetails {
   readonly reason: Ineligibility;
   /** The listing rule that decided, where it is one. */
-  readonly rule?: VisibilityCheckName;
+  readonly rule?: VisibilityCheckName | undefined;
   /** Each of them alone leads to what was asked for; absent when nothing does. */
-  readonly alternatives?: readonly Alternative[];
+  readonly alternatives?: readonly Alternative[] | undefined;
   /** Where to go instead, e.g. a path of this service; absent when there is nowhere. */
-  readonly pointer?: string;
+  readonly pointer?: string | undefined;
 }
 
 /** The strategy or position does not take this action. */

@@ -51,7 +51,7 @@ export function requireLoop(chain: Chain, strategyId: StrategyId): Market {
     isVault
       ? `${strategyId} is an equity vault: use ${EQUITY_PATHS} and /v1/partner/equity/deposit/build.`
       : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from /v1/strategies?chainId=${chain.chainId}.`,
-    { field: 'strategyId', value: strategyId, ...(isVault ? { limit: { use: EQUITY_PATHS } } : {}) },
+    { field: 'strategyId', value: strategyId, limit: isVault ? { use: EQUITY_PATHS } : undefined },
   );
 }
 

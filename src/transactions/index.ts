@@ -51,11 +51,11 @@ export interface PartnerDeps extends Pick<BuilderDeps, 'facts' | 'composed' | 'b
   /** The swap venues. */
   readonly quotes: readonly SwapQuotePort[];
   readonly venueStatistics: VenueStatistics;
-  readonly onSimulated?: OnSimulated;
+  readonly onSimulated?: OnSimulated | undefined;
   readonly timers: Timers;
-  readonly feeReceiver?: BuilderDeps['feeReceiver'];
-  readonly appUrl?: BuilderDeps['appUrl'];
-  readonly vaultOf?: VaultOf;
+  readonly feeReceiver?: BuilderDeps['feeReceiver'] | undefined;
+  readonly appUrl?: BuilderDeps['appUrl'] | undefined;
+  readonly vaultOf?: VaultOf | undefined;
   /** Reads what a wallet holds: exits of equity vaults go by it. */
   readonly readWallet: ReadWallet;
 }

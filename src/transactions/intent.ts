@@ -13,9 +13,9 @@ export interface Intent {
   /** Flattened: `leverageParams.swapData.extRouter`, `reallocateParams.0.vault`. */
   readonly arguments: readonly { readonly name: string; readonly value: string }[];
   /** Who gets an allowance; approvals only. */
-  readonly spender?: Address;
+  readonly spender?: Address | undefined;
   /** Least output of the last swap, base units. */
-  readonly minimumOut?: bigint;
+  readonly minimumOut?: bigint | undefined;
   /** Who owns what comes of it. */
   readonly recipient: Address;
 }
@@ -51,8 +51,8 @@ export function intentOf(call: BuiltCall, signer: Address): Intent {
     method,
     arguments: flat,
     recipient: signer,
-    ...(spender === undefined ? {} : { spender: spender as Address }),
-    ...(minimum === undefined ? {} : { minimumOut: BigInt(minimum) }),
+    spender: spender === undefined ? undefined : (spender as Address),
+    minimumOut: minimum === undefined ? undefined : BigInt(minimum),
   };
 }
 

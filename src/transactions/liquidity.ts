@@ -155,7 +155,7 @@ export function requireCovered(
     available: formatUnitsPlain(least.available, loan.decimals),
     symbol: loan.symbol,
     place: least.place,
-    ...(least.place === 'market' ? { marketId: id } : {}),
+    marketId: least.place === 'market' ? id : undefined,
     ...largest(needs),
   });
 }

@@ -45,31 +45,33 @@ export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
   readonly tx: BuiltCall;
   readonly live: LiveMarket;
   readonly wallet: WalletState;
-  readonly pays?: { readonly token: PayToken; readonly amount: bigint };
+  readonly pays?: { readonly token: PayToken; readonly amount: bigint } | undefined;
   /** The position as it stands; absent on an open. */
-  readonly before?: PositionState;
+  readonly before?: PositionState | undefined;
   /** Its deposit basis as it stands, loan base units; absent on an open. */
-  readonly basisBefore?: bigint;
+  readonly basisBefore?: bigint | undefined;
   /** Which position it is, and the contract that holds it; absent on an open. */
-  readonly held?: { readonly id: number; readonly proxy: Address };
+  readonly held?: { readonly id: number; readonly proxy: Address } | undefined;
   /** As planned, then as the simulation ended. Absent where no position is left. */
-  readonly preview?: PositionPreview;
+  readonly preview?: PositionPreview | undefined;
   /** Loan base units. */
-  readonly amountFlashLoan?: bigint;
+  readonly amountFlashLoan?: bigint | undefined;
   /** Change of the position's debt, loan base units; negative = repays; absent = none. */
-  readonly debtChange?: bigint;
+  readonly debtChange?: bigint | undefined;
   /** Liquidity that a reallocation moves into the market first, loan base units. */
-  readonly moved?: bigint;
+  readonly moved?: bigint | undefined;
   /** Fees of the contract when a position is managed; an open has them in its terms. */
-  readonly fees?: readonly CostItem[];
+  readonly fees?: readonly CostItem[] | undefined;
   /** The least that the action pays out of the position, the contract's fees taken off, in loan base units at the oracle's price. */
-  readonly leastPaidOut?: bigint;
+  readonly leastPaidOut?: bigint | undefined;
   readonly notes: readonly string[];
-  readonly terms?: OpenTerms;
+  readonly terms?: OpenTerms | undefined;
   /** Take from the outcome what the plan could not know. */
-  readonly conclude?: (
-    outcome: Outcome,
-  ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees' | 'leastPaidOut'>>;
+  readonly conclude?:
+    | ((
+        outcome: Outcome,
+      ) => Partial<Pick<PlanDraft, 'preview' | 'notes' | 'debtChange' | 'amountFlashLoan' | 'fees' | 'leastPaidOut'>>)
+    | undefined;
 }
 
 /** A transaction that was simulated and is ready to be signed. */
@@ -147,7 +149,7 @@ function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft & Pick<Plan,
   return {
     ...draft,
     preview: simulated,
-    ...(terms && last ? { terms: termsAsFilled(terms, swaps, last, simulated) } : {}),
+    terms: terms && last ? termsAsFilled(terms, swaps, last, simulated) : terms,
     ...conclude?.(outcome),
   };
 }

@@ -30,9 +30,9 @@ export interface SwapData {
 export interface EffectiveSlippage {
   readonly value: Decimal;
   /** The slippage of the request, when it is above the cap. */
-  readonly cappedFrom?: Decimal;
+  readonly cappedFrom?: Decimal | undefined;
   /** The slippage that would count if no minimum were raised above it. */
-  readonly tightenedFrom?: Decimal;
+  readonly tightenedFrom?: Decimal | undefined;
 }
 
 /** A token that is paid with or received; curated or read on chain. The zero address is the native token. */
@@ -57,11 +57,11 @@ export interface PlannedSwap {
   readonly tokenOut: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
   readonly quote: SwapQuote;
   /** What the input is worth at prices that no venue influences, base units of `tokenOut`; absent when nothing prices the pair. */
-  readonly reference?: bigint;
+  readonly reference?: bigint | undefined;
   /** What is counted on and shown: the quote, at most the reference. Base units. */
   readonly expectedOut: bigint;
   /** Percent of the reference that is lost at `expectedOut`, never negative; absent without a reference. */
-  readonly lossPct?: Decimal;
+  readonly lossPct?: Decimal | undefined;
   /** Least output the contracts accept, base units; never below reference × (1 − allowed loss − slippage). */
   readonly minOut: bigint;
   readonly feeBps: number;
@@ -95,15 +95,15 @@ export interface Shortfall {
   /** The percentage of `expected` that may be missing. */
   readonly tolerancePct: string;
   /** The venue, where it is one swap. */
-  readonly source?: SwapSource;
+  readonly source?: SwapSource | undefined;
   /** The swap; not shown. */
-  readonly swap?: SwapPair;
+  readonly swap?: SwapPair | undefined;
 }
 
 /** What a position will be after the expected fill. */
 export interface PositionPreview {
   /** Percent; absent when no target was asked for. */
-  readonly requestedLtvPct?: Decimal;
+  readonly requestedLtvPct?: Decimal | undefined;
   readonly effectiveLtvPct: Decimal;
   /** LTV when every swap gives its minimum only. */
   readonly worstLtvPct: Decimal;
@@ -111,16 +111,16 @@ export interface PositionPreview {
   /** When every swap gives its minimum only. */
   readonly worst: PositionState;
   /** Deposit basis after it, loan base units; absent = the contract's own rule decides, and nothing was executed. */
-  readonly basis?: bigint;
+  readonly basis?: bigint | undefined;
   /** Percent a year at the borrow rate that the market has once this is done; absent when the rates are not measured. */
-  readonly expectedLeverageApyPct?: Decimal;
+  readonly expectedLeverageApyPct?: Decimal | undefined;
   /** The same position at the borrow rate of now, percent a year; absent likewise. */
-  readonly leverageApyBeforePct?: Decimal;
+  readonly leverageApyBeforePct?: Decimal | undefined;
   /** Percent of the swap's value at the oracle's price that the swap loses (negative = gains); absent without a swap. */
-  readonly priceImpactPct?: Decimal;
-  readonly swapSource?: SwapSource;
+  readonly priceImpactPct?: Decimal | undefined;
+  readonly swapSource?: SwapSource | undefined;
   /** What `expectedLeverageApyPct` is made of. */
-  readonly rates?: MarketRates;
+  readonly rates?: MarketRates | undefined;
 }
 
 /** An amount of one token, base units. */
@@ -144,11 +144,11 @@ export interface Issue {
   readonly message: string;
   readonly token?: Address | undefined;
   /** Whole tokens. */
-  readonly required?: string;
-  readonly available?: string;
+  readonly required?: string | undefined;
+  readonly available?: string | undefined;
   /** Slippage that was asked for (after its cap) and that holds, ratios. */
-  readonly asked?: string;
-  readonly effective?: string;
+  readonly asked?: string | undefined;
+  readonly effective?: string | undefined;
 }
 
 /** Everything that was decided about an open, before any calldata. */
@@ -159,7 +159,7 @@ export interface OpenTerms {
   readonly payToken: PayToken;
   readonly amountIn: bigint;
   /** The swap of the pay token into collateral; absent on direct paths. */
-  readonly entrySwap?: PlannedSwap;
+  readonly entrySwap?: PlannedSwap | undefined;
   /** The least collateral that the position opens with, before the flash loan's. */
   readonly amountCollateral: bigint;
   /** What the contract is expected to take of the collateral first, base units, and its share in WAD. */

@@ -7,7 +7,7 @@ export interface BreakerLimits {
 export interface ProviderConfig {
   readonly baseUrl: string;
   /** Sent as the provider expects it (header or query parameter), never logged. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Per attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
   /** Maximum number of requests in any window of 60 s. */
@@ -16,7 +16,7 @@ export interface ProviderConfig {
    * Failed calls in a row after which calls fail at once for the cool-down. The default cool-down is below every refresh
    * cadence.
    */
-  readonly breaker?: BreakerLimits;
+  readonly breaker?: BreakerLimits | undefined;
 }
 
 export const PROVIDERS = [

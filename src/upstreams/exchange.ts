@@ -6,22 +6,22 @@ export interface ExchangeRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Result of one attempt. Contains no text of the answer beside the parsed JSON itself. */
 export type ExchangeOutcome =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number }
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSec?: number | undefined }
   | {
       readonly kind: 'fault';
       readonly reason: 'unreachable' | 'timeout' | 'malformed';
-      readonly status?: number;
+      readonly status?: number | undefined;
       /** System error code such as ECONNREFUSED. */
-      readonly errno?: string;
+      readonly errno?: string | undefined;
     };
 
 /**
@@ -30,7 +30,7 @@ export type ExchangeOutcome =
  * @throws the signal's reason when the caller aborts; nothing else.
  */
 export async function exchange(
-  deps: { readonly fetch: typeof fetch; readonly clock: Clock; readonly timeouts?: Timers },
+  deps: { readonly fetch: typeof fetch; readonly clock: Clock; readonly timeouts?: Timers | undefined },
   request: ExchangeRequest,
 ): Promise<ExchangeOutcome> {
   const { signal } = request;
@@ -53,7 +53,7 @@ export async function exchange(
     const response = await deps.fetch(request.url, {
       method: request.method,
       headers: request.headers,
-      ...(request.body === undefined ? {} : { body: request.body }),
+      body: request.body ?? null,
       redirect: 'manual',
       signal: controller.signal,
     });
@@ -61,7 +61,7 @@ export async function exchange(
     if (!response.ok) {
       await discard(response);
       const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now());
-      return { kind: 'status', status, ...(retryAfterSec === undefined ? {} : { retryAfterSec }) };
+      return { kind: 'status', status, retryAfterSec };
     }
     const text = isMarkup(response) ? null : await readText(response, request.maxBodyBytes);
     if (text === null) {
@@ -75,8 +75,8 @@ export async function exchange(
     return {
       kind: 'fault',
       reason: timedOut ? 'timeout' : 'unreachable',
-      ...(status === undefined ? {} : { status }),
-      ...(errno === undefined ? {} : { errno }),
+      status,
+      errno,
     };
   } finally {
     timeouts.clearTimeout(timer);

@@ -23,11 +23,11 @@ export interface AdapterDeps {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly random?: () => number;
-  readonly sleep?: Sleep;
+  readonly random?: (() => number) | undefined;
+  readonly sleep?: Sleep | undefined;
   /** Timers of request timeouts; absent: the system's. */
-  readonly timeouts?: Timers;
-  readonly onCall?: (call: UpstreamCall) => void;
+  readonly timeouts?: Timers | undefined;
+  readonly onCall?: ((call: UpstreamCall) => void) | undefined;
 }
 
 export interface HttpDeps extends AdapterDeps {
@@ -36,31 +36,33 @@ export interface HttpDeps extends AdapterDeps {
   /** Name in errors and answers, as in the public interface. */
   readonly publicName: string;
   /** Shared by the clients of one provider; absent: a separate one. */
-  readonly budget?: Budget;
+  readonly budget?: Budget | undefined;
   /** Retries of a request that the provider refuses as overloaded. Default: as for other failures. */
-  readonly overloadRetries?: number;
+  readonly overloadRetries?: number | undefined;
   /** Keys, sent with every request and never logged. */
-  readonly secrets?: {
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly query?: Readonly<Record<string, string>>;
-  };
+  readonly secrets?:
+    | {
+        readonly headers?: Readonly<Record<string, string>> | undefined;
+        readonly query?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
 }
 
 export interface HttpRequest {
   /** Path template such as `/chart/:pool`, logged in place of the URL. */
   readonly path: string;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON by POST. */
   readonly post?: unknown;
   /** Statuses that mean "not found" here: the answer is `ABSENT` instead of an error. */
-  readonly absentOn?: readonly number[];
+  readonly absentOn?: readonly number[] | undefined;
   /** Statuses that this provider uses for overload. */
-  readonly overloadedOn?: readonly number[];
+  readonly overloadedOn?: readonly number[] | undefined;
   /** Detect a refusal with a success status by the provider's own code in the body; `undefined` = none. */
-  readonly refusalIn?: (body: unknown) => FailureReason | undefined;
+  readonly refusalIn?: ((body: unknown) => FailureReason | undefined) | undefined;
   /** Statuses that mean that the provider does not support the request: the answer is `REFUSED` instead of an error. */
-  readonly refusedOn?: readonly number[];
+  readonly refusedOn?: readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -152,16 +154,13 @@ export function createHttp(deps: HttpDeps): Http {
           ...(request.post === undefined ? {} : { 'content-type': 'application/json' }),
           ...deps.secrets?.headers,
         },
-        ...(request.post === undefined ? {} : { body: JSON.stringify(request.post) }),
+        body: request.post === undefined ? undefined : JSON.stringify(request.post),
         timeoutMs: config.timeoutMs,
         maxBodyBytes: MAX_BODY_BYTES,
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        signal: request.signal,
       });
       const { status, errno } = { errno: undefined, ...outcome };
-      finish(verdict(outcome, request), {
-        ...(status === undefined ? {} : { status }),
-        ...(errno === undefined ? {} : { errno }),
-      });
+      finish(verdict(outcome, request), { status, errno });
       return outcome;
     } catch (thrown) {
       finish('aborted');
@@ -214,7 +213,10 @@ export function createHttp(deps: HttpDeps): Http {
 /** The request budget of a provider, or a share of it where several clients divide it. */
 export function createProviderBudget(
   { config, clock, sleep = systemSleep }: AdapterDeps,
-  { share = 1, isWaitedFor = false }: { readonly share?: number; readonly isWaitedFor?: boolean } = {},
+  {
+    share = 1,
+    isWaitedFor = false,
+  }: { readonly share?: number | undefined; readonly isWaitedFor?: boolean | undefined } = {},
 ): Budget {
   return createBudget({
     clock,

@@ -54,12 +54,12 @@ export interface UpstreamsDeps {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly random?: () => number;
-  readonly sleep?: Sleep;
-  readonly timeouts?: Timers;
-  readonly onCall?: (call: UpstreamCall) => void;
+  readonly random?: (() => number) | undefined;
+  readonly sleep?: Sleep | undefined;
+  readonly timeouts?: Timers | undefined;
+  readonly onCall?: ((call: UpstreamCall) => void) | undefined;
   /** Gas price that the second aggregator weighs routes by; absent: a fixed price. */
-  readonly gasPriceOf?: GasPriceOf;
+  readonly gasPriceOf?: GasPriceOf | undefined;
 }
 
 /** Create the adapters of all providers. No request is sent until a port is called. */
@@ -79,10 +79,6 @@ export function createUpstreams({ config, gasPriceOf, ...shared }: UpstreamsDeps
     ohlcv: createGeckoterminal(deps('geckoterminal')),
     indexer: createMorphoApi(deps('morphoApi')),
     routes: kyberswap.routes,
-    quotes: [
-      kyberswap.quotes,
-      createOpenocean({ ...deps('openocean'), ...(gasPriceOf === undefined ? {} : { gasPriceOf }) }),
-      pendle.quotes,
-    ],
+    quotes: [kyberswap.quotes, createOpenocean({ ...deps('openocean'), gasPriceOf }), pendle.quotes],
   };
 }

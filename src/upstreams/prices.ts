@@ -45,5 +45,5 @@ export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): Parsed
   if (!price.ok) return price;
   const seen = readObservedMs(seenSec, 'sec', nowMs);
   if (!seen.ok && seen.reason === 'implausible') return seen;
-  return { ok: true, value: { usd: price.value }, ...(seen.ok ? { measuredMs: seen.value } : {}) };
+  return { ok: true, value: { usd: price.value }, measuredMs: seen.ok ? seen.value : undefined };
 }

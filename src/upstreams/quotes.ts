@@ -39,7 +39,7 @@ export interface RawSwap {
   readonly amountIn?: unknown;
   readonly value?: unknown;
   /** Referral fee that the venue takes, basis points; default: the requested one. */
-  readonly feeBps?: number;
+  readonly feeBps?: number | undefined;
 }
 
 /**

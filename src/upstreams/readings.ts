@@ -10,7 +10,7 @@ export type ParsedValue<T> =
       readonly ok: true;
       readonly value: T;
       /** Measurement time, ms, if the answer has one; otherwise the time of the request counts. */
-      readonly measuredMs?: number;
+      readonly measuredMs?: number | undefined;
     }
   | { readonly ok: false; readonly reason: FailureReason };
 

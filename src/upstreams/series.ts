@@ -25,7 +25,7 @@ export function readSeries(
   rules: {
     readonly time: TimeUnit;
     readonly within: NumericRange;
-    readonly decimalShift?: number;
+    readonly decimalShift?: number | undefined;
     readonly nowMs: number;
   },
 ): Series {

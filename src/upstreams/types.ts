@@ -23,11 +23,11 @@ export interface Batch<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
   /** Measurement times of values, ms, where the answer has them. */
-  readonly measuredMs?: ReadonlyMap<string, number>;
+  readonly measuredMs?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Collateral APY by token address (`yieldmarket`, `aggregator`, `incentivemarket`). */
@@ -83,7 +83,7 @@ export interface RoutePort {
   route(
     request: RouteRequest,
     options?: CallOptions,
-  ): Promise<{ readonly amountOut: bigint; readonly amountOutUsd?: Decimal } | null>;
+  ): Promise<{ readonly amountOut: bigint; readonly amountOutUsd?: Decimal | undefined } | null>;
 }
 
 export interface SwapRequest extends RouteRequest {
@@ -94,7 +94,7 @@ export interface SwapRequest extends RouteRequest {
   readonly slippage: Decimal;
   /** Referral fee taken from the input, basis points; 0 = none. */
   readonly feeBps: number;
-  readonly feeReceiver?: Address;
+  readonly feeReceiver?: Address | undefined;
 }
 
 export interface SwapQuote {

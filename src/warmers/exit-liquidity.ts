@@ -20,9 +20,9 @@ export interface ExitLiquidityDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
   /** Source of a token's USD price; default: measured price, otherwise by the oracle. */
-  readonly usdPriceOf?: UsdPriceOf;
+  readonly usdPriceOf?: UsdPriceOf | undefined;
   /** Tokens measured in parallel, within the provider's own budget. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 const SOURCE = 'AggregatorOne';
@@ -40,10 +40,10 @@ type Swept =
   | { readonly sweep: ExitSweep }
   | {
       readonly reason: FailureReason;
-      readonly source?: string;
+      readonly source?: string | undefined;
       readonly error?: unknown;
       /** An implausible loss. */
-      readonly impossiblePct?: Decimal;
+      readonly impossiblePct?: Decimal | undefined;
     };
 
 /**
@@ -139,7 +139,7 @@ export function createExitLiquidityWarmer(
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
           const told = impossiblePct && nextReading(impossiblePct, suspectOf(token));
-          failures.set(token.address, { reason, source, ...(told ? { suspect: told } : {}) });
+          failures.set(token.address, { reason, source, suspect: told });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }

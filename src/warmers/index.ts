@@ -44,7 +44,7 @@ export interface WarmersDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly cadences?: Partial<Cadences>;
+  readonly cadences?: Partial<Cadences> | undefined;
   readonly recordSamples: RecordSamples;
   readonly readBorrowHistory: ReadBorrowHistory;
   readonly recordCampaigns: RecordCampaigns;

@@ -23,13 +23,13 @@ export interface RefreshAnswer<T> {
   readonly values: ReadonlyMap<string, T>;
   readonly failures: ReadonlyMap<string, FailureReason>;
   /** Measurement time of the values, ms, if it is not the time of the request (e.g. a block's time). */
-  readonly asOfMs?: number;
+  readonly asOfMs?: number | undefined;
   /** Measurement times of single values, ms, by the source; absent for a key: `asOfMs`. */
-  readonly measuredMs?: ReadonlyMap<string, number>;
+  readonly measuredMs?: ReadonlyMap<string, number> | undefined;
   /** Source of single values, if it is not the primary source. */
-  readonly sourceOf?: (key: string) => string;
+  readonly sourceOf?: ((key: string) => string) | undefined;
   /** Values that are not published before they are confirmed, each as one number. */
-  readonly doubted?: ReadonlyMap<string, Decimal>;
+  readonly doubted?: ReadonlyMap<string, Decimal> | undefined;
 }
 
 /**
@@ -50,11 +50,15 @@ export interface RefreshPlan<G extends FactGroup> {
   readonly source: string;
   readonly ask: () => Promise<RefreshAnswer<FactGroups[G]>>;
   readonly signal: AbortSignal;
-  readonly emptiness?: EmptinessRule<FactGroups[G]>;
+  readonly emptiness?: EmptinessRule<FactGroups[G]> | undefined;
   /** Return the received value as one number if it must not be published before it is confirmed. */
-  readonly doubt?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => Decimal | undefined;
+  readonly doubt?:
+    | ((fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => Decimal | undefined)
+    | undefined;
   /** Combine a fresh value with the last-good one; absent: the fresh one replaces it. */
-  readonly combine?: (fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => FactGroups[G];
+  readonly combine?:
+    | ((fresh: FactGroups[G], lastGood: FactGroups[G] | undefined, key: string) => FactGroups[G])
+    | undefined;
 }
 
 /** Result of a measurement: the publication, and either its report or the error of the source. */
@@ -149,7 +153,7 @@ export function reportOf(items: number, failures: readonly Pick<Failure, 'reason
   const retryable = failures.filter((failure) => failure.reason !== 'not_configured').length;
   // A value that has been confirmed often enough and is still not published is read at the usual cadence again.
   const suspects = failures.filter(({ suspect }) => suspect && suspect.readings < CONFIRMING_READINGS).length;
-  return { items, failures: failures.length, retryable, ...(suspects > 0 ? { suspects } : {}) };
+  return { items, failures: failures.length, retryable, suspects: suspects || undefined };
 }
 
 /** Add up the reports of a run's parts. */
@@ -159,7 +163,7 @@ export function sumReports(reports: readonly RunReport[]): RunReport {
       items: sum.items + report.items,
       failures: sum.failures + report.failures,
       retryable: sum.retryable + report.retryable,
-      ...(sum.suspects || report.suspects ? { suspects: (sum.suspects ?? 0) + (report.suspects ?? 0) } : {}),
+      suspects: (sum.suspects ?? 0) + (report.suspects ?? 0) || undefined,
     }),
     { items: 0, failures: 0, retryable: 0 } as RunReport,
   );

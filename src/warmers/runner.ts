@@ -24,7 +24,7 @@ export interface WarmerRunnerDeps {
   readonly lease: LeasePort;
   /** Uniform in [0, 1): spreads the runs of warmers and processes. */
   readonly random: () => number;
-  readonly onRun?: (event: RunEvent) => void;
+  readonly onRun?: ((event: RunEvent) => void) | undefined;
 }
 
 export interface WarmerRunner {
@@ -37,7 +37,11 @@ export interface WarmerRunner {
    */
   refresh(name: string): Promise<readonly RunEvent[]>;
   /** Jobs that this process runs, and those that it is on standby for. With a wrong clock it runs none. */
-  jobs(): { readonly held: readonly string[]; readonly standby: readonly string[]; readonly clockOff?: true };
+  jobs(): {
+    readonly held: readonly string[];
+    readonly standby: readonly string[];
+    readonly clockOff?: true | undefined;
+  };
   /** Abort running jobs, wait for their end, and release the leases. */
   stop(): Promise<void>;
 }
@@ -164,7 +168,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     jobs: () => {
       const names = (ours: boolean) =>
         entries.filter(({ holder }) => holder.isOurs() === ours).map(({ warmer }) => warmer.name);
-      return { held: names(true), standby: names(false), ...(lease.isClockOff() ? { clockOff: true } : {}) };
+      return { held: names(true), standby: names(false), clockOff: lease.isClockOff() || undefined };
     },
     stop: async () => {
       stopping = true;

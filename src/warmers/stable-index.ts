@@ -86,7 +86,10 @@ function continuePool(fresh: StableIndexPool, lastGood: StableIndexPool | undefi
 export function apysOf(
   tokens: ReturnType<typeof tokensWithSource>,
   { values, failures }: Batch<StableIndexPool>,
-): RefreshAnswer<{ readonly apyPct: StableIndexPool['avg7dPct']; readonly history?: StableIndexPool['history'] }> {
+): RefreshAnswer<{
+  readonly apyPct: StableIndexPool['avg7dPct'];
+  readonly history?: StableIndexPool['history'] | undefined;
+}> {
   const found = tokens.map((token) => ({ token, match: resolvePool(token, values.values()) }));
   const failedPool = (id: string | undefined) =>
     [...failures].find(([pool]) => id !== undefined && pool.toLowerCase() === id.toLowerCase())?.[1];
@@ -99,7 +102,7 @@ export function apysOf(
                 token.address,
                 {
                   apyPct: match.pool.avg7dPct,
-                  ...(match.pool.history.length === 0 ? {} : { history: match.pool.history }),
+                  history: match.pool.history.length === 0 ? undefined : match.pool.history,
                 },
               ] as const,
             ]

@@ -15,7 +15,7 @@ export interface RunReport {
   /** Failures that a retry may resolve; a source that is not configured does not count. */
   readonly retryable: number;
   /** Failures among them that are unconfirmed values: they are read again within a minute. */
-  readonly suspects?: number;
+  readonly suspects?: number | undefined;
 }
 
 /** A job that refreshes one group of facts. */

@@ -145,7 +145,7 @@ describe('readHoldings', () => {
         [undefined, [undefined]],
       ]);
       const sums = await equity.reader.readHoldings([walletOf(1)], { positionsOnly: true });
-      expect(sums.wallets.values.get(walletOf(1))).not.toHaveProperty('authorized');
+      expect(sums.wallets.values.get(walletOf(1))?.authorized).toBeUndefined();
     } finally {
       await equity.node.close();
     }

@@ -46,7 +46,7 @@ describe('composeEquityStrategy', () => {
       historicalLeverageApyPct: { avg30d: '14.44' },
       visibility: { visible: true },
     });
-    expect(strategy.spiralHints).not.toHaveProperty('profile');
+    expect(strategy.spiralHints?.profile).toBeUndefined();
   });
 
   test('behavior: a leg whose incentives are not known earns without them, and both fields that show it say so', () => {

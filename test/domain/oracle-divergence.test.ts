@@ -105,14 +105,14 @@ describe('withJump', () => {
 
   test('default: a jump of more than 20 % is remembered with the value before it, a smaller one is not', () => {
     expect(jumped.before).toEqual({ price: known.price, atMs: NOW_MS });
-    expect(withJump(oracleAt('1.43'), known, NOW_MS)).not.toHaveProperty('before');
+    expect(withJump(oracleAt('1.43'), known, NOW_MS).before).toBeUndefined();
     expect(withJump(known, undefined, NOW_MS)).toBe(known);
   });
 
   test('behavior: for a day, while it lasts, and against the value that was before all of it', () => {
     const hourLater = withJump(oracleAt('0.4'), jumped, NOW_MS + DAY / 24);
     expect(hourLater.before).toEqual(jumped.before);
-    expect(withJump(oracleAt('0.4'), hourLater, NOW_MS + DAY + 1)).not.toHaveProperty('before');
-    expect(withJump(oracleAt('1.25'), hourLater, NOW_MS + DAY / 12)).not.toHaveProperty('before');
+    expect(withJump(oracleAt('0.4'), hourLater, NOW_MS + DAY + 1).before).toBeUndefined();
+    expect(withJump(oracleAt('1.25'), hourLater, NOW_MS + DAY / 12).before).toBeUndefined();
   });
 });

@@ -85,7 +85,7 @@ describe('composeStrategy', () => {
     expect(strategy.leverageLadder.map((entry) => entry.leverageApyPct)).toEqual(
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11.4].map(apyAt),
     );
-    expect(strategy).not.toHaveProperty('curator');
+    expect(strategy.curator).toBeUndefined();
     // The window ends with the collateral's measurement an hour ago, so what runs since a day ran 23 hours of its 30 days.
     const share = 23 / 24 / 30;
     const [earned, paid] = [6.2 + 0.5 * share, 3.45 - (0.8 + 0.456 + 9) * share];
@@ -251,7 +251,7 @@ describe('composeStrategy', () => {
   test('behavior: where the chain has no public allocator the field does not apply', () => {
     const loop = marketOf(robinhood, 'syrupUSDG', 'USDG');
     const strategy = strategyOf(completeFacts(robinhood), loop.id, robinhood);
-    expect(strategy).not.toHaveProperty('publicAllocatorLiquidityUsd');
+    expect(strategy.publicAllocatorLiquidityUsd).toBeUndefined();
     expect(gapOf(strategy, 'publicAllocatorLiquidityUsd')?.reason).toBe('NOT_APPLICABLE');
   });
 

@@ -48,6 +48,7 @@ describe('previewDeposit', () => {
           "borrowApyBeforePct": "3.85",
           "borrowApyPct": "3.95",
           "borrowUsdg": "9890.099999",
+          "combined": undefined,
           "expectedReceived": "33.299999999999999999",
           "liquidationLtvPct": "62.50",
           "liquidationPriceUsd": "475.104959976",
@@ -62,6 +63,7 @@ describe('previewDeposit', () => {
           "symbol": "SPY",
         },
         "strategyId": "equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55",
+        "totalSwapCostPctOfEquity": undefined,
         "worstCase": {
           "equity": "18647.45103",
           "ltv": "50.00",

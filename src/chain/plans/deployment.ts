@@ -166,7 +166,7 @@ function foldViews(
   return {
     hasCode: code.get(contracts.flashLeverage),
     ...(told as Pick<ContractDeployment, (typeof VIEWS)[View]['field']>),
-    ...(implausible.length === 0 ? {} : { implausible }),
+    implausible: implausible.length === 0 ? undefined : implausible,
   };
 }
 

@@ -105,12 +105,11 @@ export function foldHoldings(
     };
     const positions = array.map((position) => {
       if (!position.open) return { ...position, ...NOTHING };
-      const manualMode = permission();
-      return { ...position, ...amounts(), ...(manualMode === undefined ? {} : { manualMode }) };
+      return { ...position, ...amounts(), manualMode: permission() };
     });
     const authorized = permissions && authorizedOf(permissions.routers, permission);
     const stocks = stockMarkets.map((marketId): HeldStock => ({ marketId, ...amounts() })).filter(holdsSomething);
-    const value = { ...shared, wallet, positions, stocks, ...(authorized ? { authorized } : {}) };
+    const value = { ...shared, wallet, positions, stocks, authorized };
     return [wallet, failure === undefined ? { ok: true, value } : { ok: false, reason: failure }];
   });
   const { values, failures } = readingsOf(read);

@@ -43,8 +43,8 @@ function tokenContract(decimals: CallResult, symbol: CallResult): TokenContract 
   const told = { decimals: decimalsOf(decimals), symbol: symbolOf(symbol) };
   return {
     hasCode: !isSilent,
-    ...(told.decimals === undefined ? {} : { decimals: told.decimals }),
-    ...(told.symbol === undefined ? {} : { symbol: told.symbol }),
+    decimals: told.decimals,
+    symbol: told.symbol,
   };
 }
 

@@ -11,7 +11,7 @@ export interface CallOptions extends ReadOptions {
 /** Run a call at the block of a reading; without a receiver the data is creation code. @throws ChainReadError */
 export async function callAt(
   { client, at }: Reading,
-  call: { readonly to?: Address; readonly data: Hex; readonly gas?: Hex },
+  call: { readonly to?: Address | undefined; readonly data: Hex; readonly gas?: Hex | undefined },
   { signal, finalized }: CallOptions = {},
 ): Promise<Hex> {
   try {

@@ -5,7 +5,7 @@ import { LIMIT_CODES } from './errors.ts';
 
 export interface RpcCall {
   readonly method: string;
-  readonly params?: readonly unknown[];
+  readonly params?: readonly unknown[] | undefined;
 }
 
 /** What the node said to one call. */
@@ -112,8 +112,8 @@ async function probeSimulation(send: SendRpc, expected: Hex | undefined): Promis
 
 interface SimulatedCall {
   readonly status?: unknown;
-  readonly returnData?: Hex;
-  readonly logs?: readonly unknown[];
+  readonly returnData?: Hex | undefined;
+  readonly logs?: readonly unknown[] | undefined;
 }
 
 function simulatedCalls(result: unknown): readonly (SimulatedCall | undefined)[] {

@@ -11,18 +11,18 @@ export interface ChainEndpoint {
   readonly chainId: ChainId;
   readonly rpcUrl: string;
   /** Calls in one HTTP request at most; 1 = no batches. Default 500. */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
   /** Default 10 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Further tries after a failed request. Default 1: the warmers' own backoff does the rest. */
   readonly retryCount?: number | undefined;
 }
 
 export interface ChainClientHooks {
   /** Told of every HTTP request before it leaves, retries included. */
-  readonly onRequest?: (chainId: ChainId) => void;
+  readonly onRequest?: ((chainId: ChainId) => void) | undefined;
   /** What requests to the node leave through. Default: the global one. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** By which the timeouts of requests run. Default: really. */
   readonly timeouts?: Timers | undefined;
 }

@@ -29,10 +29,10 @@ export interface NodeStatus {
   /** `unknown` before its first answer; `failing` while its latest answer was none; `other_chain` = it is not of this chain. */
   readonly status: 'ok' | 'behind' | 'failing' | 'other_chain' | 'unknown';
   /** The newest block that it told, and how long that took. */
-  readonly head?: NamedBlock;
-  readonly latencyMs?: number;
-  readonly capabilities?: NodeCapabilities;
-  readonly lastFailure?: { readonly reason: string; readonly atMs: number };
+  readonly head?: NamedBlock | undefined;
+  readonly latencyMs?: number | undefined;
+  readonly capabilities?: NodeCapabilities | undefined;
+  readonly lastFailure?: { readonly reason: string; readonly atMs: number } | undefined;
 }
 
 /** One node of a chain, as this process knows it. */
@@ -173,10 +173,10 @@ export function createNode(deps: NodeDeps): Node {
     status: () => ({
       place,
       status: isOther() ? 'other_chain' : isFailing ? 'failing' : isBehind ? 'behind' : head ? 'ok' : 'unknown',
-      ...(head ? { head } : {}),
-      ...(latencyMs === undefined ? {} : { latencyMs }),
-      ...(known ? { capabilities: known } : {}),
-      ...(lastFailure ? { lastFailure } : {}),
+      head,
+      latencyMs,
+      capabilities: known,
+      lastFailure,
     }),
   };
 }

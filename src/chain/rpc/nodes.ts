@@ -13,7 +13,7 @@ export interface SessionOptions extends ReadOptions {
   /** Read at this block rather than at the newest one. */
   readonly block?: NamedBlock | undefined;
   /** What a node should be able to do; where none can, any will do. */
-  readonly prefers?: (can: NodeCapabilities) => boolean;
+  readonly prefers?: ((can: NodeCapabilities) => boolean) | undefined;
 }
 
 /** Everything that is read for one purpose: all of it on one node and of one block, as long as that node answers. */
@@ -44,11 +44,11 @@ export interface ChainNodesDeps
   extends Pick<NodeDeps, 'chainId' | 'clock' | 'logger' | 'timeouts' | 'retryCount' | 'probe'> {
   /** In the order of RPC_URL_*. */
   readonly urls: readonly string[];
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The fetch that requests to a node leave through, by its place from 1. Default: the global one. */
-  readonly fetchOf?: (place: number) => typeof fetch;
+  readonly fetchOf?: ((place: number) => typeof fetch) | undefined;
   /** Told which node a reading was given. */
-  readonly onChosen?: (place: number) => void;
+  readonly onChosen?: ((place: number) => void) | undefined;
 }
 
 const TIMEOUT_MS = 10_000;

@@ -42,10 +42,10 @@ interface Seen {
   readonly subject: string;
   readonly tap: Tap;
   /** Absent when the node gave no usable answer. */
-  readonly head?: Head;
+  readonly head?: Head | undefined;
   readonly latencyMs: number;
-  readonly isSyncing?: boolean;
-  readonly can?: NodeCapabilities;
+  readonly isSyncing?: boolean | undefined;
+  readonly can?: NodeCapabilities | undefined;
 }
 
 async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: string): Promise<Seen> {
@@ -65,7 +65,7 @@ async function look(deps: DoctorDeps, chainId: ChainId, subject: string, url: st
       clockSampleOf(`${subject} (newest block)`, { atMs: head.atSec * 1_000, resolutionMs: 0 }, { sentMs, answeredMs }),
     );
   }
-  return { subject, tap, head, latencyMs, can, ...(isSyncing === undefined ? {} : { isSyncing }) };
+  return { subject, tap, head, latencyMs, can, isSyncing };
 }
 
 async function newest(send: SendRpc): Promise<Head | undefined> {

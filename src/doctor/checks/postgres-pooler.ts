@@ -16,7 +16,7 @@ export async function describePooler(
   openSecond: () => Promise<pg.Client | undefined>,
   statementTimeoutMs: number,
 ): Promise<readonly Line[]> {
-  const told = (client as unknown as { readonly processID?: number | null }).processID;
+  const told = (client as unknown as { readonly processID?: number | null | undefined }).processID;
   const first = await backendOf(client);
   if (told === first) return [make.ok('pooler', 'connected directly, no pooler in front')];
   const isShared = await meetsOther(client, openSecond);

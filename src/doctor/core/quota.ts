@@ -3,11 +3,11 @@ import type { Line, LineMaker } from './types.ts';
 
 /** Remaining requests by an answer's headers. */
 export interface Quota {
-  readonly remaining?: number;
-  readonly limit?: number;
+  readonly remaining?: number | undefined;
+  readonly limit?: number | undefined;
   /** The provider refused with 429. */
   readonly isSpent: boolean;
-  readonly retryAfter?: string;
+  readonly retryAfter?: string | undefined;
 }
 
 const PREFIXES = ['x-ratelimit-', 'ratelimit-', 'x-rate-limit-', 'x-ratelimit-requests-'];
@@ -29,9 +29,9 @@ export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
   const retryAfter = refused?.headers.get('retry-after') ?? undefined;
   return {
     isSpent: refused !== undefined,
-    ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
-    ...(limits.length === 0 ? {} : { limit: Math.max(...limits) }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    remaining: remaining.length === 0 ? undefined : Math.min(...remaining),
+    limit: limits.length === 0 ? undefined : Math.max(...limits),
+    retryAfter,
   };
 }
 

@@ -9,14 +9,16 @@ export interface RecordedExchange {
   /** Until the whole answer had arrived, or the attempt had failed. */
   readonly tookMs: number;
   /** Absent when there was no answer. */
-  readonly answer?: {
-    readonly status: number;
-    readonly headers: Headers;
-    /** When the head of the answer arrived. */
-    readonly headMs: number;
-    /** Absent when the body was cut off, or is larger than the maximum. */
-    readonly body?: string;
-  };
+  readonly answer?:
+    | {
+        readonly status: number;
+        readonly headers: Headers;
+        /** When the head of the answer arrived. */
+        readonly headMs: number;
+        /** Absent when the body was cut off, or is larger than the maximum. */
+        readonly body?: string | undefined;
+      }
+    | undefined;
 }
 
 export interface Tap {
@@ -62,7 +64,7 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
         headers: handedOn(headers, bytes === undefined),
       });
     } finally {
-      exchanges.push({ ...asked, tookMs: stopwatch() - startedMs, ...(answer ? { answer } : {}) });
+      exchanges.push({ ...asked, tookMs: stopwatch() - startedMs, answer });
     }
   };
   return { fetch: tapped, exchanges };

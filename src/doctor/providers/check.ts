@@ -38,7 +38,7 @@ export interface ProviderDeps extends DoctorDeps {
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
   readonly context: SurfaceContext;
   /** Called with every exchange with a provider. */
-  readonly onAnswers?: (surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void;
+  readonly onAnswers?: ((surface: ProviderSurface, exchanges: readonly RecordedExchange[]) => void) | undefined;
 }
 
 /** Check every provider with its key: each kind of request that the service makes, through the service's own adapter. */

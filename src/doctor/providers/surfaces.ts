@@ -134,7 +134,7 @@ function pricesOf(
     publicName,
     timeFields,
     maxAgeSec: 6 * HOUR,
-    ...(mayLack === undefined ? {} : { mayLack }),
+    mayLack,
     ask: async (deps, { catalog }, signal) => {
       const tokens = priced(catalog);
       if (tokens.length === 0) return undefined;

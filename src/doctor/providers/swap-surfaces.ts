@@ -115,7 +115,7 @@ function requestFor(chain: Chain, market: Market, { feeReceiver }: SurfaceContex
     recipient: chain.contracts.flashLeverage,
     slippage: SLIPPAGE,
     feeBps: feeReceiver === undefined ? 0 : FEE_BPS,
-    ...(feeReceiver === undefined ? {} : { feeReceiver }),
+    feeReceiver,
   };
 }
 

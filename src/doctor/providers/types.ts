@@ -32,7 +32,7 @@ export interface ProviderSurface {
   /** E.g. `quote`. */
   readonly name: string;
   /** Set when the answers are of one chain. */
-  readonly chainId?: ChainId;
+  readonly chainId?: ChainId | undefined;
   /** Name of the provider in errors of the adapter. */
   readonly publicName: string;
   /** Row fields with the observation time; numeric rows start with it. `null` = rows have none. */
@@ -40,7 +40,7 @@ export interface ProviderSurface {
   /** Maximum plausible age of the newest row, seconds. */
   readonly maxAgeSec: number;
   /** Maximum plausible share of unknown items, such as for a secondary source. Default: none. */
-  readonly mayLack?: number;
+  readonly mayLack?: number | undefined;
   /**
    * `undefined` = the catalog has nothing to request.
    * @throws UpstreamError

@@ -96,7 +96,7 @@ function headersOf(headers: Headers, redact: Redact): Readonly<Record<string, st
 }
 
 /** An answer may quote the key of its request. */
-function bodyOf(body: string, redact: Redact): { readonly json?: unknown; readonly text?: string } {
+function bodyOf(body: string, redact: Redact): { readonly json?: unknown; readonly text?: string | undefined } {
   const clean = redact(body);
   try {
     return { json: JSON.parse(clean) };

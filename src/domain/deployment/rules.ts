@@ -25,7 +25,7 @@ export interface ChainRules {
   matching(...markets: readonly Market[]): DeploymentRules;
 }
 
-type Rule = { readonly check: VisibilityCheck; readonly gap?: Gap };
+type Rule = { readonly check: VisibilityCheck; readonly gap?: Gap | undefined };
 type Measured = Pick<VisibilityCheck, 'source' | 'stamp'>;
 
 const TAKEN = 'a build asks the contract again, and its simulation shows how it is.';
@@ -138,6 +138,6 @@ function together(...rules: readonly Rule[]): DeploymentRules {
 function measuredAt(
   fact: { readonly asOfMs: number; readonly source: string } | undefined,
   budgetSec: number,
-): { readonly source?: string; readonly stamp?: Stamp } {
+): { readonly source?: string | undefined; readonly stamp?: Stamp | undefined } {
   return fact ? { source: fact.source, stamp: stampOf(fact, budgetSec) } : {};
 }

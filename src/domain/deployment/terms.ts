@@ -21,9 +21,9 @@ export interface DeploymentTerms {
   /** Distance below the liquidation LTV, WAD. */
   readonly liquidationBuffer?: bigint | undefined;
   /** Source of the terms; absent before the first measurement. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** Stamp of the older of the two readings. */
-  readonly stamp?: Stamp;
+  readonly stamp?: Stamp | undefined;
   /** Unknown terms by their public name, each with the value that is assumed. */
   readonly gaps: readonly Gap[];
 }
@@ -45,18 +45,14 @@ export function deploymentTerms(
   const source = contract?.source ?? support?.source;
   const { isSupported, isCorrelated } = support?.value ?? {};
   return {
-    ...(contract ? termsOf(contract.value) : {}),
+    isPaused: contract?.value.isPaused,
+    liquidationBuffer: contract?.value.liquidationBuffer,
     isSupported,
     isCorrelated,
-    ...(source === undefined ? {} : { source }),
-    ...(first ? { stamp: earliestStale(first, ...others) } : {}),
+    source,
+    stamp: first && earliestStale(first, ...others),
     gaps: [...contractGaps(deployment), ...supportGaps(marketSupport, id)],
   };
-}
-
-function termsOf(contract: ContractDeployment) {
-  const { isPaused, liquidationBuffer } = contract;
-  return { isPaused, liquidationBuffer };
 }
 
 /** For each term of the contract: its field, its public name, and the value that is assumed while it is unknown. */
@@ -109,7 +105,9 @@ export function assumed(field: string, instead: string, why: Gap): Gap {
 }
 
 /** Terms of the deployed contract that hold for every market, without its fees. */
-export interface ContractTerms extends ReturnType<typeof termsOf>, Pick<DeploymentTerms, 'source' | 'stamp' | 'gaps'> {
+export interface ContractTerms
+  extends Pick<ContractDeployment, 'isPaused' | 'liquidationBuffer'>,
+    Pick<DeploymentTerms, 'source' | 'stamp' | 'gaps'> {
   readonly hasCode?: boolean | undefined;
   readonly routers: ContractDeployment['swapRouters'];
   readonly operators: ContractDeployment['operators'];
@@ -122,11 +120,13 @@ export function contractTerms(facts: ChainFacts, budgetSec: number): ContractTer
   const told = contract?.value ?? { swapRouters: [], operators: [] };
   const hasCode = told.hasCode;
   return {
-    ...termsOf(told),
+    isPaused: told.isPaused,
+    liquidationBuffer: told.liquidationBuffer,
     hasCode,
     routers: told.swapRouters,
     operators: told.operators,
-    ...(contract ? { source: contract.source, stamp: stampOf(contract, budgetSec) } : {}),
+    source: contract?.source,
+    stamp: contract && stampOf(contract, budgetSec),
     gaps: [
       ...(hasCode === undefined
         ? [assumed('hasCode', 'It is taken as there.', whyUnknown(deployment, 'hasCode'))]

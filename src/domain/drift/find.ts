@@ -82,8 +82,8 @@ function chainEvidence({ held, shown, block }: DriftInput): Drift['chain'] {
     blockNumber: block.number,
     blockTimeMs: Number(block.timestamp) * 1_000,
     proxy: held.proxy,
-    ...(shown.amountLeveragedCollateral === undefined ? {} : { collateral: shown.amountLeveragedCollateral }),
-    ...(shown.amountLoan === undefined ? {} : { debt: shown.amountLoan }),
-    ...(shown.netValueUsd === undefined ? {} : { netValueUsd: shown.netValueUsd }),
+    collateral: shown.amountLeveragedCollateral,
+    debt: shown.amountLoan,
+    netValueUsd: shown.netValueUsd,
   };
 }

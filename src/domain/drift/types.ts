@@ -20,9 +20,9 @@ export interface ChainEvidence {
   readonly blockNumber: bigint;
   readonly blockTimeMs: number;
   readonly proxy: Address;
-  readonly collateral?: string;
-  readonly debt?: string;
-  readonly netValueUsd?: string;
+  readonly collateral?: string | undefined;
+  readonly debt?: string | undefined;
+  readonly netValueUsd?: string | undefined;
 }
 
 /** The position in the register. */

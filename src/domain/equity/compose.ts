@@ -141,8 +141,8 @@ export function composeEquityStrategy(
 /** A vault's prices are those of its stock market. Its incentives are those of both markets. */
 function vaultInputs(stock: ComposedMarket['stamps'], leg: ComposedMarket['stamps']): Strategy['inputFreshness'] {
   return {
-    ...(stock.prices ? { prices: stock.prices } : {}),
-    ...(stock.incentives && leg.incentives ? { incentives: earliestStale(stock.incentives, leg.incentives) } : {}),
+    prices: stock.prices,
+    incentives: stock.incentives && leg.incentives ? earliestStale(stock.incentives, leg.incentives) : undefined,
   };
 }
 

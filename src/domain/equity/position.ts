@@ -27,17 +27,17 @@ export interface StockPosition {
   /** Whole tokens. */
   readonly collateral: string;
   /** USD with 2 places. */
-  readonly collateralUsd?: string;
+  readonly collateralUsd?: string | undefined;
   /** Oracle price × deposit token's price, as used for liquidation. */
-  readonly priceUsd?: string;
+  readonly priceUsd?: string | undefined;
   /** Whole deposit tokens, with interest. */
-  readonly debtUsdg?: string;
-  readonly ltvPct?: string | null;
+  readonly debtUsdg?: string | undefined;
+  readonly ltvPct?: string | null | undefined;
   readonly liquidationLtvPct: string;
-  readonly ltvHeadroomPct?: string | null;
-  readonly liquidationPriceUsd?: string | null;
-  readonly priceDropToLiquidationPct?: string | null;
-  readonly borrowApyPct?: string;
+  readonly ltvHeadroomPct?: string | null | undefined;
+  readonly liquidationPriceUsd?: string | null | undefined;
+  readonly priceDropToLiquidationPct?: string | null | undefined;
+  readonly borrowApyPct?: string | undefined;
 }
 
 /** One open equity vault of a wallet. */
@@ -51,15 +51,15 @@ export interface EquityPosition {
   readonly yieldLoops: readonly Position[];
   readonly yieldLoopMatch: YieldLoopMatch;
   /** Present exactly when the match is ambiguous. */
-  readonly ambiguousYieldLoopIds?: readonly number[];
+  readonly ambiguousYieldLoopIds?: readonly number[] | undefined;
   /** Stock leg plus its loops, USD with 2 places; not known while the match is ambiguous. */
-  readonly netValueUsd?: string;
-  readonly currentNetApyPct?: string | null;
-  readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp };
+  readonly netValueUsd?: string | undefined;
+  readonly currentNetApyPct?: string | null | undefined;
+  readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp } | undefined;
   /** Block at which holdings and debt were read. Prices are of the same block unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
   /** Time of the oldest update among the feeds behind the stock's price, ms; `null` = it needs none; absent = not known. */
-  readonly oraclePriceAsOfMs?: number | null;
+  readonly oraclePriceAsOfMs?: number | null | undefined;
   /** Warnings about the values that the stock leg is valued with. The loops have their own. */
   readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];
@@ -101,21 +101,21 @@ export function composeEquityPosition(
     stock: stockPosition(vault, held, stock, value, gaps),
     yieldLoops: loops.map(({ shown }) => shown),
     yieldLoopMatch: match.match,
-    ...(match.match === 'ambiguous' ? { ambiguousYieldLoopIds: match.candidateIds } : {}),
+    ambiguousYieldLoopIds: match.match === 'ambiguous' ? match.candidateIds : undefined,
     ...wholeFields(input, value, owner.block.timestamp, gaps),
-    ...(stock ? { freshness: { borrow: stock.stamps.borrow, oracle: stock.stamps.oracle } } : {}),
+    freshness: stock && { borrow: stock.stamps.borrow, oracle: stock.stamps.oracle },
     readAt: readAtOf(owner.block),
-    ...(stock ? priceAge(stock, gaps) : {}),
+    oraclePriceAsOfMs: stock && priceAge(stock, gaps),
     warnings: stock?.warnings ?? [],
     gaps,
   };
 }
 
-function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): { oraclePriceAsOfMs?: number | null } {
+function priceAge({ facts }: PositionMarketValues, gaps: Gap[]): number | null | undefined {
   const asOfMs = priceAsOfMs(facts.oracle.value.feeds);
   const missing = priceAgeGap(asOfMs);
   if (missing) gaps.push(missing);
-  return asOfMs === undefined ? {} : { oraclePriceAsOfMs: asOfMs };
+  return asOfMs;
 }
 
 /**
@@ -157,8 +157,8 @@ function stockPosition(
   }
   return {
     ...frame,
-    ...(value.usd ? { collateralUsd: toFixedHalfUp(value.usd.collateral, 2) } : {}),
-    ...(price ? { priceUsd: formatPrice(price) } : {}),
+    collateralUsd: value.usd ? toFixedHalfUp(value.usd.collateral, 2) : undefined,
+    priceUsd: price && formatPrice(price),
     debtUsdg: formatUnitsPlain(value.debt, depositToken.decimals),
     ltvPct,
     ltvHeadroomPct: ltvPct === null ? null : headroomPct(ltvPct, liquidationLtvPct),
@@ -181,7 +181,7 @@ function liquidationFields(value: Valuation, price: Decimal | undefined, stock: 
   }
   const { liquidationLtvPct } = stock;
   return {
-    ...(price ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(price, ltvPct, liquidationLtvPct)) } : {}),
+    liquidationPriceUsd: price && formatPrice(stockLiquidationPrice(price, ltvPct, liquidationLtvPct)),
     priceDropToLiquidationPct: formatPct(HUNDRED.minus(ltvPct.times(HUNDRED).div(liquidationLtvPct))),
   };
 }

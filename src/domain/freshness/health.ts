@@ -19,7 +19,7 @@ export type HealthStatus = 'fresh' | 'stale' | 'failing' | 'never';
 export interface GroupHealth {
   readonly group: FactGroup;
   /** The APY source, in the collateral-APY group only: there each source has a budget and a row of its own. */
-  readonly source?: CollateralApySource;
+  readonly source?: CollateralApySource | undefined;
   readonly status: HealthStatus;
   readonly budgetSec: number;
   /** Measurement time of the oldest item; `null` without items. */

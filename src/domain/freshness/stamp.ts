@@ -6,7 +6,7 @@ export interface RenderedStamp {
   readonly asOf: string;
   readonly staleAfterSec: number;
   /** Whole seconds past the budget, rounded up; absent while fresh. */
-  readonly staleForSec?: number;
+  readonly staleForSec?: number | undefined;
 }
 
 /** Stamp a measured value with the freshness budget of its group, in seconds. */
@@ -34,7 +34,7 @@ export function renderStamp(stamp: Stamp, nowMs: number): RenderedStamp {
   return {
     asOf: new Date(stamp.asOfMs).toISOString(),
     staleAfterSec: stamp.staleAfterSec,
-    ...(overdue === undefined ? {} : { staleForSec: overdue }),
+    staleForSec: overdue,
   };
 }
 

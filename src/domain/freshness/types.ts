@@ -27,5 +27,5 @@ export interface Gap {
   /** One plain sentence. */
   readonly message: string;
   /** Start of the failures, or time at which the absence was established, ms; absent when no attempt was made. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
 }

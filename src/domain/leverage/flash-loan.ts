@@ -40,7 +40,7 @@ export function increaseFlashLoan(input: {
   readonly debt: bigint;
   readonly targetLtvPct: Decimal;
   /** Share of its value that the swap of the loan returns; default 1. */
-  readonly returned?: Returned;
+  readonly returned?: Returned | undefined;
 }): bigint {
   const { collateralValue, debt, targetLtvPct, returned = EVERYTHING } = input;
   if (!targetLtvPct.gte(ZERO) || !targetLtvPct.lt(HUNDRED)) {

@@ -98,7 +98,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
       // Without a source for the yield, its stamp is that of the market.
       collateralApy: stampOf(collateralApy ?? lendingState, context.budgets.collateralApy[apySource]),
       exitLiquidity: stampOf(facts.exitLiquidity ?? { asOfMs: NEVER_MS }, context.budgets.exitLiquidity),
-      ...(facts.incentives ? { incentives: stampOf(facts.incentives, context.budgets.incentives) } : {}),
+      incentives: facts.incentives ? stampOf(facts.incentives, context.budgets.incentives) : undefined,
     },
     warnings: [],
     worst: {},

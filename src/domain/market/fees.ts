@@ -18,9 +18,9 @@ export interface ContractFees {
   /** Share of a deposit; 0 on a market without it. */
   readonly depositFee: bigint;
   /** Receives both fees; absent = not known. */
-  readonly treasury?: Address;
+  readonly treasury?: Address | undefined;
   /** Age of the contract's values; absent before the first reading. */
-  readonly stamp?: Stamp;
+  readonly stamp?: Stamp | undefined;
   readonly gaps: readonly Gap[];
 }
 
@@ -50,8 +50,8 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   if (!fact) gaps.push(gapOf('fees.freshness', groups.deployment, 'yieldFee'));
   return {
     ...fees,
-    ...(treasury === undefined ? {} : { treasury }),
-    ...(fact ? { stamp: stampOf(fact, staleAfterSec) } : {}),
+    treasury,
+    stamp: fact && stampOf(fact, staleAfterSec),
     gaps,
   };
 }
@@ -79,8 +79,8 @@ export function marketFeesOf(
 export interface ShownFees {
   readonly yieldFeePct: string;
   readonly depositFeePct: string;
-  readonly treasury?: Address;
-  readonly freshness?: Stamp;
+  readonly treasury?: Address | undefined;
+  readonly freshness?: Stamp | undefined;
 }
 
 /** Format the fees of a contract, or of a market. */
@@ -88,8 +88,8 @@ export function formatFees({ yieldFee, depositFee, treasury, stamp }: ContractFe
   return {
     yieldFeePct: percentOf(yieldFee),
     depositFeePct: percentOf(depositFee),
-    ...(treasury === undefined ? {} : { treasury }),
-    ...(stamp === undefined ? {} : { freshness: stamp }),
+    treasury,
+    freshness: stamp,
   };
 }
 

@@ -66,8 +66,8 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
   explainCarry(earns && carry, input, context, gaps);
   return {
     collateralApyPct,
-    ...(carry ? { carry } : {}),
-    ...(quarterly ? { quarterlyBorrowApyPct: quarterly } : {}),
+    carry,
+    quarterlyBorrowApyPct: quarterly,
   };
 }
 

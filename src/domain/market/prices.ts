@@ -19,7 +19,7 @@ export type PriceOrGap =
       /**
        * The market whose oracle the price is derived from: the age of that oracle's feeds applies as well. Absent = measured.
        */
-      readonly market?: Market;
+      readonly market?: Market | undefined;
       readonly gap?: never;
     }
   | { readonly gap: Gap; readonly price?: never };

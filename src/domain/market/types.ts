@@ -45,8 +45,8 @@ export interface Warning {
 
 /** Unconfirmed values that are worse than the published ones; absent where there is none. */
 export interface Worst {
-  readonly liquidityUsd?: Decimal;
-  readonly collateralApyPct?: Decimal;
+  readonly liquidityUsd?: Decimal | undefined;
+  readonly collateralApyPct?: Decimal | undefined;
 }
 
 /** Trailing means of a market, percent at full precision. */
@@ -54,8 +54,8 @@ export interface MarketHistory {
   /** Of the collateral's own APY, without incentives. */
   readonly collateralApyPct: WindowMeans;
   /** Both sides with incentives, levered at the safe LTV. */
-  readonly carry?: HistoricalMeans;
-  readonly quarterlyBorrowApyPct?: Decimal;
+  readonly carry?: HistoricalMeans | undefined;
+  readonly quarterlyBorrowApyPct?: Decimal | undefined;
 }
 
 /** The averages of a market's histories. The next composition reuses them while their inputs are the same objects. */
@@ -74,18 +74,18 @@ export interface ComposedMarket {
   readonly facts: {
     readonly lendingState: Fact<LendingState>;
     readonly oracle: Fact<OraclePrice>;
-    readonly collateralApy?: Fact<CollateralApy>;
-    readonly incentives?: Fact<MarketIncentives>;
-    readonly exitLiquidity?: Fact<ExitSweep>;
-    readonly sharedLiquidity?: Fact<SharedLiquidity>;
-    readonly borrowHistory?: Fact<BorrowHistory>;
+    readonly collateralApy?: Fact<CollateralApy> | undefined;
+    readonly incentives?: Fact<MarketIncentives> | undefined;
+    readonly exitLiquidity?: Fact<ExitSweep> | undefined;
+    readonly sharedLiquidity?: Fact<SharedLiquidity> | undefined;
+    readonly borrowHistory?: Fact<BorrowHistory> | undefined;
   };
   /**
    * USD per whole token, only when plausible. A collateral without a price of its own has source `oracle`: oracle price × loan
    * price.
    */
-  readonly collateralPrice?: Fact<UsdPrice>;
-  readonly loanPrice?: Fact<UsdPrice>;
+  readonly collateralPrice?: Fact<UsdPrice> | undefined;
+  readonly loanPrice?: Fact<UsdPrice> | undefined;
   /** Accrued to the block of the lending state, loan base units. */
   readonly totalSupplyAssets: bigint;
   readonly totalBorrowAssets: bigint;
@@ -97,8 +97,8 @@ export interface ComposedMarket {
   readonly utilization: bigint;
   readonly borrowApyPct: Decimal;
   /** `null` = measured, none is running; absent = not measured. */
-  readonly borrowIncentive?: RunningIncentive | null;
-  readonly collateralIncentive?: RunningIncentive | null;
+  readonly borrowIncentive?: RunningIncentive | null | undefined;
+  readonly collateralIncentive?: RunningIncentive | null | undefined;
   /** Without the incentive while incentives are unknown; this field then has a gap. */
   readonly netBorrowApyPct: Decimal;
   /** Also `none` for a principal token past its maturity, which earns nothing. */
@@ -117,9 +117,9 @@ export interface ComposedMarket {
   readonly limits: MarketLimits;
   /** Fees of the contract that holds positions, for this market. */
   readonly fees: MarketFees;
-  readonly supplyUsd?: Decimal;
-  readonly liquidityUsd?: Decimal;
-  readonly publicAllocatorLiquidityUsd?: Decimal;
+  readonly supplyUsd?: Decimal | undefined;
+  readonly liquidityUsd?: Decimal | undefined;
+  readonly publicAllocatorLiquidityUsd?: Decimal | undefined;
   readonly history: MarketHistory;
   readonly averaged: AveragedHistory;
   readonly stamps: {
@@ -129,15 +129,15 @@ export interface ComposedMarket {
     /** `NEVER_MS` until the first measurement. */
     readonly exitLiquidity: Stamp;
     /** The older of the two prices; absent while neither is known. */
-    readonly prices?: Stamp;
+    readonly prices?: Stamp | undefined;
     /** Absent while they were never measured. */
-    readonly incentives?: Stamp;
+    readonly incentives?: Stamp | undefined;
   };
   /**
    * Terms of the deployed contract for positions on the market; absent on the stock legs of vaults, which the contract does
    * not hold.
    */
-  readonly deployment?: DeploymentTerms;
+  readonly deployment?: DeploymentTerms | undefined;
   /** Absent when the oracle is near its reference. */
   readonly oracleDivergence?: OracleDivergence | undefined;
   readonly warnings: readonly Warning[];
@@ -180,5 +180,5 @@ export interface ComposedChain {
    * The next moment at which the same facts compose differently (a campaign starts or ends, a principal token nears or reaches
    * its maturity), ms; absent without one.
    */
-  readonly recomposeAtMs?: number;
+  readonly recomposeAtMs?: number | undefined;
 }

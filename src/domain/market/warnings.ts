@@ -59,8 +59,8 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
   const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect?.value;
   const lower = told && loanPrice && told.lt(loanPrice.value.usd) ? told.div(loanPrice.value.usd) : undefined;
   return {
-    ...(lower && liquidityUsd ? { liquidityUsd: liquidityUsd.times(lower) } : {}),
-    ...(rate?.lt(composed.collateralApyPct) ? { collateralApyPct: rate } : {}),
+    liquidityUsd: lower && liquidityUsd ? liquidityUsd.times(lower) : undefined,
+    collateralApyPct: rate?.lt(composed.collateralApyPct) ? rate : undefined,
   };
 }
 

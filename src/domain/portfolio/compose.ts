@@ -128,7 +128,7 @@ export function composePortfolio(
       wallet: wallet.wallet,
       vaultId,
       status: statusOfEnded(loops),
-      ...(vault ? { stockSymbol: vault.stock.displaySymbol } : {}),
+      stockSymbol: vault?.stock.displaySymbol,
       equity: null,
       loops: loops.map(withoutParts),
       pnl: toPnl(closedVaultParts(loops)),
@@ -153,7 +153,7 @@ export function composePortfolio(
     wallet: wallet.wallet,
     block: wallet.block,
     header: { ...totalDeposited(open), openCount: open.length },
-    ...(wallet.leftAuthorizations ? { leftAuthorizations: wallet.leftAuthorizations } : {}),
+    leftAuthorizations: wallet.leftAuthorizations,
     positions,
     equityPositions,
     closed,
@@ -176,7 +176,7 @@ function groupByVault<L extends { readonly row: RegisteredPosition | null }>(
   return groups;
 }
 
-function totalDeposited(open: readonly PortfolioItem[]): { totalDepositedUsd?: string } {
+function totalDeposited(open: readonly PortfolioItem[]): { totalDepositedUsd?: string | undefined } {
   const deposits = open.map(({ pnl }) => pnl.depositedUsd);
   if (deposits.some((deposit) => deposit === undefined)) return {};
   return { totalDepositedUsd: deposits.reduce((sum, deposit) => sum.plus(deposit ?? ''), ZERO).toFixed() };

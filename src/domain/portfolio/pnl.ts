@@ -18,11 +18,11 @@ export type PnlPart = (typeof PARTS)[number];
 /** Computed parts of a P&L: each a value, or the reason why it is unknown. */
 export type PnlParts = Readonly<Record<PnlPart, Decimal | Gap>> & {
   /** Debt beyond the collateral; absent = none, if the net value is known. */
-  readonly badDebtUsd?: Decimal;
+  readonly badDebtUsd?: Decimal | undefined;
   /** The part of the net value that is valued by a divergent oracle; absent = none. */
-  readonly divergentUsd?: Decimal;
+  readonly divergentUsd?: Decimal | undefined;
   /** Why the parts do not add up to a result; absent if they do. */
-  readonly unresolved?: Gap;
+  readonly unresolved?: Gap | undefined;
 };
 
 export interface LoopPnlInput {
@@ -65,21 +65,18 @@ export function toPnl(parts: PnlParts): Pnl {
     gaps.push(gap('pnl.returnOnEquityPct', 'NOT_APPLICABLE', 'Nothing was deposited.'));
   }
   return {
-    ...(deposited ? { depositedUsd: deposited.toFixed() } : {}),
-    ...(returned ? { returnedUsd: returned.toFixed() } : {}),
-    ...(net
-      ? {
-          netValueUsd: net.toFixed(),
-          badDebtUsd: (parts.badDebtUsd ?? ZERO).toFixed(),
-          divergentUsd: (parts.divergentUsd ?? ZERO).toFixed(),
-        }
-      : {}),
-    ...(base ? { baseResultUsd: base.toFixed() } : {}),
-    ...(incentives ? { incentivesUsd: incentives.toFixed() } : {}),
-    ...(total && deposited ? { totalUsd: total.toFixed(), returnOnEquityPct: returnOn(total, deposited) } : {}),
-    ...(fee ? { yieldFeeUsd: fee.toFixed() } : {}),
-    ...(results.baseAfterFee ? { baseResultAfterFeeUsd: results.baseAfterFee.toFixed() } : {}),
-    ...(results.totalAfterFee ? { totalAfterFeeUsd: results.totalAfterFee.toFixed() } : {}),
+    depositedUsd: deposited?.toFixed(),
+    returnedUsd: returned?.toFixed(),
+    netValueUsd: net?.toFixed(),
+    badDebtUsd: net && (parts.badDebtUsd ?? ZERO).toFixed(),
+    divergentUsd: net && (parts.divergentUsd ?? ZERO).toFixed(),
+    baseResultUsd: base?.toFixed(),
+    incentivesUsd: incentives?.toFixed(),
+    totalUsd: total && deposited ? total.toFixed() : undefined,
+    returnOnEquityPct: total && deposited ? returnOn(total, deposited) : undefined,
+    yieldFeeUsd: fee?.toFixed(),
+    baseResultAfterFeeUsd: results.baseAfterFee?.toFixed(),
+    totalAfterFeeUsd: results.totalAfterFee?.toFixed(),
     gaps,
   };
 }
@@ -113,7 +110,7 @@ export function loopParts(input: LoopPnlInput): PnlParts {
     divergentUsd: composed.oracleDivergence ? netValueUsd : ZERO,
     yieldFeeUsd: value ? usd(closingOf(value, held.depositedAssets, yieldFee).yieldFee) : ZERO,
     // The chain does not record how much of the basis a partial sale took, so its proceeds have no matching cost.
-    ...(held.open && held.returnedAssets > 0n ? { unresolved: SOLD_IN_PART } : {}),
+    unresolved: held.open && held.returnedAssets > 0n ? SOLD_IN_PART : undefined,
     incentivesUsd:
       'field' in rewards ? rewards : rewards.shiftedBy(-market.loan.decimals).times(price).decimalPlaces(PLACES),
   };
@@ -154,7 +151,7 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
     netValueUsd: sum('netValueUsd'),
     incentivesUsd: sum('incentivesUsd'),
     yieldFeeUsd: sum('yieldFeeUsd'),
-    ...(all.some(isUnresolved) ? { unresolved: SOLD_IN_PART } : {}),
+    unresolved: all.some(isUnresolved) ? SOLD_IN_PART : undefined,
     badDebtUsd: all.reduce((total, { badDebtUsd }) => total.plus(badDebtUsd ?? 0), ZERO),
     divergentUsd: all.reduce((total, { divergentUsd }) => total.plus(divergentUsd ?? 0), ZERO),
   });

@@ -9,15 +9,15 @@ import type { Portfolio } from './types.ts';
 
 /** Conditions on loops and vaults; all given ones must hold. An unknown value satisfies no limit. */
 export interface ItemFilter {
-  readonly statuses?: readonly PositionStatus[];
-  readonly wallets?: readonly Address[];
-  readonly marketIds?: readonly MarketId[];
-  readonly strategyIds?: readonly StrategyId[];
-  readonly vaultIds?: readonly StrategyId[];
-  readonly driftKinds?: readonly DriftKind[];
-  readonly minValueUsd?: Decimal;
-  readonly minHeadroomPct?: Decimal;
-  readonly maxHeadroomPct?: Decimal;
+  readonly statuses?: readonly PositionStatus[] | undefined;
+  readonly wallets?: readonly Address[] | undefined;
+  readonly marketIds?: readonly MarketId[] | undefined;
+  readonly strategyIds?: readonly StrategyId[] | undefined;
+  readonly vaultIds?: readonly StrategyId[] | undefined;
+  readonly driftKinds?: readonly DriftKind[] | undefined;
+  readonly minValueUsd?: Decimal | undefined;
+  readonly minHeadroomPct?: Decimal | undefined;
+  readonly maxHeadroomPct?: Decimal | undefined;
 }
 
 export const PORTFOLIO_ORDERS = ['value', 'pnl', 'headroom', 'age'] as const;
@@ -30,7 +30,7 @@ export interface ListQuery {
   readonly order: PortfolioOrder;
   readonly direction: Direction;
   readonly first: number;
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export interface Listed<T> {
@@ -71,17 +71,17 @@ export function queryItems(reports: readonly PortfolioReport[], query: ListQuery
 }
 
 export interface DriftFilter {
-  readonly kinds?: readonly DriftKind[];
-  readonly severities?: readonly DriftSeverity[];
-  readonly wallets?: readonly Address[];
-  readonly marketIds?: readonly MarketId[];
+  readonly kinds?: readonly DriftKind[] | undefined;
+  readonly severities?: readonly DriftSeverity[] | undefined;
+  readonly wallets?: readonly Address[] | undefined;
+  readonly marketIds?: readonly MarketId[] | undefined;
 }
 
 /** List disagreements, the earliest first sighting first. */
 export function queryDrift(
   reports: readonly PortfolioReport[],
   filter: DriftFilter,
-  page: { readonly first: number; readonly after?: string },
+  page: { readonly first: number; readonly after?: string | undefined },
 ): Listed<Drift> {
   const { kinds, severities, wallets, marketIds } = filter;
   const found = reports

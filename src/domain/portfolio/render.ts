@@ -18,7 +18,7 @@ export function renderEntry(entry: PortfolioEntry): PortfolioDocument {
     chainId,
     header: entry.header,
     pnl: pnlOf(entry.pnl),
-    ...(entry.leftAuthorizations ? { leftAuthorizations: entry.leftAuthorizations } : {}),
+    leftAuthorizations: entry.leftAuthorizations,
     positions: entry.positions.map(loopOf),
     equityPositions: entry.equityPositions.map(vaultOf),
     closed: entry.closed.map(endedOf),
@@ -42,7 +42,7 @@ function loopOf({ position, row, drift, pnl }: PortfolioLoop): object {
     pnl: pnlOf(pnl),
     registered: row && registeredOf(row),
     dbDrift: drift?.kind ?? null,
-    ...(drift ? { drift: driftDocument(drift) } : {}),
+    drift: drift ? driftDocument(drift) : undefined,
   };
 }
 
@@ -53,7 +53,7 @@ function vaultOf({ chainId, vaultId, status, stockSymbol, equity, loops, pnl }: 
     strategyId: vaultId,
     chainId,
     status,
-    ...(stockSymbol === undefined ? {} : { stockSymbol }),
+    stockSymbol,
     yieldLoops: loops.map(loopOf),
     pnl: pnlOf(pnl),
     dbDrift: loops.find(({ drift }) => drift !== null)?.drift?.kind ?? null,
@@ -83,12 +83,12 @@ function withReadAt({
 }: Partial<Pick<Position, 'readAt' | 'oraclePriceAsOfMs'>>): object {
   return {
     ...shown,
-    ...(readAt === undefined
-      ? {}
-      : { readAt: { blockNumber: readAt.blockNumber.toString(), blockTime: isoOf(readAt.blockTimeMs) } }),
-    ...(oraclePriceAsOfMs === undefined
-      ? {}
-      : { oraclePriceAsOf: oraclePriceAsOfMs === null ? null : isoOf(oraclePriceAsOfMs) }),
+    readAt:
+      readAt === undefined
+        ? undefined
+        : { blockNumber: readAt.blockNumber.toString(), blockTime: isoOf(readAt.blockTimeMs) },
+    oraclePriceAsOf:
+      oraclePriceAsOfMs === undefined ? undefined : oraclePriceAsOfMs === null ? null : isoOf(oraclePriceAsOfMs),
   };
 }
 

@@ -43,24 +43,24 @@ export interface RegisteredPosition extends RegisteredRow {
  * known, with a gap `pnl.<field>`.
  */
 export interface Pnl {
-  readonly depositedUsd?: string;
-  readonly returnedUsd?: string;
+  readonly depositedUsd?: string | undefined;
+  readonly returnedUsd?: string | undefined;
   /** Current net value; "0" once it has ended. */
-  readonly netValueUsd?: string;
+  readonly netValueUsd?: string | undefined;
   /** Debt beyond the collateral, which the owner does not have to pay; absent while the net value is not known. */
-  readonly badDebtUsd?: string;
+  readonly badDebtUsd?: string | undefined;
   /** The part of the net value that is valued by a divergent oracle. */
-  readonly divergentUsd?: string;
-  readonly baseResultUsd?: string;
+  readonly divergentUsd?: string | undefined;
+  readonly baseResultUsd?: string | undefined;
   /** Accrued incentives of its market over its life. Not part of the net value. */
-  readonly incentivesUsd?: string;
-  readonly totalUsd?: string;
+  readonly incentivesUsd?: string | undefined;
+  readonly totalUsd?: string | undefined;
   /** Yield fee of closing everything that is open today; at the documented rate while the contract's own is not known. */
-  readonly yieldFeeUsd?: string;
-  readonly baseResultAfterFeeUsd?: string;
-  readonly totalAfterFeeUsd?: string;
+  readonly yieldFeeUsd?: string | undefined;
+  readonly baseResultAfterFeeUsd?: string | undefined;
+  readonly totalAfterFeeUsd?: string | undefined;
   /** `totalUsd` over `depositedUsd`, percent; `null` = nothing was deposited. */
-  readonly returnOnEquityPct?: string | null;
+  readonly returnOnEquityPct?: string | null | undefined;
   readonly gaps: readonly Gap[];
 }
 
@@ -81,7 +81,7 @@ export interface PortfolioVault {
   readonly vaultId: StrategyId;
   readonly status: PositionStatus;
   /** Symbol of the stock; absent while the vault is not in the catalog. */
-  readonly stockSymbol?: string;
+  readonly stockSymbol?: string | undefined;
   /** Its stock leg and loops as they are held; `null` once it has ended. */
   readonly equity: EquityPosition | null;
   readonly loops: readonly PortfolioLoop[];
@@ -106,7 +106,7 @@ export interface UnresolvedRow {
 
 export interface PortfolioHeader {
   /** Deposits of everything open, exact USD; absent while one is not known. */
-  readonly totalDepositedUsd?: string;
+  readonly totalDepositedUsd?: string | undefined;
   /** Open loops and open vaults; the loops of vaults are not counted again. */
   readonly openCount: number;
 }
@@ -118,7 +118,7 @@ export interface Portfolio {
   readonly block: { readonly number: bigint /** Unix seconds. */; readonly timestamp: bigint };
   readonly header: PortfolioHeader;
   /** Routers that are still authorized on the wallet's lending positions after an interrupted batch; absent = not known. */
-  readonly leftAuthorizations?: readonly Address[];
+  readonly leftAuthorizations?: readonly Address[] | undefined;
   /** Open plain loops, newest first. */
   readonly positions: readonly PortfolioLoop[];
   readonly equityPositions: readonly PortfolioVault[];

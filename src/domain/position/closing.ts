@@ -33,10 +33,10 @@ export interface ShownClosing {
   readonly paysOut: string;
   readonly pnlBeforeFee: string;
   readonly pnlAfterFee: string;
-  readonly yieldFeeUsd?: string;
-  readonly paysOutUsd?: string;
-  readonly pnlBeforeFeeUsd?: string;
-  readonly pnlAfterFeeUsd?: string;
+  readonly yieldFeeUsd?: string | undefined;
+  readonly paysOutUsd?: string | undefined;
+  readonly pnlBeforeFeeUsd?: string | undefined;
+  readonly pnlAfterFeeUsd?: string | undefined;
 }
 
 /** Format the result of closing. */

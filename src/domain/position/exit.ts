@@ -33,7 +33,7 @@ export function positionExit(composed: PositionMarketValues, collateralUsd: Deci
     tier: exitTier(sweep),
     cleanExitSizeUsd: clean,
     ...unwind,
-    ...(collateralUsd === null ? {} : { exceedsCleanExitSize: collateralUsd.gt(Number(clean ?? 0)) }),
+    exceedsCleanExitSize: collateralUsd?.gt(Number(clean ?? 0)),
     noSwapRoute: noRoute(composed, undefined, gaps),
   };
 }

@@ -22,7 +22,7 @@ export interface HeldPosition {
   readonly collateral: bigint;
   readonly borrowShares: bigint;
   /** Whether only its owner acts through its contract any more; absent = not known, or not read. */
-  readonly manualMode?: boolean;
+  readonly manualMode?: boolean | undefined;
 }
 
 /** A wallet's own collateral and debt on the stock market of an equity vault, in base units. */
@@ -42,9 +42,9 @@ export interface WalletHoldings {
   /** Only markets in which the wallet has collateral or debt. */
   readonly stocks: readonly HeldStock[];
   /** Routers of the product that are authorized on the wallet's own lending positions; absent = not known, or not read. */
-  readonly authorized?: readonly Address[];
+  readonly authorized?: readonly Address[] | undefined;
   /** The markets of the holdings, at the same block; absent if they were not read. */
-  readonly markets?: MarketsAtBlock;
+  readonly markets?: MarketsAtBlock | undefined;
 }
 
 /** The block at which holdings, debt and prices were read. */
@@ -72,12 +72,12 @@ export type PositionStatus = (typeof POSITION_STATUSES)[number];
 
 /** Market depth for closing a position. */
 export interface PositionExit {
-  readonly tier?: ExitTier;
+  readonly tier?: ExitTier | undefined;
   /** The largest measured size with a clean exit, whole USD; `null` = measured, none. */
-  readonly cleanExitSizeUsd?: string | null;
+  readonly cleanExitSizeUsd?: string | null | undefined;
   /** Size of the sale when closing, USD with 2 places. */
-  readonly unwindSizeUsd?: string;
-  readonly exceedsCleanExitSize?: boolean;
+  readonly unwindSizeUsd?: string | undefined;
+  readonly exceedsCleanExitSize?: boolean | undefined;
   readonly noSwapRoute: boolean;
 }
 
@@ -97,41 +97,41 @@ export interface Position {
   readonly status: PositionStatus;
   readonly open: boolean;
   readonly liquidated: boolean;
-  readonly collateralSymbol?: string;
-  readonly loanSymbol?: string;
+  readonly collateralSymbol?: string | undefined;
+  readonly loanSymbol?: string | undefined;
   /** All collateral of the position. */
-  readonly amountLeveragedCollateral?: string;
+  readonly amountLeveragedCollateral?: string | undefined;
   /** Remaining collateral if the debt were paid with it at the oracle's price; negative under water. */
-  readonly netCollateral?: string;
+  readonly netCollateral?: string | undefined;
   /** Debt with interest up to the block of the reading. */
-  readonly amountLoan?: string;
-  readonly ltvPct?: string | null;
-  readonly liquidationLtvPct?: string;
+  readonly amountLoan?: string | undefined;
+  readonly ltvPct?: string | null | undefined;
+  readonly liquidationLtvPct?: string | undefined;
   /** Points between the two displayed numbers. */
-  readonly ltvHeadroomPct?: string | null;
+  readonly ltvHeadroomPct?: string | null | undefined;
   /** 1 place. */
-  readonly currentLeverage?: string | null;
+  readonly currentLeverage?: string | null | undefined;
   /** USD with 2 places, all three at the oracle's and the loan token's price. */
-  readonly collateralUsd?: string;
-  readonly debtUsd?: string;
-  readonly netValueUsd?: string;
-  readonly currentLeverageApyPct?: string | null;
-  readonly amountDepositedInLoanToken?: string;
-  readonly amountReturnedInLoanToken?: string;
+  readonly collateralUsd?: string | undefined;
+  readonly debtUsd?: string | undefined;
+  readonly netValueUsd?: string | undefined;
+  readonly currentLeverageApyPct?: string | null | undefined;
+  readonly amountDepositedInLoanToken?: string | undefined;
+  readonly amountReturnedInLoanToken?: string | undefined;
   /** Loan tokens per collateral token at which it can be liquidated; `null` = it has no debt. */
-  readonly liquidationPrice?: string | null;
+  readonly liquidationPrice?: string | null | undefined;
   /** Whether only its owner acts on it any more, through the contract that holds it; `null` = it has ended. */
-  readonly manualMode?: boolean | null;
+  readonly manualMode?: boolean | null | undefined;
   /** Amounts in base units; present in manual mode only, where the wallet's own calls close the position. */
-  readonly manual?: ManualHolding;
+  readonly manual?: ManualHolding | undefined;
   readonly exitLiquidity: PositionExit | null;
   /** Result of closing now, at today's yield fee; `null` = it has ended. */
-  readonly closeNow?: ShownClosing | null;
+  readonly closeNow?: ShownClosing | null | undefined;
   /** Block at which holdings and debt were read. The price is of the same block unless `freshness` says otherwise. */
   readonly readAt: ReadAt;
   /** Time of the oldest update among the feeds behind the oracle's price, ms; `null` = it needs none; absent = not known. */
-  readonly oraclePriceAsOfMs?: number | null;
-  readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp; readonly collateralApy: Stamp };
+  readonly oraclePriceAsOfMs?: number | null | undefined;
+  readonly freshness?: { readonly borrow: Stamp; readonly oracle: Stamp; readonly collateralApy: Stamp } | undefined;
   /** Warnings about the values that it is valued with. */
   readonly warnings: readonly Warning[];
   readonly gaps: readonly Gap[];

@@ -10,7 +10,7 @@ import { valueHolding } from './valuation.ts';
 /** Composed holdings of one wallet on one chain. A vault's loops are in the vault, all others in `positions`. */
 export interface ComposedWallet extends Pick<WalletHoldings, 'chainId' | 'wallet' | 'block'> {
   /** Routers that are still authorized on the wallet's lending positions after an interrupted batch; absent = not known. */
-  readonly leftAuthorizations?: readonly Address[];
+  readonly leftAuthorizations?: readonly Address[] | undefined;
   /** Newest first. */
   readonly positions: readonly Position[];
   /** Open vaults, in catalog order. */
@@ -50,7 +50,7 @@ export function composeWallet(
     chainId: holdings.chainId,
     wallet: holdings.wallet,
     block: holdings.block,
-    ...(holdings.authorized ? { leftAuthorizations: holdings.authorized } : {}),
+    leftAuthorizations: holdings.authorized,
     positions: shown.filter(({ held }) => !attributed.has(held.id)).map((entry) => entry.shown),
     equityPositions: chain.equityVaults.flatMap((vault) => {
       const match = matches.get(vault.id);

@@ -21,7 +21,7 @@ export interface IndexedStrategy {
   readonly collateral: ReadonlySet<string>;
   readonly loan: ReadonlySet<string>;
   /** Cached result of `fingerprintOf`. */
-  fingerprint?: string;
+  fingerprint?: string | undefined;
 }
 
 /** Compute a strategy's keys once; lists are filtered and sorted on them. */

@@ -13,9 +13,9 @@ const PRICE_PLACES = 12;
 
 export interface LinkTemplates {
   /** Base URL of the app, without a trailing slash. */
-  readonly appUrl?: string;
+  readonly appUrl?: string | undefined;
   /** URL of a market in the lending protocol's own app, with `{chainId}` and `{marketId}`; absent where it has none. */
-  readonly marketUrlTemplate?: string;
+  readonly marketUrlTemplate?: string | undefined;
 }
 
 /** A strategy under construction: optional fields are added once they are known. */
@@ -50,7 +50,7 @@ export function incentiveOf(incentive: RunningIncentive): Incentive {
   return {
     aprPct: formatPct(incentive.aprPct),
     breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
-    ...(campaignUrl === undefined ? {} : { campaignUrl }),
+    campaignUrl,
     endsAtMs: Math.min(...incentive.campaigns.map((campaign: IncentiveCampaign) => campaign.endsAtMs)),
   };
 }
@@ -122,5 +122,5 @@ export function linksOf(
   if (appUrl === undefined && marketUrlTemplate === undefined) return undefined;
   const app = appUrl && `${appUrl}/strategies/${id}?chainId=${market.chainId}`;
   const page = marketUrlTemplate?.replaceAll('{chainId}', String(market.chainId)).replaceAll('{marketId}', market.id);
-  return { ...(app === undefined ? {} : { app }), ...(page === undefined ? {} : { market: page }) };
+  return { app, market: page };
 }

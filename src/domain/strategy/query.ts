@@ -13,36 +13,36 @@ import type { Strategy } from './types.ts';
 
 /** All conditions must hold. An unknown value satisfies no limit. */
 export interface StrategyFilter {
-  readonly chainIds?: readonly ChainId[];
-  readonly categories?: readonly CollateralCategory[];
-  readonly correlated?: boolean;
-  readonly kind?: Strategy['kind'];
+  readonly chainIds?: readonly ChainId[] | undefined;
+  readonly categories?: readonly CollateralCategory[] | undefined;
+  readonly correlated?: boolean | undefined;
+  readonly kind?: Strategy['kind'] | undefined;
   /** Address or symbol, any case. */
-  readonly loan?: string;
+  readonly loan?: string | undefined;
   /** Address or symbol, any case. */
-  readonly collateral?: string;
-  readonly apySources?: readonly CollateralApySource[];
+  readonly collateral?: string | undefined;
+  readonly apySources?: readonly CollateralApySource[] | undefined;
   /** Minimum leverage APY at the default leverage, percent. */
-  readonly minLeverageApyPct?: number;
+  readonly minLeverageApyPct?: number | undefined;
   /** Minimum liquidity, USD. */
-  readonly minLiquidityUsd?: number;
+  readonly minLiquidityUsd?: number | undefined;
   /** Minimum of the maximum leverage. */
-  readonly minLeverage?: number;
+  readonly minLeverage?: number | undefined;
   /** Unix seconds; strategies without a maturity satisfy neither. */
-  readonly maturityBefore?: number;
-  readonly maturityAfter?: number;
+  readonly maturityBefore?: number | undefined;
+  readonly maturityAfter?: number | undefined;
   /** Leave out strategies that the listing rules hide. */
-  readonly listedOnly?: boolean;
+  readonly listedOnly?: boolean | undefined;
 }
 
 export interface StrategyQuery {
-  readonly filter?: StrategyFilter;
+  readonly filter?: StrategyFilter | undefined;
   readonly order: StrategyOrder;
   readonly direction: SortDirection;
   /** Page size. */
   readonly first: number;
   /** Cursor of the last strategy of the previous page. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export interface StrategyPage {

@@ -24,7 +24,7 @@ export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'l
       max: formatPct(limits.maxLtvPct),
       safe: formatPct(limits.safeLtvPct),
     },
-    oracle: { address: market.oracle, ...(market.oracleType ? { type: market.oracleType } : {}) },
+    oracle: { address: market.oracle, type: market.oracleType },
     gaps: staticGaps(market),
   };
 }
@@ -42,13 +42,13 @@ function describeCollateral(token: Token): StrategyCollateral {
     name: token.name,
     decimals: token.decimals,
     category: token.category,
-    ...(project === undefined ? {} : { project }),
-    ...(yieldSource === undefined ? {} : { yieldSource }),
-    ...(description === undefined ? {} : { description }),
+    project,
+    yieldSource,
+    description,
     isPt: token.isPt,
     maturity: maturity ?? null,
     maturityDate: maturity === undefined ? null : new Date(maturity * 1_000).toISOString().slice(0, 10),
-    ...(underlying === undefined ? {} : { underlying }),
+    underlying,
   };
 }
 

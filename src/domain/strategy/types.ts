@@ -28,19 +28,19 @@ export interface StrategyCollateral {
   readonly name: string;
   readonly decimals: number;
   readonly category: CollateralCategory;
-  readonly project?: string;
-  readonly yieldSource?: string;
+  readonly project?: string | undefined;
+  readonly yieldSource?: string | undefined;
   /** Curated; absent when the catalog has none. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** USD per token, plain decimal. */
-  readonly priceUsd?: string;
+  readonly priceUsd?: string | undefined;
   /** Source of the price; `oracle` = oracle price × loan price. GraphQL only. */
-  readonly priceSource?: string;
+  readonly priceSource?: string | undefined;
   readonly isPt: boolean;
   /** Unix seconds. */
   readonly maturity: number | null;
   readonly maturityDate: string | null;
-  readonly underlying?: { readonly address: Address; readonly symbol: string };
+  readonly underlying?: { readonly address: Address; readonly symbol: string } | undefined;
 }
 
 export interface StrategyLoan {
@@ -48,24 +48,24 @@ export interface StrategyLoan {
   readonly symbol: string;
   readonly decimals: number;
   /** USD per token, plain decimal. */
-  readonly priceUsd?: string;
+  readonly priceUsd?: string | undefined;
   /** Source of the price. GraphQL only. */
-  readonly priceSource?: string;
+  readonly priceSource?: string | undefined;
 }
 
 export interface Incentive {
   readonly aprPct: string;
   readonly breakdown: readonly { readonly symbol: string; readonly aprPct: string }[];
-  readonly campaignUrl?: string;
+  readonly campaignUrl?: string | undefined;
   /** End of the first campaign to end, ms. */
   readonly endsAtMs: number;
 }
 
 /** Trailing averages in percent with 2 places; a window is absent when the history does not cover it. */
 export interface TrailingAverages {
-  readonly avg30d?: string;
-  readonly avg60d?: string;
-  readonly avg90d?: string;
+  readonly avg30d?: string | undefined;
+  readonly avg60d?: string | undefined;
+  readonly avg90d?: string | undefined;
 }
 
 export type ExitLiquidity =
@@ -82,13 +82,15 @@ export type ExitLiquidity =
 export type ExitTier = 'deep' | 'good' | 'limited' | 'thin';
 
 export interface SpiralHints {
-  readonly exitLiquidityTier?: {
-    readonly value: ExitTier;
-    readonly thresholds: { readonly listingMaxPct: number; readonly depthCleanMaxPct: number };
-  };
-  readonly profile?: { readonly value: 'leveraged_perp'; readonly leverageApyMeaning: string };
+  readonly exitLiquidityTier?:
+    | {
+        readonly value: ExitTier;
+        readonly thresholds: { readonly listingMaxPct: number; readonly depthCleanMaxPct: number };
+      }
+    | undefined;
+  readonly profile?: { readonly value: 'leveraged_perp'; readonly leverageApyMeaning: string } | undefined;
   /** Warnings about the displayed values; absent when there are none. */
-  readonly warnings?: readonly Warning[];
+  readonly warnings?: readonly Warning[] | undefined;
 }
 
 export type VisibilityCheckName = (typeof VISIBILITY_CHECKS)[number];
@@ -103,10 +105,10 @@ export interface VisibilityCheck {
   readonly value: string | null;
   readonly threshold: string | null;
   /** For rules about the deployed contract: source and time; absent before the first measurement. */
-  readonly source?: string;
-  readonly stamp?: Stamp;
+  readonly source?: string | undefined;
+  readonly stamp?: Stamp | undefined;
   /** The assumption for a rule that is undecided; absent for a decided one. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export interface Visibility {
@@ -142,36 +144,36 @@ export interface Strategy {
   /** The market; of an equity vault its stock market. */
   readonly marketId: MarketId;
   readonly correlated: boolean;
-  readonly curator?: string;
+  readonly curator?: string | undefined;
   readonly collateral: StrategyCollateral;
   readonly loan: StrategyLoan;
   readonly collateralApyPct: string;
   readonly collateralApySource: CollateralApySource;
-  readonly yieldSustainabilityPct?: TrailingAverages;
-  readonly pointsIncentive?: { readonly program: string; readonly perDayPerCollateralToken: number } | null;
+  readonly yieldSustainabilityPct?: TrailingAverages | undefined;
+  readonly pointsIncentive?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
   readonly borrowApyPct: string;
-  readonly quarterlyBorrowApyPct?: string;
-  readonly borrowIncentive?: Incentive | null;
-  readonly collateralIncentive?: Incentive | null;
+  readonly quarterlyBorrowApyPct?: string | undefined;
+  readonly borrowIncentive?: Incentive | null | undefined;
+  readonly collateralIncentive?: Incentive | null | undefined;
   readonly netBorrowApyPct: string;
   /** USD with 2 places. */
-  readonly supplyUsd?: string;
-  readonly liquidityUsd?: string;
-  readonly publicAllocatorLiquidityUsd?: string;
+  readonly supplyUsd?: string | undefined;
+  readonly liquidityUsd?: string | undefined;
+  readonly publicAllocatorLiquidityUsd?: string | undefined;
   readonly maxLeverage: string;
-  readonly utilizationPct?: string;
+  readonly utilizationPct?: string | undefined;
   readonly leverageLadder: readonly LadderEntry[];
   readonly defaultLeverage: LadderEntry;
-  readonly historicalLeverageApyPct?: TrailingAverages;
+  readonly historicalLeverageApyPct?: TrailingAverages | undefined;
   /** `safe` (GraphQL only) is the highest LTV that builders accept. */
   readonly ltvPct: { readonly liquidation: string; readonly max: string; readonly safe: string };
-  readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' };
+  readonly oracle: { readonly address: Address; readonly type?: 'nav' | 'market' | undefined };
   /** Time of the oldest update among the feeds behind the oracle's price, ms; `null` = it needs none, absent = not known. */
-  readonly oraclePriceAsOfMs?: number | null;
+  readonly oraclePriceAsOfMs?: number | null | undefined;
   readonly exitLiquidity: ExitLiquidity;
   /** Also true, with a gap of this field, while no sweep has been measured. */
   readonly noSwapRoute: boolean;
-  readonly spiralHints?: SpiralHints;
+  readonly spiralHints?: SpiralHints | undefined;
   readonly freshness: {
     readonly borrow: Stamp;
     readonly collateralApy: Stamp;
@@ -180,13 +182,19 @@ export interface Strategy {
     readonly oracle: Stamp;
   };
   /** Age of the inputs that the borrow and collateral groups leave out; an input that was never measured is absent. */
-  readonly inputFreshness: { readonly prices?: Stamp; readonly incentives?: Stamp };
+  readonly inputFreshness: { readonly prices?: Stamp | undefined; readonly incentives?: Stamp | undefined };
   /** Fees of the contract that holds positions; of an equity vault those of its yield leg. */
   readonly fees: ShownFees;
-  readonly links?: { readonly app?: string; readonly market?: string; readonly yieldSource?: string };
-  readonly equityVault?: EquityTerms;
+  readonly links?:
+    | {
+        readonly app?: string | undefined;
+        readonly market?: string | undefined;
+        readonly yieldSource?: string | undefined;
+      }
+    | undefined;
+  readonly equityVault?: EquityTerms | undefined;
   /** Terms of the deployed contract for positions on its market; of a vault those of its yield leg. */
-  readonly deployment?: DeploymentTerms;
+  readonly deployment?: DeploymentTerms | undefined;
   readonly visibility: Visibility;
   readonly gaps: readonly Gap[];
 }

@@ -113,8 +113,8 @@ export function totalTvl(chains: readonly ChainTvl[]): TvlAmounts | undefined {
     tvlUsd: sum((chain) => chain.tvlUsd),
     grossTvlUsd: sum((chain) => chain.grossTvlUsd),
     borrowedUsd: sum((chain) => chain.borrowedUsd),
-    ...(hasBadDebt ? { badDebtUsd: sum(({ badDebtUsd = ZERO }) => badDebtUsd) } : {}),
-    ...(isCompared ? { divergentUsd: sum(({ divergentUsd = ZERO }) => divergentUsd) } : {}),
+    badDebtUsd: hasBadDebt ? sum(({ badDebtUsd = ZERO }) => badDebtUsd) : undefined,
+    divergentUsd: isCompared ? sum(({ divergentUsd = ZERO }) => divergentUsd) : undefined,
     positions: chains.reduce((total, chain) => total + chain.positions, 0),
     users: new Set(chains.flatMap((chain) => chain.wallets)).size,
   };

@@ -31,9 +31,10 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
       facts: { lendingState, oracle },
       ...totals,
       // A price off its peg is not used for sums in USD: the last computed TVL stays, with its age.
-      ...(loan.price && isPlausiblePrice(loan.price.value.usd, context.pegged.has(market.loan.address))
-        ? { loanPrice: loan.price }
-        : {}),
+      loanPrice:
+        loan.price && isPlausiblePrice(loan.price.value.usd, context.pegged.has(market.loan.address))
+          ? loan.price
+          : undefined,
       oracleDivergence: divergence,
     });
   }

@@ -24,9 +24,9 @@ export interface TvlAmounts {
    * Debt of positions beyond their collateral. No borrower has to pay it, and `tvlUsd` is reduced by it. Absent: computed by a
    * version that did not measure it.
    */
-  readonly badDebtUsd?: Decimal;
+  readonly badDebtUsd?: Decimal | undefined;
   /** The part of `grossTvlUsd` that is valued by a divergent oracle. Absent: computed by a version that did not measure it. */
-  readonly divergentUsd?: Decimal;
+  readonly divergentUsd?: Decimal | undefined;
   /** Open positions with non-zero collateral. */
   readonly positions: number;
   /** Distinct wallets with at least one such position. */
@@ -46,7 +46,7 @@ export interface SummedDivergence extends OracleDivergence {
 export interface ChainTvl extends TvlAmounts {
   readonly chainId: ChainId;
   /** Ordered by sum, largest first; absent: computed by a version that did not compare. */
-  readonly oracleDivergences?: readonly SummedDivergence[];
+  readonly oracleDivergences?: readonly SummedDivergence[] | undefined;
   /** Age of the oldest input: positions, lending states, oracle values, loan prices. */
   readonly asOfMs: number;
   /** The distinct wallets, so that one with positions on two chains counts once in the total. */

@@ -12,8 +12,8 @@ export interface GatewayOptions {
 }
 
 interface Shown {
-  readonly errors?: readonly GraphQLError[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly errors?: readonly GraphQLError[] | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Yoga's hooks around a request do not know the type of what the handler gave them. */

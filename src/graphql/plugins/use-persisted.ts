@@ -21,7 +21,7 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
     extractPersistedOperationId: (params) => {
       const { documentId, extensions } = params as {
         documentId?: unknown;
-        extensions?: { persistedQuery?: { sha256Hash?: unknown } };
+        extensions?: { persistedQuery?: { sha256Hash?: unknown } | undefined } | undefined;
       };
       const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
       return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;

@@ -12,8 +12,8 @@ export function exampleTabs(sampleKeys: Config['sampleKeys']) {
     const [key = '<API_KEY>'] = [...sampleKeys].find(([, sample]) => sample.tier === tier) ?? [];
     return {
       query,
-      ...(variables === undefined ? {} : { variables: JSON.stringify(variables, null, 2) }),
-      ...(tier === undefined ? {} : { headers: JSON.stringify({ authorization: `Bearer ${key}` }, null, 2) }),
+      variables: variables === undefined ? undefined : JSON.stringify(variables, null, 2),
+      headers: tier === undefined ? undefined : JSON.stringify({ authorization: `Bearer ${key}` }, null, 2),
     };
   });
 }

@@ -23,7 +23,7 @@ export function createFiles({ routes, tabs, charge }: FilesDeps): Files {
   const files: Readonly<Record<string, StaticFile>> = {
     ...docsFiles(routes, urlOf),
     ...opsPageFiles(),
-    ...(tabs === null ? {} : graphiqlFiles(tabs, urlOf)),
+    ...(tabs && graphiqlFiles(tabs, urlOf)),
   };
   const served = createStaticFiles({ files, compress, charge });
   return {

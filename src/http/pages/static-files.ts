@@ -10,7 +10,7 @@ export interface StaticFile {
   readonly type: string;
   /** Make the content; asked for once. */
   readonly load: () => Promise<string | Uint8Array> | string | Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** For requests without the hash of the content. */
   readonly cacheControl: string;
 }

@@ -112,9 +112,9 @@ export interface TvlTotals {
   readonly grossTvlUsd: Decimal;
   readonly borrowedUsd: Decimal;
   /** Absent: not measured yet. */
-  readonly badDebtUsd?: Decimal;
+  readonly badDebtUsd?: Decimal | undefined;
   /** The part of the gross sum on oracles far from what they can be compared with; absent: not measured yet. */
-  readonly divergentUsd?: Decimal;
+  readonly divergentUsd?: Decimal | undefined;
   readonly positions: number;
   readonly users: number;
 }

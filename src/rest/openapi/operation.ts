@@ -16,7 +16,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     description: route.description,
     security: route.surface === 'Public' ? [] : [{ apiKey: [] }],
     ...parametersOf(route, schemas),
-    ...(route.body === undefined ? {} : { requestBody: bodyOf(route, route.body, schemas) }),
+    requestBody: route.body === undefined ? undefined : bodyOf(route, route.body, schemas),
     responses: {
       200: {
         description: schemaDescription(route.response) ?? 'The answer.',
@@ -57,8 +57,8 @@ export function headerRefs(...names: readonly string[]): OpenApiObject {
 function parametersOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
   if (!(route.params instanceof z.ZodObject)) throw new Error(`${route.path}: params is not an object schema.`);
   const { properties = {}, required = [] } = schemas.convert(route.params, 'input') as {
-    properties?: Record<string, JsonSchema>;
-    required?: readonly string[];
+    properties?: Record<string, JsonSchema> | undefined;
+    required?: readonly string[] | undefined;
   };
   const parameters = Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = property;
@@ -73,9 +73,9 @@ function parametersOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject 
       name,
       in: inPath ? 'path' : 'query',
       required: inPath || required.includes(name),
-      ...(description === undefined ? {} : { description }),
+      description,
       schema,
-      ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+      examples: examples.length === 0 ? undefined : Object.fromEntries(examples),
     };
   });
   return parameters.length === 0 ? {} : { parameters };
@@ -91,7 +91,7 @@ function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): Ope
     content: {
       'application/json': {
         schema: schemas.convert(body, 'input'),
-        ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
+        examples: examples.length === 0 ? undefined : Object.fromEntries(examples),
       },
     },
   };

@@ -149,9 +149,9 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         const costing = { costs, totalSwapCostPctOfEquity, worstCase };
         return projectBatch(batch, {
           ...(dropAbsent(exitCosting, costing, () => false) as typeof costing),
-          ...(batch.received ? { received: batch.received } : {}),
-          ...(batch.readAt ? { readAt: batch.readAt } : {}),
-          ...(batch.oraclePriceAge === 'UNKNOWN' ? {} : { oraclePriceAsOf: batch.oraclePriceAsOf }),
+          received: batch.received ?? undefined,
+          readAt: batch.readAt ?? undefined,
+          oraclePriceAsOf: batch.oraclePriceAge === 'UNKNOWN' ? undefined : batch.oraclePriceAsOf,
           position: projectEquityPosition(batch.position),
         });
       },
@@ -183,13 +183,13 @@ function projectBatch(
     chainId,
     strategyId,
     action,
-    calls: calls.map(({ to, data, value }) => ({ to, data, ...(value === '0' ? {} : { value }) })),
+    calls: calls.map(({ to, data, value }) => ({ to, data, value: value === '0' ? undefined : value })),
     atomic,
     meta: {
       ...about,
       slippage: Number(ratio),
       expiresAt,
-      ...(signingUrl === null ? {} : { signingUrl }),
+      signingUrl: signingUrl ?? undefined,
       instructions,
     },
   };

@@ -54,7 +54,7 @@ function one<P>(series: Series<P> | null, id: string, point: (value: P) => unkno
     asOf: series.asOf,
     stale: series.stale,
     history: series.points.map(point),
-    ...(series.gap ? { gap: gapOf(series.gap) } : {}),
+    gap: series.gap ? gapOf(series.gap) : undefined,
   };
 }
 
@@ -74,7 +74,7 @@ function all<P>(
     histories: Object.fromEntries(
       answer.items.flatMap(({ id, points, gap }) => (gap && !KNOWN.has(gap.reason) ? [] : [[id, points.map(point)]])),
     ),
-    ...(gaps.length === 0 ? {} : { gaps: Object.fromEntries(gaps) }),
+    gaps: gaps.length === 0 ? undefined : Object.fromEntries(gaps),
   };
 }
 

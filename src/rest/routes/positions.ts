@@ -54,14 +54,10 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           userAddress: wallet.address,
           positions: wallet.positions.map(projectPosition),
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
-          ...(wallet.leftAuthorizations === null
-            ? {}
-            : {
-                leftAuthorizations: wallet.leftAuthorizations.map(({ authorized, call }) => ({
-                  authorized,
-                  call: projectCall(call),
-                })),
-              }),
+          leftAuthorizations: wallet.leftAuthorizations?.map(({ authorized, call }) => ({
+            authorized,
+            call: projectCall(call),
+          })),
         };
       },
       response: walletPositions,

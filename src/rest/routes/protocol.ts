@@ -12,8 +12,8 @@ function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, divergent
     tvlUsd: Number(tvlUsd),
     grossTvlUsd: Number(grossTvlUsd),
     borrowedUsd: Number(borrowedUsd),
-    ...(badDebtUsd === null ? {} : { badDebtUsd: Number(badDebtUsd) }),
-    ...(divergentUsd === null ? {} : { divergentUsd: Number(divergentUsd) }),
+    badDebtUsd: badDebtUsd === null ? undefined : Number(badDebtUsd),
+    divergentUsd: divergentUsd === null ? undefined : Number(divergentUsd),
     positions,
     users,
   };
@@ -66,15 +66,13 @@ export function protocolRoutes(): AnyRoute[] {
         return {
           asOf: tvl.asOf,
           stale: tvl.stale,
-          ...(tvl.leftOut.length === 0 ? {} : { leftOut: tvl.leftOut }),
+          leftOut: tvl.leftOut.length === 0 ? undefined : tvl.leftOut,
           total: projectTotals(tvl.total),
           chains: tvl.chains.map((chain) => ({
             chainId: chain.chainId,
             asOf: chain.asOf,
             stale: chain.stale,
-            ...(chain.oracleDivergences === null
-              ? {}
-              : { oracleDivergences: chain.oracleDivergences.map(projectDivergence) }),
+            oracleDivergences: chain.oracleDivergences?.map(projectDivergence),
             ...projectTotals(chain),
           })),
         };

@@ -74,7 +74,7 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           chainId: params.chainId,
           count: strategies.length,
           strategies,
-          ...(missing === undefined ? {} : { missing }),
+          missing,
         };
       },
       response: strategiesEnvelope,

@@ -43,17 +43,18 @@ export function depositCosts(
       token,
       symbol,
       amount: amount.toFixed(),
-      ...(usd ? { usd: toFixedHalfUp(usd, 2) } : {}),
-      ...(pctOfEquity ? { pctOfEquity: formatPct(pctOfEquity) } : {}),
+      usd: usd && toFixedHalfUp(usd, 2),
+      pctOfEquity: pctOfEquity && formatPct(pctOfEquity),
     })),
-    ...(total ? { totalSwapCostPctOfEquity: formatPct(total) } : {}),
+    totalSwapCostPctOfEquity: total && formatPct(total),
     worstCase: {
       equity: formatUnitsPlain(worth, depositToken.decimals),
       ltv: formatPct(ltvPctOf(worst.stock, prices.stock) ?? HUNDRED),
       yieldLtv: formatPct(ltvPctOf(worst.yield, prices.yield) ?? HUNDRED),
     },
-    ...(liquidation
-      ? { liquidation: { price: liquidation.price.precision(12).toFixed(), dropPct: formatPct(liquidation.dropPct) } }
-      : {}),
+    liquidation: liquidation && {
+      price: liquidation.price.precision(12).toFixed(),
+      dropPct: formatPct(liquidation.dropPct),
+    },
   };
 }

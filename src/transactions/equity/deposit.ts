@@ -244,7 +244,7 @@ async function readVault(
   yieldMarket: LiveMarket;
   /** What the contract says of the yield market. */
   deployment: Deployment;
-  held?: PositionState;
+  held?: PositionState | undefined;
   answers: readonly unknown[];
 }> {
   const { morphoBlue } = chain.contracts;
@@ -268,7 +268,7 @@ async function readVault(
   const [, borrowShares, collateral] = required(position);
   return {
     stock,
-    ...(user === undefined ? {} : { held: { collateral, debt: debtOf(stock, borrowShares) } }),
+    held: user === undefined ? undefined : { collateral, debt: debtOf(stock, borrowShares) },
     yieldMarket: foldMarket(vault.yieldMarket, [f, g, h, i, j], block, nowMs),
     deployment,
     answers: rest.slice(0, further.length),

@@ -10,7 +10,7 @@ import type { PlannedSwap } from '../types.ts';
 export interface ExitCosts {
   readonly costs: readonly Cost[];
   /** All that its sales lose, percent of what the vault is worth; absent where that is nothing. */
-  readonly totalSwapCostPctOfEquity?: Decimal;
+  readonly totalSwapCostPctOfEquity?: Decimal | undefined;
   /** Whole deposit tokens, when every sale gives its minimum only and the fees of the contract are paid; no LTV is left. */
   readonly worstCase: { readonly equity: Decimal; readonly paidOut: Decimal; readonly ltvPct: null };
 }
@@ -55,7 +55,7 @@ export function exitCosts({ vault, loops, stock, equity, yieldFee, usdOf }: Exit
   const paidOut = fromUnits(least - leastFees, depositToken.decimals);
   return {
     costs: pricedCosts(basis, usdOf, depositToken.address),
-    ...(totalSwapCostPctOfEquity ? { totalSwapCostPctOfEquity } : {}),
+    totalSwapCostPctOfEquity,
     worstCase: { equity: paidOut, paidOut, ltvPct: null },
   };
 }

@@ -34,7 +34,7 @@ export interface BatchOutcome {
   /** The stock market in the block of the simulation. */
   readonly stockMarket: LiveMarket;
   /** The loop that a deposit opens. */
-  readonly loop?: PositionState;
+  readonly loop?: PositionState | undefined;
 }
 
 export interface BatchPlan {
@@ -45,7 +45,7 @@ export interface BatchPlan {
   /** Whether a loop is opened. */
   readonly opens: boolean;
   /** What holds the loops that are closed, in order. */
-  readonly proxies?: readonly Address[];
+  readonly proxies?: readonly Address[] | undefined;
 }
 
 /** Where the swaps of a deposit run: two in the router, the last inside the flash loan, all in one call. */
@@ -126,7 +126,7 @@ export function foldBatchOutcome(
     repaid,
     stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
     stockMarket,
-    ...(opens ? { loop: openedLoop(rest.slice(markets)) } : {}),
+    loop: opens ? openedLoop(rest.slice(markets)) : undefined,
   };
 
   function openedLoop(yieldMarketAnswers: readonly unknown[]): PositionState {

@@ -61,18 +61,16 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
     stock: {
       symbol: vault.stock.symbol,
       address: vault.stock.address,
-      ...(priceUsd ? { priceUsd: formatPrice(priceUsd) } : {}),
+      priceUsd: priceUsd && formatPrice(priceUsd),
       expectedReceived: formatUnitsPlain(swaps.stock.expectedOut, vault.stock.decimals),
       minReceived: formatUnitsPlain(worstOutput(swaps.stock), vault.stock.decimals),
       requestedLtvPct: formatPct(input.stockLtvPct),
       ltvPct: formatPct(ltvPct),
       maxLtvPct: formatPct(stockCapPct(vault)),
       liquidationLtvPct: formatPct(liquidationLtvPct),
-      ...(priceUsd
-        ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)) }
-        : {}),
+      liquidationPriceUsd: priceUsd && formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)),
       priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
-      ...(input.held ? { combined: combinedStock(input, input.held, priceUsd) } : {}),
+      combined: input.held ? combinedStock(input, input.held, priceUsd) : undefined,
       borrowUsdg: usdg(input.stockBorrow),
       borrowApyPct: formatPct(rates.stock.after),
       borrowApyBeforePct: formatPct(rates.stock.before),
@@ -103,9 +101,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
     fees: {
       stockLegBps: fees.stockLegBps,
       yieldLegBps: fees.yieldLegBps,
-      ...(loanUsd
-        ? { estimatedFeeUsd: toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2) }
-        : {}),
+      estimatedFeeUsd: loanUsd && toFixedHalfUp(feeOf(input, fees, depositToken.decimals).times(loanUsd), 2),
     },
     ...depositCosts(input, loanUsd),
     slippage: slippage.toFixed(),
@@ -131,9 +127,7 @@ function combinedStock(
     collateral: formatUnitsPlain(collateral, vault.stock.decimals),
     debtUsdg: formatUnitsPlain(debt, vault.depositToken.decimals),
     ltvPct: formatPct(ltvPct),
-    ...(priceUsd
-      ? { liquidationPriceUsd: formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)) }
-      : {}),
+    liquidationPriceUsd: priceUsd && formatPrice(stockLiquidationPrice(priceUsd, ltvPct, liquidationLtvPct)),
     priceDropToLiquidationPct: formatPct(priceDropPct(ltvPct, liquidationLtvPct)),
   };
 }

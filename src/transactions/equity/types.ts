@@ -47,7 +47,7 @@ export interface CombinedStock {
   readonly collateral: string;
   readonly debtUsdg: string;
   readonly ltvPct: string;
-  readonly liquidationPriceUsd?: string;
+  readonly liquidationPriceUsd?: string | undefined;
   readonly priceDropToLiquidationPct: string;
 }
 
@@ -57,19 +57,19 @@ export interface ShownCost {
   readonly token: Address;
   readonly symbol: string;
   readonly amount: string;
-  readonly usd?: string;
-  readonly pctOfEquity?: string;
+  readonly usd?: string | undefined;
+  readonly pctOfEquity?: string | undefined;
 }
 
 /** What a deposit costs at once and what is left in the worst fill; amounts in whole deposit tokens. */
 export interface DepositCosts {
   readonly costs: readonly ShownCost[];
   /** All that the three swaps lose, percent of what is deposited. */
-  readonly totalSwapCostPctOfEquity?: string;
+  readonly totalSwapCostPctOfEquity?: string | undefined;
   /** When every swap gives its minimum only: net value of both legs, LTV of the stock leg and of the yield leg. */
   readonly worstCase: { readonly equity: string; readonly ltv: string; readonly yieldLtv: string };
   /** Of the stock leg: deposit tokens per stock, and how far the stock may fall until then. */
-  readonly liquidation?: { readonly price: string; readonly dropPct: string };
+  readonly liquidation?: { readonly price: string; readonly dropPct: string } | undefined;
 }
 
 /**
@@ -84,7 +84,7 @@ export interface DepositPreview extends DepositCosts, PricedAt {
   readonly stock: {
     readonly symbol: string;
     readonly address: Address;
-    readonly priceUsd?: string;
+    readonly priceUsd?: string | undefined;
     /** At the quote. */
     readonly expectedReceived: string;
     readonly minReceived: string;
@@ -94,10 +94,10 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     readonly ltvPct: string;
     readonly maxLtvPct: string;
     readonly liquidationLtvPct: string;
-    readonly liquidationPriceUsd?: string;
+    readonly liquidationPriceUsd?: string | undefined;
     readonly priceDropToLiquidationPct: string;
     /** With what the wallet holds in the vault already; absent without a wallet. */
-    readonly combined?: CombinedStock;
+    readonly combined?: CombinedStock | undefined;
     readonly borrowUsdg: string;
     /** At the rate that the market has once this deposit has borrowed; `…BeforePct` is the rate of now. */
     readonly borrowApyPct: string;
@@ -128,14 +128,18 @@ export interface DepositPreview extends DepositCosts, PricedAt {
     readonly swapSource: SwapSource;
     readonly priceImpactPct: string;
     /** Of its own oracle, ms; `null` = it needs no feed, absent = not known. */
-    readonly oraclePriceAsOfMs?: number | null;
+    readonly oraclePriceAsOfMs?: number | null | undefined;
   };
   /** Once this deposit has borrowed and so raised both rates; `…BeforePct` is at the rates of now. */
   readonly netApyPct: string;
   readonly netApyBeforePct: string;
   /** The same as `netApyPct`. */
   readonly netApyAfterPct: string;
-  readonly fees: { readonly stockLegBps: number; readonly yieldLegBps: number; readonly estimatedFeeUsd?: string };
+  readonly fees: {
+    readonly stockLegBps: number;
+    readonly yieldLegBps: number;
+    readonly estimatedFeeUsd?: string | undefined;
+  };
   /** Ratio. */
   readonly slippage: string;
 }

@@ -47,17 +47,16 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
       return {
         fees: contractFees('YIELD_FEE', keptOf(outcome), market),
         leastPaidOut: least > 0n ? least : 0n,
-        ...(collateral > 0n
-          ? {
-              preview: previewPosition({
-                price: live.price,
-                after: { collateral, debt },
-                basis: outcome.basis,
-                rates,
-                swap: { source: swap.quote.source, priceImpactPct: impact },
-              }),
-            }
-          : {}),
+        // Absent, not undefined: the result is spread over a draft that has a preview.
+        ...(collateral > 0n && {
+          preview: previewPosition({
+            price: live.price,
+            after: { collateral, debt },
+            basis: outcome.basis,
+            rates,
+            swap: { source: swap.quote.source, priceImpactPct: impact },
+          }),
+        }),
         amountFlashLoan: position.debt > debt ? position.debt - debt : 0n,
         debtChange: debt - position.debt,
         notes: [

@@ -76,7 +76,8 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
     issues: slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),
     fees: contractFees('YIELD_FEE', fee, market),
     leastPaidOut: least - feeOf(least),
-    ...(position.debt > 0n ? { amountFlashLoan: position.debt, debtChange: -position.debt } : {}),
+    amountFlashLoan: position.debt > 0n ? position.debt : undefined,
+    debtChange: position.debt > 0n ? -position.debt : undefined,
     notes: [
       `The swap loses ${formatPercent(impact)} against the oracle's price. After repaying ${formatAmount(position.debt, market.loan)} about ${formatAmount(rest - fee, market.loan)} is paid out.`,
       ...feeNotes(fee),

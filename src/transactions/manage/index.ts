@@ -16,7 +16,6 @@ import { deploymentNotes } from '../read/deployment.ts';
 import { debtOf } from '../read/market-state.ts';
 import { type PositionDirectory, readManaged } from '../read/position.ts';
 import { payTokenOf } from '../read/tokens.ts';
-import type { Outcome } from '../simulate/outcome.ts';
 import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 import { addCollateral } from './add-collateral.ts';
 import { borrowMore } from './borrow.ts';
@@ -120,7 +119,7 @@ async function manageOnce(
     rates: ratesOf(composedMarket(deps, market), state.live, { debtBefore: state.position.debt }),
     payToken,
     impactOf: ({ quote, lossPct: priceImpactPct }: PlannedSwap) => ({
-      swap: { source: quote.source, ...(priceImpactPct ? { priceImpactPct } : {}) },
+      swap: { source: quote.source, priceImpactPct },
     }),
   };
   const ageIssues = (ADDING_RISK.includes(action) ? requirePriceAge : priceAgeIssues)(deps, chain, market, state.live);
@@ -131,17 +130,15 @@ async function manageOnce(
   return completePlan(deps, {
     slippage,
     ...draft,
-    ...(preview ? { preview: withInterest(preview, context.interest, state.live.price) } : {}),
+    preview: preview && withInterest(preview, context.interest, state.live.price),
     issues: [...ageIssues, ...(draft.issues ?? [])],
     notes: [...(draft.notes ?? []), ...defaults],
-    ...(conclude === undefined
-      ? {}
-      : {
-          conclude: (outcome: Outcome) => {
-            const { notes, ...rest } = conclude(outcome);
-            return { ...rest, ...(notes === undefined ? {} : { notes: [...notes, ...defaults] }) };
-          },
-        }),
+    conclude:
+      conclude &&
+      ((outcome) => {
+        const { notes, ...rest } = conclude(outcome);
+        return notes === undefined ? rest : { ...rest, notes: [...notes, ...defaults] };
+      }),
     before: { collateral: state.position.collateral, debt: state.position.debt },
     basisBefore: state.position.basis,
     held: { id, proxy: binding.proxy },

@@ -63,7 +63,7 @@ export function nothingToIncrease(
     `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. Send a higher target${
       ways.length === 0 ? '' : `; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${ways.join(', or ')}`
     }.`,
-    { reason: 'nothing_to_do', ...(alternatives.length === 0 ? {} : { alternatives }) },
+    { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
   );
 }
 

@@ -61,7 +61,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     swaps: [],
     fees: feesOf(fee),
     leastPaidOut: paidOut(fee),
-    ...(after.collateral > 0n ? { preview: previewPosition({ price: live.price, after, basis, rates }) } : {}),
+    preview: after.collateral > 0n ? previewPosition({ price: live.price, after, basis, rates }) : undefined,
     notes: notesOf(fee),
     conclude: ({ received }) => {
       // The yield that it is taken of is that of the moment of the withdrawal.

@@ -68,7 +68,7 @@ export interface PreparedOpen {
   readonly deployment: Deployment;
   /** What a reallocation moves into the market, loan base units. */
   readonly moved: bigint;
-  readonly wallet?: WalletState;
+  readonly wallet?: WalletState | undefined;
   readonly issues: readonly Issue[];
 }
 
@@ -166,7 +166,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     live,
     moved,
     deployment,
-    ...(wallet ? { wallet } : {}),
+    wallet,
     issues: [
       ...ageIssues,
       ...paidIssues,

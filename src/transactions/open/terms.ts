@@ -182,7 +182,7 @@ export function openTerms(input: {
     path: pathOf(entry !== undefined, reallocations.length > 0),
     payToken,
     amountIn,
-    ...(entry ? { entrySwap: entry } : {}),
+    entrySwap: entry,
     amountCollateral,
     depositFee,
     depositFeeRate: request.depositFee,

@@ -16,7 +16,7 @@ export interface CostItem {
   /** Whole tokens. */
   readonly amount: Decimal;
   /** The same in whole loan tokens, where it is known without USD prices. */
-  readonly valueInLoan?: Decimal;
+  readonly valueInLoan?: Decimal | undefined;
 }
 
 /** One cost that is paid at once. */
@@ -27,9 +27,9 @@ export interface Cost {
   /** Whole tokens. */
   readonly amount: Decimal;
   /** Absent when nothing prices the token. */
-  readonly usd?: Decimal;
+  readonly usd?: Decimal | undefined;
   /** Percent of the equity that is paid in or stands; absent when it cannot be valued. */
-  readonly pctOfEquity?: Decimal;
+  readonly pctOfEquity?: Decimal | undefined;
 }
 
 /** Everything that an action costs at once, before it is priced. */
@@ -38,14 +38,14 @@ export interface CostBasis {
   /** What the costs are measured by, whole loan tokens: what is paid in, else what the position is worth. */
   readonly equity: Decimal;
   /** All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one. */
-  readonly totalSwapCostPctOfEquity?: Decimal;
+  readonly totalSwapCostPctOfEquity?: Decimal | undefined;
 }
 
 export interface CostedSwap {
   readonly kind: CostKind;
   readonly swap: PlannedSwap;
   /** Oracle price of the output, scaled by 1e36; absent where the output is the loan token. */
-  readonly outPrice?: bigint;
+  readonly outPrice?: bigint | undefined;
 }
 
 export interface CostInput {
@@ -54,7 +54,7 @@ export interface CostInput {
   /** Loan base units. */
   readonly equity: bigint;
   /** Further costs: fees of vaults and contracts. */
-  readonly fees?: readonly CostItem[];
+  readonly fees?: readonly CostItem[] | undefined;
 }
 
 /** List the costs by kind: what each swap loses against its reference, the referral fee in it, and further fees. */
@@ -66,7 +66,7 @@ export function costBasis({ swaps, loan, equity, fees = [] }: CostInput): CostBa
   return {
     items: [...swaps.flatMap((swap) => swapItems(swap, loan)), ...fees],
     equity: measure,
-    ...(pct ? { totalSwapCostPctOfEquity: pct } : {}),
+    totalSwapCostPctOfEquity: pct,
   };
 }
 
@@ -87,8 +87,8 @@ export function pricedCosts(
       token: token.address,
       symbol: token.symbol,
       amount,
-      ...(usd ? { usd } : {}),
-      ...(pctOfEquity ? { pctOfEquity } : {}),
+      usd,
+      pctOfEquity,
     };
   });
 }
@@ -121,7 +121,7 @@ export function judgedSwaps(
   return swaps.map((swap, i) => ({
     kind: kindOf(path, i === swaps.length - 1),
     swap,
-    ...(swap.tokenOut.address === market.collateral.address ? { outPrice: price } : {}),
+    outPrice: swap.tokenOut.address === market.collateral.address ? price : undefined,
   }));
 }
 
@@ -163,9 +163,7 @@ function swapItems(judged: CostedSwap, loan: CostToken): readonly CostItem[] {
     spent.times(pct).div(HUNDRED).minus(fee).decimalPlaces(token.decimals, Decimal.ROUND_HALF_UP);
   return [
     ...(lossPct && loss && feeValue ? [{ kind, token, amount: lost(lossPct), valueInLoan: loss.minus(feeValue) }] : []),
-    ...(fee.isZero()
-      ? []
-      : [{ kind: 'REFERRAL_FEE' as const, token, amount: fee, ...(feeValue ? { valueInLoan: feeValue } : {}) }]),
+    ...(fee.isZero() ? [] : [{ kind: 'REFERRAL_FEE' as const, token, amount: fee, valueInLoan: feeValue }]),
   ];
 }
 

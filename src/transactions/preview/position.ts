@@ -13,12 +13,14 @@ export interface PositionPreviewInput {
   /** After the expected fill. */
   readonly after: PositionState;
   /** After the worst fill that the contracts accept; the same where nothing is swapped. */
-  readonly worst?: PositionState;
+  readonly worst?: PositionState | undefined;
   /** Deposit basis after it, loan base units, where it follows from what is known. */
-  readonly basis?: bigint;
-  readonly requestedLtvPct?: Decimal;
+  readonly basis?: bigint | undefined;
+  readonly requestedLtvPct?: Decimal | undefined;
   readonly rates?: MarketRates | undefined;
-  readonly swap?: { readonly source: PlannedSwap['quote']['source']; readonly priceImpactPct?: Decimal };
+  readonly swap?:
+    | { readonly source: PlannedSwap['quote']['source']; readonly priceImpactPct?: Decimal | undefined }
+    | undefined;
 }
 
 /** Say what a position will be. @throws RangeError when it would have debt and no collateral value */
@@ -29,16 +31,17 @@ export function previewPosition(input: PositionPreviewInput): PositionPreview {
   if (!effectiveLtvPct || !worstLtvPct) throw new RangeError('a position with debt needs collateral');
   const apys = rates && effectiveLtvPct.lt(HUNDRED) ? apysAt(rates, effectiveLtvPct, after.debt) : undefined;
   return {
-    ...(requestedLtvPct ? { requestedLtvPct } : {}),
+    requestedLtvPct,
     effectiveLtvPct,
     worstLtvPct,
     after,
     worst,
-    ...(basis === undefined ? {} : { basis }),
-    ...(rates ? { rates } : {}),
-    ...(apys ? { expectedLeverageApyPct: apys.after, leverageApyBeforePct: apys.before } : {}),
-    ...(swap ? { swapSource: swap.source } : {}),
-    ...(swap?.priceImpactPct ? { priceImpactPct: swap.priceImpactPct } : {}),
+    basis,
+    rates,
+    expectedLeverageApyPct: apys?.after,
+    leverageApyBeforePct: apys?.before,
+    swapSource: swap?.source,
+    priceImpactPct: swap?.priceImpactPct,
   };
 }
 
@@ -57,7 +60,7 @@ export function previewSimulated(
   lossPct: Decimal | undefined,
 ): PositionPreview {
   const { requestedLtvPct, rates } = planned;
-  const seen = previewPosition({ price, after, rates, ...(requestedLtvPct ? { requestedLtvPct } : {}) });
+  const seen = previewPosition({ price, after, rates, requestedLtvPct });
   const isWorse = seen.effectiveLtvPct.gt(planned.worstLtvPct);
   const { worst, worstLtvPct } = isWorse ? seen : planned;
   const impact = planned.priceImpactPct && lossPct ? { priceImpactPct: lossPct } : {};

@@ -12,13 +12,13 @@ const SHOWN_PLACES = 2;
 export interface JudgedSwap {
   readonly swap: PlannedSwap;
   /** Oracle price of the output, loan base units per base unit, scaled by 1e36; absent where the output is the loan token. */
-  readonly outPrice?: bigint;
+  readonly outPrice?: bigint | undefined;
 }
 
 export interface LossInput {
   readonly swaps: readonly JudgedSwap[];
   /** Other costs of the bundle, loan base units. */
-  readonly fees?: bigint;
+  readonly fees?: bigint | undefined;
   /** What the costs are measured by, loan base units. */
   readonly equity: bigint;
   /** Whether all costs together are bounded as well: where risk is added. */

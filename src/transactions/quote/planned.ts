@@ -27,7 +27,8 @@ export function planSwap(chosen: ChosenQuote): PlannedSwap {
     tokenOut,
     quote,
     expectedOut,
-    ...(reference === undefined ? {} : { reference, lossPct: lossPct(reference, expectedOut) }),
+    reference,
+    lossPct: reference === undefined ? undefined : lossPct(reference, expectedOut),
     minOut: minimumOutput({ quoted: quote.amountOut, reference, slippage, allowedLossPct, capped }),
     feeBps: quote.feeBps,
   };

@@ -15,7 +15,7 @@ interface Judged {
   readonly age: PriceAge;
   readonly isOld: boolean;
   /** How far fresh USD prices of the two tokens are from the oracle, percent; absent when one has none. */
-  readonly deviationPct?: Decimal;
+  readonly deviationPct?: Decimal | undefined;
   readonly nowMs: number;
 }
 
@@ -121,7 +121,7 @@ function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, 
   const oracle = oraclePrice(market, price);
   const deviationPct =
     collateralUsd && loanUsd && collateralUsd.div(loanUsd).minus(oracle).abs().times(HUNDRED).div(oracle);
-  return { age, isOld: isOldPrice(age, nowMs), nowMs, ...(deviationPct ? { deviationPct } : {}) };
+  return { age, isOld: isOldPrice(age, nowMs), nowMs, deviationPct };
 }
 
 function nameOf({ oracle, collateral, loan }: Market): string {

@@ -18,7 +18,7 @@ export interface QuoterDeps {
   /** Counts what venues do. */
   readonly statistics: VenueStatistics;
   /** Whether the deployed contract lets swaps go through a router; `undefined` = not known. Default: it is not known. */
-  readonly isRouterAllowed?: (chain: Chain, router: Address) => boolean | undefined;
+  readonly isRouterAllowed?: ((chain: Chain, router: Address) => boolean | undefined) | undefined;
 }
 
 export interface Quoter {
@@ -95,11 +95,11 @@ function checked(answer: Answer, { chain }: SwapRequest, isUsable: (router: Addr
 
 interface Answer {
   readonly source: SwapQuotePort['source'];
-  readonly quote?: SwapQuote;
+  readonly quote?: SwapQuote | undefined;
   /** Why there was no answer; absent when there was one, `no route` included. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** It answered, with a quote that is not used. */
-  readonly answered?: true;
+  readonly answered?: true | undefined;
 }
 
 async function askAll(
@@ -137,7 +137,7 @@ async function askOne(venue: SwapQuotePort, request: SwapRequest, signal: AbortS
   } catch (error) {
     if (signal.aborted) return { source, reason: 'timeout' };
     if (!(error instanceof AppError)) throw error;
-    const { reason } = (error.details ?? {}) as { readonly reason?: string };
+    const { reason } = (error.details ?? {}) as { readonly reason?: string | undefined };
     return { source, reason: reason ?? error.code };
   }
 }

@@ -15,9 +15,9 @@ export interface Deployment {
   readonly yieldFee: bigint;
   readonly isCorrelated: boolean;
   /** Whether it lets nothing happen now; absent = the deployment does not tell. */
-  readonly isPaused?: boolean;
+  readonly isPaused?: boolean | undefined;
   /** Whether it opens positions in the market; absent = the deployment does not tell. */
-  readonly isSupported?: boolean;
+  readonly isSupported?: boolean | undefined;
   /** Views that did not answer: their documented defaults are used. */
   readonly unknown: readonly string[];
 }
@@ -59,8 +59,8 @@ export function foldDeployment(market: Market, answers: DeploymentAnswers): Depl
     depositFee: isCorrelated ? 0n : (depositFee ?? DEFAULT_DEPOSIT_FEE),
     yieldFee: isCorrelated ? (yieldFee ?? DEFAULT_YIELD_FEE) : 0n,
     isCorrelated,
-    ...(isPaused === undefined ? {} : { isPaused }),
-    ...(isSupported === undefined ? {} : { isSupported }),
+    isPaused,
+    isSupported,
     unknown: VIEWS.filter((_, i) => believed[i] === undefined),
   };
 }
@@ -102,6 +102,6 @@ export function requireOpenMarket(market: Market, deployment: Deployment, exit?:
   if (deployment.isSupported !== false) return;
   throw new NotEligibleError(
     `The market ${market.id} is closed to new positions. What is open there can still be left${exit === undefined ? '' : ` through ${exit}`}.`,
-    { reason: 'market_closed', rule: 'unsupported', ...(exit === undefined ? {} : { pointer: exit }) },
+    { reason: 'market_closed', rule: 'unsupported', pointer: exit },
   );
 }

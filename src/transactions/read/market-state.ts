@@ -53,25 +53,25 @@ export interface LiveMarket {
   /** What the protocol holds of the loan token over all its markets, loan base units: flash loans are taken out of it. */
   readonly idle: bigint;
   /** The feeds behind the oracle with their dates at the block; empty = it needs none; absent = it does not name them. */
-  readonly feeds?: readonly OracleFeed[];
+  readonly feeds?: readonly OracleFeed[] | undefined;
   /** The block of all of it; without a number where the node did not tell it. */
-  readonly readAt: Pick<ReadAt, 'blockTimeMs'> & Partial<ReadAt>;
+  readonly readAt: { readonly blockTimeMs: number; readonly blockNumber?: ReadAt['blockNumber'] | undefined };
 }
 
 /** What is shown of the prices and debts that something rests on. */
 export interface PricedAt {
   /** The block at which they were read; absent where the node did not tell its number. */
-  readonly readAt?: ReadAt;
+  readonly readAt?: ReadAt | undefined;
   /** When the oracle's price was made, ms; `null` = it needs no feed, absent = not known. */
-  readonly oraclePriceAsOfMs?: number | null;
+  readonly oraclePriceAsOfMs?: number | null | undefined;
 }
 
 /** Tell at which block a market was read, and how old its oracle's price is. */
 export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMarket): PricedAt {
   const oraclePriceAsOfMs = priceAsOfMs(feeds);
   return {
-    ...(blockNumber === undefined ? {} : { readAt: { blockNumber, blockTimeMs } }),
-    ...(oraclePriceAsOfMs === undefined ? {} : { oraclePriceAsOfMs }),
+    readAt: blockNumber === undefined ? undefined : { blockNumber, blockTimeMs },
+    oraclePriceAsOfMs,
   };
 }
 
@@ -102,8 +102,8 @@ export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBl
     price: required(price),
     liquidity: sdk.liquidity,
     idle: required(idle),
-    ...(feeds ? { feeds } : {}),
-    readAt: { blockTimeMs: Number(timestamp) * 1_000, ...(number === undefined ? {} : { blockNumber: number }) },
+    feeds,
+    readAt: { blockTimeMs: Number(timestamp) * 1_000, blockNumber: number },
   };
 }
 

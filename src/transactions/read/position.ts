@@ -37,7 +37,7 @@ export interface ManagedState {
   readonly deployment: Deployment;
   readonly wallet: WalletState;
   /** Whether FlashLeverage can only add to it and repay it any more; absent = its contract does not tell. */
-  readonly manualMode?: boolean;
+  readonly manualMode?: boolean | undefined;
 }
 
 export interface PositionDirectory {
@@ -142,7 +142,7 @@ export async function readManaged(
     live,
     deployment,
     wallet: foldWallet(payToken, spenders, all.slice(marketEnd) as (bigint | undefined)[]),
-    ...(manualMode === undefined ? {} : { manualMode }),
+    manualMode,
   };
 }
 

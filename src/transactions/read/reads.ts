@@ -49,7 +49,7 @@ export interface LatestReader {
    */
   readSettled<const P extends readonly Read<unknown>[]>(
     plan: P,
-  ): Promise<{ readonly answers: Answers<P>; readonly final?: Answers<P> }>;
+  ): Promise<{ readonly answers: Answers<P>; readonly final?: Answers<P> | undefined }>;
 }
 
 /** Create the reader of one session for building: all of its answers are of the session's block. */
@@ -73,7 +73,7 @@ export function createLatestReader(session: Session, readAt: ReadAt): LatestRead
             throw error;
           }),
         ]);
-        return { answers, ...(final ? { final: final.answers } : {}) };
+        return { answers, final: final?.answers };
       }),
   };
 }

@@ -9,7 +9,7 @@ interface SimulatedCall {
   readonly returnData?: unknown;
   readonly gasUsed?: unknown;
   readonly logs?: unknown;
-  readonly error?: { readonly data?: unknown };
+  readonly error?: { readonly data?: unknown } | undefined;
 }
 
 /** Run steps by `eth_simulateV1`, each as a transaction of one simulated block. @throws ChainReadError */
@@ -41,7 +41,7 @@ function resultOf({ status, returnData, gasUsed, logs, error }: SimulatedCall, s
   const ok = status === '0x1';
   const data = (ok ? undefined : hexOf(error?.data)) ?? hexOf(returnData) ?? '0x';
   const isCall = step?.observation === undefined;
-  return { ok, data, gasUsed: BigInt(hexOf(gasUsed) ?? '0x0'), ...(ok && isCall ? { logs: logsOf(logs) } : {}) };
+  return { ok, data, gasUsed: BigInt(hexOf(gasUsed) ?? '0x0'), logs: ok && isCall ? logsOf(logs) : undefined };
 }
 
 /** @throws ChainReadError for an event that is none */

@@ -97,7 +97,7 @@ export function foldMeasures(
     collateral,
     basis: required(positions?.at(-1)).amountDepositedInLoanToken,
   };
-  return { fills, repaid, ...(opened ? { opened } : {}) };
+  return { fills, repaid, opened };
 
   function marketOf(market: Market) {
     const count = planMarket(chain, market).length;

@@ -56,7 +56,7 @@ export function movementsByLogs(
   const all = logs.flat();
   return {
     fills: fillsOf(chain, user, places, logs),
-    ...(opens ? { opened: openedPosition(chain, opens, positions, all) } : {}),
+    opened: opens && openedPosition(chain, opens, positions, all),
     repaid: repays.map(({ market, proxy }) => repaidIn(chain, market, proxy, all)),
   };
 }

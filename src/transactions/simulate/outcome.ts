@@ -35,7 +35,7 @@ export interface OutcomePlan {
   /** How many calls there are; the transaction is the last one. */
   readonly calls: number;
   /** The position at hand; absent on an open, which makes one. */
-  readonly held?: { readonly id: number; readonly proxy: Address };
+  readonly held?: { readonly id: number; readonly proxy: Address } | undefined;
 }
 
 /** Paths whose first swap the router runs; every other swap runs inside FlashLeverage. */

@@ -13,8 +13,8 @@ export interface DecodedRevert {
   readonly reason: string;
   readonly args: readonly { readonly name: string; readonly value: string }[];
   /** Why, and what to do; absent where nothing is known about it. */
-  readonly cause?: string;
-  readonly nextStep?: string;
+  readonly cause?: string | undefined;
+  readonly nextStep?: string | undefined;
   /** Whether building again with a fresh quote may help. */
   readonly curable: boolean;
 }
@@ -36,7 +36,8 @@ export function decodeRevert(data: Hex): DecodedRevert {
     return {
       reason: errorName,
       args: inputs.map(({ name }, i) => ({ name: name ?? String(i), value: plain(args?.[i]) })),
-      ...(known === undefined ? {} : { cause: known.cause, nextStep: known.nextStep }),
+      cause: known?.cause,
+      nextStep: known?.nextStep,
       curable: known?.curable ?? false,
     };
   } catch {

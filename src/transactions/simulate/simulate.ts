@@ -32,9 +32,9 @@ export interface SimulationInput {
   readonly pays?: { readonly token: PayToken; readonly amount: bigint; readonly balance: bigint } | undefined;
   readonly nativeBalance: bigint;
   /** What is read on the way. */
-  readonly observations?: readonly StepObservation[];
+  readonly observations?: readonly StepObservation[] | undefined;
   /** What the calls move, and is to be told; absent = nothing is asked. */
-  readonly watched?: Watched;
+  readonly watched?: Watched | undefined;
 }
 
 /** How calls can be tried out: by the node's own simulation, or by code at the wallet's address. */

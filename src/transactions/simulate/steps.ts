@@ -8,7 +8,7 @@ export interface StepObservation {
   readonly afterCalls: number;
   readonly read: Read<unknown>;
   /** A word of an earlier read's answer that is appended to the data: counted from the answer's end, from 1. */
-  readonly tail?: { readonly of: Read<unknown>; readonly word: number };
+  readonly tail?: { readonly of: Read<unknown>; readonly word: number } | undefined;
 }
 
 /** An event as the node tells it. */
@@ -24,7 +24,7 @@ export interface Step {
   readonly data: Hex;
   /** Wei. */
   readonly value: bigint;
-  readonly observation?: StepObservation;
+  readonly observation?: StepObservation | undefined;
 }
 
 export interface StepResult {
@@ -33,7 +33,7 @@ export interface StepResult {
   readonly data: Hex;
   readonly gasUsed: bigint;
   /** Absent where the way of simulating tells no events. */
-  readonly logs?: readonly SimulatedLog[];
+  readonly logs?: readonly SimulatedLog[] | undefined;
 }
 
 /** What steps came to; what follows a call that reverted is not there. */
@@ -45,7 +45,14 @@ export interface StepsRun {
 
 /** State that is lent for the time of a simulation, as nodes take it. */
 export type Overrides = Readonly<
-  Record<Address, { readonly balance?: Hex; readonly code?: Hex; readonly stateDiff?: Readonly<Record<Hex, Hex>> }>
+  Record<
+    Address,
+    {
+      readonly balance?: Hex | undefined;
+      readonly code?: Hex | undefined;
+      readonly stateDiff?: Readonly<Record<Hex, Hex>> | undefined;
+    }
+  >
 >;
 
 /** Put the reads between the calls that they follow. */

@@ -20,7 +20,7 @@ export function mapChart(
   const history = historyOf(series.points);
   const { value: apyPct, measuredMs } = latest;
   return {
-    apy: { ok: true, value: { apyPct, history }, ...(measuredMs === undefined ? {} : { measuredMs }) },
+    apy: { ok: true, value: { apyPct, history }, measuredMs },
     dropped,
   };
 }

@@ -68,7 +68,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
         const route = await findRoute(sweeps, request, {}, options);
         if (route === null) return null;
         const { amountOut, amountOutUsd } = route;
-        return { amountOut, ...(amountOutUsd === undefined ? {} : { amountOutUsd }) };
+        return { amountOut, amountOutUsd };
       },
     },
     quotes: {

@@ -19,7 +19,7 @@ export function refusalIn(body: unknown): FailureReason | undefined {
 
 export interface Route {
   readonly amountOut: bigint;
-  readonly amountOutUsd?: Decimal;
+  readonly amountOutUsd?: Decimal | undefined;
   readonly summary: RouteSummary;
 }
 
@@ -37,7 +37,7 @@ export function mapRoute(request: RouteRequest, answer: Routes): Route | Failure
   // The provider writes 0 when it has no price of the token.
   const usd = readDecimal(summary.amountOutUsd, USD_AMOUNT);
   const hasUsd = usd.ok && usd.value.isPositive() && !usd.value.isZero();
-  return { amountOut: amountOut.value, ...(hasUsd ? { amountOutUsd: usd.value } : {}), summary };
+  return { amountOut: amountOut.value, amountOutUsd: hasUsd ? usd.value : undefined, summary };
 }
 
 export function mapBuild(request: SwapRequest, answer: Build, expiresAtMs: number): SwapQuote | FailureReason {

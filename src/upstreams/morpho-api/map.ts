@@ -44,7 +44,7 @@ function readSource(row: Source): ParsedValue<LiquiditySource> {
     ok: true,
     value: {
       vault: vault.value,
-      ...(name === undefined || name === null ? {} : { vaultName: name }),
+      vaultName: name ?? undefined,
       withdrawMarketId: id.toLowerCase() as MarketId,
       assets: assets.value,
       feeWei: fee.value,

@@ -16,7 +16,7 @@ export type GasPriceOf = (chainId: ChainId) => Promise<bigint | undefined>;
 const FALLBACK_GAS_PRICE_WEI = 1_000_000_000n;
 
 /** Read executable quotes of the second swap aggregator. */
-export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasPriceOf }): SwapQuotePort {
+export function createOpenocean(deps: AdapterDeps & { readonly gasPriceOf?: GasPriceOf | undefined }): SwapQuotePort {
   const { apiKey } = deps.config;
   const http = createHttp({
     ...deps,

@@ -65,7 +65,7 @@ export function mapConvert(
   return checkSwap(
     'YieldMarket',
     request,
-    { to, data, value, amountOut: output.amount, ...(isAggregated ? {} : { feeBps: 0 }) },
+    { to, data, value, amountOut: output.amount, feeBps: isAggregated ? undefined : 0 },
     expiresAtMs,
   );
 }

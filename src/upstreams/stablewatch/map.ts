@@ -56,7 +56,7 @@ export function mapHistory(
  * several candidates there is no match.
  */
 export function resolvePool<P extends { readonly id: string; readonly asset: string }>(
-  token: { readonly symbol: string; readonly stableIndexId?: string },
+  token: { readonly symbol: string; readonly stableIndexId?: string | undefined },
   pools: Iterable<P>,
 ): { readonly ok: true; readonly pool: P } | { readonly ok: false; readonly reason: FailureReason } {
   const id = token.stableIndexId?.toLowerCase();

@@ -71,7 +71,7 @@ describe('composeWallet', () => {
       yieldLoops: [{ id: 0, status: 'open' }],
       gaps: [],
     });
-    expect(found).not.toHaveProperty('ambiguousYieldLoopIds');
+    expect(found?.ambiguousYieldLoopIds).toBeUndefined();
   });
 
   test('behavior: the stock leg is valued as by the SDK', () => {
@@ -132,7 +132,7 @@ describe('composeWallet', () => {
       ambiguousYieldLoopIds: [0, 1],
       yieldLoops: [],
     });
-    expect(ambiguous.equityPositions[0]).not.toHaveProperty('netValueUsd');
+    expect(ambiguous.equityPositions[0]?.netValueUsd).toBeUndefined();
     expect(ambiguous.equityPositions[0]?.gaps.map(({ field }) => field)).toEqual(['netValueUsd', 'currentNetApyPct']);
 
     const tagged = compose(loops, new Map([[1, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]));
@@ -183,7 +183,7 @@ describe('composeWallet', () => {
     );
     expect(positions.map(({ id }) => id)).toEqual([0]);
     expect(equityPositions[0]).toMatchObject({ yieldLoopMatch: 'ambiguous', stock: { collateral: '20' } });
-    expect(equityPositions[0]?.stock).not.toHaveProperty('ltvPct');
+    expect(equityPositions[0]?.stock.ltvPct).toBeUndefined();
     expect(equityPositions[0]?.gaps).toContainEqual(
       expect.objectContaining({ field: 'stock.ltvPct', reason: 'NOT_MEASURED' }),
     );
