@@ -5,12 +5,12 @@ import type { Address, ChainId } from '../shared/ids.ts';
 import { type Env, envSchema } from './env.ts';
 import { explainSetting } from './explain.ts';
 
-/** A setting that cannot be used: the message names it, what it is, and what it should be. */
+/** An invalid setting: the message names it, its value and the expected value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What a local world hands to the service beside environment variables: things that exist nowhere else. */
+/** Settings of a local world beside environment variables: values that only exist after it has started. */
 export interface WorldOverrides {
   readonly env: Readonly<Record<string, string>>;
   readonly sampleKeys: ReadonlyMap<string, { readonly tier: 'partner' | 'ops' }>;
@@ -28,7 +28,10 @@ export interface Config {
 
 type RawEnv = Readonly<Record<string, string | undefined>>;
 
-/** Read the variables alone. Empty strings count as not set. @throws ConfigError naming every setting that is wrong. */
+/**
+ * Parse the variables alone. Empty strings count as not set.
+ * @throws ConfigError naming every invalid setting
+ */
 export function parseEnv(raw: RawEnv): Env {
   const { env, wrong } = inspectEnv(raw);
   if (env !== undefined) return env;
@@ -38,7 +41,7 @@ export function parseEnv(raw: RawEnv): Env {
   );
 }
 
-/** Read the variables and say of each one that is wrong why. Without a wrong one there is an `env`. */
+/** Parse the variables and explain each invalid one. `env` is present if none is invalid. */
 export function inspectEnv(raw: RawEnv): {
   readonly env?: Env | undefined;
   readonly wrong: ReadonlyMap<string, string>;
@@ -56,9 +59,9 @@ export function inspectEnv(raw: RawEnv): {
 }
 
 /**
- * Whether the embedded local world has to be started: no RPC node is named and this is not production.
- * @throws ConfigError in production without the settings that it requires, when only some chains have a node, or when
- * the local world would write its samples into stores of another machine.
+ * Whether the embedded local world has to be started: no RPC node is configured and this is not production.
+ * @throws ConfigError in production without the required settings, when only some chains have a node, or when the local world
+ * would write its samples into stores of another machine.
  */
 export function needsLocalWorld(env: Env): boolean {
   const nodes = { RPC_URL_1: env.RPC_URL_1, RPC_URL_4663: env.RPC_URL_4663 };
@@ -79,7 +82,7 @@ export function needsLocalWorld(env: Env): boolean {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
-/** A local world writes sample rows and a made-up snapshot: never into stores that others may share. */
+/** A local world writes sample rows and an invented snapshot, which must not enter stores that others use. */
 function requireLoopback(env: Env): void {
   for (const name of ['DATABASE_URL', 'REDIS_URL'] as const) {
     const value = env[name];
@@ -90,7 +93,10 @@ function requireLoopback(env: Env): void {
   }
 }
 
-/** Turn variables and, in a local world, what that world provides into the one frozen configuration. @throws ConfigError */
+/**
+ * Make the frozen configuration from the variables and, in a local world, its overrides.
+ * @throws ConfigError
+ */
 export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   const env = parseEnv({ ...raw, ...world?.env });
   if (world !== undefined && env.NODE_ENV === 'production') {
@@ -110,7 +116,7 @@ export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   });
 }
 
-/** The nodes of each chain that has some. */
+/** The nodes of each chain with a configured one. */
 export function rpcUrlsOf(env: Env): Config['rpcUrls'] {
   const given = [
     [1, env.RPC_URL_1],
@@ -119,7 +125,10 @@ export function rpcUrlsOf(env: Env): Config['rpcUrls'] {
   return new Map(given.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
 }
 
-/** Read the file of CATALOG_OVERLAY. @throws ConfigError when it cannot be read, or is not JSON */
+/**
+ * Read the file of CATALOG_OVERLAY.
+ * @throws ConfigError when it cannot be read, or is not JSON
+ */
 export function readOverlay(path: string | undefined): unknown {
   if (path === undefined) return [];
   try {

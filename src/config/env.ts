@@ -12,7 +12,7 @@ const urls = z
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
 const seconds = z.coerce.number({ error: 'expected seconds' }).int().min(1).max(31_536_000);
 const count = z.coerce.number({ error: 'expected a whole number' }).int().min(0).max(1_000_000_000);
-/** Scheme, host and port as browsers send them: no path, no slash at the end. */
+/** Scheme, host and port in the format of the `Origin` header: no path, no trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
@@ -25,32 +25,34 @@ export const envSchema = z.object({
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe(
-      'With production the local world and its sample keys never start: RPC_URL_1, RPC_URL_4663 and DATABASE_URL are required.',
+      'In production RPC_URL_1, RPC_URL_4663 and DATABASE_URL are required, and the local world and its sample keys are off.',
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: port.default(8787).describe('Port to listen on; 0 takes a free one.'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Least severe log line that is written.'),
+    .describe('Lowest severity of log lines.'),
   ROLE: z
     .enum(['all', 'api', 'warmer'])
     .default('all')
-    .describe('Which part this process plays. api and warmer need REDIS_URL, where they meet.'),
+    .describe('Role of this process. api and warmer share their data through REDIS_URL.'),
 
   RPC_URL_1: urls
     .optional()
     .describe(
       'JSON-RPC nodes of Ethereum (chain 1), one or several separated by commas. Without any RPC_URL_* the local world starts.',
     ),
-  RPC_URL_4663: urls.optional().describe('JSON-RPC nodes of Robinhood Chain (chain 4663), likewise.'),
+  RPC_URL_4663: urls
+    .optional()
+    .describe('JSON-RPC nodes of Robinhood Chain (chain 4663), one or several separated by commas.'),
   RPC_TIMEOUT_MS: z.coerce
     .number()
     .int()
     .min(100)
     .max(120_000)
     .default(10_000)
-    .describe('Longest wait for one RPC request, milliseconds.'),
+    .describe('Timeout of one RPC request, milliseconds.'),
   CATALOG_OVERLAY: z
     .string()
     .min(1)
@@ -61,16 +63,22 @@ export const envSchema = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' })
     .optional()
     .describe('Postgres for keys, position registrations and rate samples.'),
-  DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(8).describe('Most connections to Postgres.'),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(8)
+    .describe('Maximum number of connections to Postgres.'),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' })
     .optional()
-    .describe('Redis for the shared snapshot, leases and rate limits. Without it one process keeps them itself.'),
+    .describe('Redis for the shared snapshot, leases and rate limits. Without it they are local to the process.'),
   SNAPSHOT_FILE: z
     .string()
     .min(1)
     .default('.data/snapshot.json')
-    .describe('Where the last snapshot is kept between starts when there is no REDIS_URL.'),
+    .describe('File of the last snapshot, for the next start; unused with REDIS_URL.'),
 
   UPSTREAM_TIMEOUT_MS: z.coerce
     .number()
@@ -78,9 +86,7 @@ export const envSchema = z.object({
     .min(50)
     .max(120_000)
     .optional()
-    .describe(
-      'Longest wait for one answer of a provider, milliseconds. Without it each provider has its own, 6 to 15 s.',
-    ),
+    .describe('Timeout of one request to a provider, milliseconds. Without it each provider has its own, 6 to 15 s.'),
   PENDLE_URL: url
     .default('https://api-v2.pendle.finance/core')
     .describe('Yield market: implied APY of principal tokens and swaps into them.'),
@@ -101,7 +107,7 @@ export const envSchema = z.object({
   OPENOCEAN_API_KEY: z.string().min(1).optional().describe('Key of AggregatorTwo.'),
   MORPHO_API_URL: url
     .default('https://api.morpho.org/graphql')
-    .describe('Indexer of the lending protocol: history back-fill and shared liquidity.'),
+    .describe('Indexer of the lending protocol: rate history and shared liquidity.'),
 
   LISTING_MIN_DAYS_TO_MATURITY: z.coerce
     .number()
@@ -128,7 +134,7 @@ export const envSchema = z.object({
   REFRESH_EXIT_LIQUIDITY_SEC: seconds.default(43_200).describe('Refresh cadence of the exit-liquidity sweep.'),
   REFRESH_DEPLOYMENT_SEC: seconds
     .default(300)
-    .describe('Refresh cadence of what the deployed contract says: buffer, fees, pause, markets, venues.'),
+    .describe('Refresh cadence of the terms of the deployed contract: buffer, fees, pause, markets, venues.'),
   REFRESH_TVL_SEC: seconds.default(300).describe('Refresh cadence of protocol TVL.'),
 
   BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
@@ -136,7 +142,7 @@ export const envSchema = z.object({
   BUDGET_ORACLE_FEED_SEC: seconds
     .default(90_000)
     .describe(
-      'How old the answer of a feed behind an oracle may be where the catalog does not know its heartbeat: 24 hours and one more by default.',
+      'Maximum age of a feed behind an oracle when the catalog has no heartbeat for it; by default 24 hours and one hour of tolerance.',
     ),
   BUDGET_BORROW_HISTORY_SEC: seconds.default(3600).describe('Freshness budget of borrow-rate history.'),
   BUDGET_YIELDMARKET_SEC: seconds.default(1800).describe('Freshness budget of yield-market APYs.'),
@@ -146,19 +152,19 @@ export const envSchema = z.object({
   BUDGET_DAILY_APY_SEC: seconds
     .default(172_800)
     .describe(
-      'Freshness budget of APYs that their source dates and tells once a day (aggregator), and of daily histories.',
+      'Freshness budget of APYs that their source publishes once a day with a date (aggregator), and of daily histories.',
     ),
   BUDGET_INCENTIVES_SEC: seconds.default(3600).describe('Freshness budget of incentive campaigns.'),
   BUDGET_PRICES_SEC: seconds.default(900).describe('Freshness budget of token prices.'),
   BUDGET_EXIT_LIQUIDITY_SEC: seconds.default(86_400).describe('Freshness budget of the exit-liquidity sweep.'),
-  BUDGET_DEPLOYMENT_SEC: seconds.default(900).describe('Freshness budget of what the deployed contract says.'),
+  BUDGET_DEPLOYMENT_SEC: seconds.default(900).describe('Freshness budget of the terms of the deployed contract.'),
   BUDGET_TVL_SEC: seconds.default(900).describe('Freshness budget of protocol TVL.'),
   BUDGET_OPS_PORTFOLIOS_SEC: seconds.default(60).describe('Freshness budget of the ops portfolios.'),
   READY_CEILING_SEC: seconds
     .default(900)
-    .describe('/ready turns false when market state or oracle values are this far past their budget.'),
+    .describe('/ready turns false when market state or oracle values exceed their freshness budget by this time.'),
 
-  APP_URL: url.optional().describe('Base URL of the client app; signing and strategy links are made from it.'),
+  APP_URL: url.optional().describe('Base URL of the client app; signing and strategy links start with it.'),
   FEE_RECEIVER: z
     .string()
     .regex(ADDRESS_PATTERN, 'expected 0x + 40 hex characters')
@@ -169,14 +175,14 @@ export const envSchema = z.object({
   INTROSPECTION: flag.default(true).describe('Whether the schema may be introspected.'),
   PERSISTED_ONLY_FOR_ANONYMOUS: flag
     .default(false)
-    .describe('Whether callers without a key may run persisted operations only.'),
+    .describe('Whether callers without a key are limited to persisted operations.'),
   TRUSTED_PROXIES: z.coerce
     .number()
     .int()
     .min(0)
     .max(10)
     .default(0)
-    .describe('How many proxies in front append to X-Forwarded-For; 0 ignores the header.'),
+    .describe('Number of proxies in front that append to X-Forwarded-For; 0 ignores the header.'),
   CORS_ORIGINS: z
     .string()
     .refine((value) => value === '*' || value.split(',').every((origin) => ORIGIN.test(origin.trim())), {
@@ -186,9 +192,11 @@ export const envSchema = z.object({
     .describe('Origins that browsers may call from: * or a comma-separated list.'),
   RATE_LIMIT_ANONYMOUS: count
     .default(600)
-    .describe('Cost points per minute and address without a key; 0 lifts the tier’s limits on how often.'),
-  RATE_LIMIT_PARTNER: count.default(3000).describe('Cost points per minute and partner key; 0 as above.'),
-  RATE_LIMIT_OPS: count.default(6000).describe('Cost points per minute and ops key; 0 as above.'),
+    .describe('Cost points per minute and address without a key; 0 = no rate limit for the tier.'),
+  RATE_LIMIT_PARTNER: count
+    .default(3000)
+    .describe('Cost points per minute and partner key; 0 = no rate limit for the tier.'),
+  RATE_LIMIT_OPS: count.default(6000).describe('Cost points per minute and ops key; 0 = no rate limit for the tier.'),
   KEY_PEPPER: z
     .string()
     .min(16)
@@ -201,36 +209,36 @@ export const envSchema = z.object({
     .max(3_600)
     .default(300)
     .describe(
-      'While Postgres cannot be asked: how long after its last good check a partner key is still let in, seconds; 0 = not at all.',
+      'During an outage of Postgres a partner key is accepted for this time after its last successful check, seconds; 0 = not at all.',
     ),
-  MAX_SUBSCRIPTIONS: count.default(500).describe('Most subscriptions open at once in one process.'),
+  MAX_SUBSCRIPTIONS: count.default(500).describe('Maximum number of open subscriptions in one process.'),
   MAX_CONNECTIONS_PER_ADDRESS: count
     .default(1000)
-    .describe('Most open connections of one address, that of a proxy in front included; 0 = no bound.'),
+    .describe('Maximum number of open connections of one address, also of a proxy in front; 0 = no limit.'),
   ANSWER_CACHE_MB: z.coerce
     .number()
     .int()
     .min(1)
     .max(65_536)
     .default(96)
-    .describe('Most memory that cached answers take, MB.'),
-  METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it no metrics are served.'),
+    .describe('Maximum memory of cached answers, MB.'),
+  METRICS_PORT: port.optional().describe('Port of /metrics on HOST. Without it there are no metrics.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url
     .optional()
-    .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). Without it nothing is traced.'),
+    .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). Without it there are no traces.'),
   TRACE_SAMPLE_RATIO: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .describe('Share of requests that are traced when their caller did not decide.'),
+    .describe('Share of requests to trace when the caller sends no sampling decision.'),
   START_WAIT_SEC: z.coerce
     .number()
     .int()
     .min(0)
     .max(600)
     .default(15)
-    .describe('How long a start waits for a Postgres that does not answer yet, seconds.'),
+    .describe('Time for which a start waits for Postgres to answer, seconds.'),
   STOP_DELAY_SEC: z.coerce
     .number()
     .int()
@@ -238,13 +246,13 @@ export const envSchema = z.object({
     .max(6)
     .default(0)
     .describe(
-      'After SIGTERM: how long /ready is false and requests are still accepted, so that a load balancer turns away first, seconds.',
+      'Time after SIGTERM during which /ready is false and requests are still accepted, so that a load balancer stops sending them first, seconds.',
     ),
 
   DEVNET_PORT_1: port.default(8545).describe('Local world only: port of chain 1.'),
   DEVNET_PORT_4663: port.default(8546).describe('Local world only: port of chain 4663.'),
   DEVNET_CONTROL_PORT: port.default(8788).describe('Local world only: port of the control endpoint.'),
-  DEVNET_DATA_DIR: z.string().min(1).default('.data').describe('Local world only: where its database lives.'),
+  DEVNET_DATA_DIR: z.string().min(1).default('.data').describe('Local world only: folder of its database.'),
 });
 
 export type Env = z.output<typeof envSchema>;

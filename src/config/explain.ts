@@ -9,13 +9,13 @@ export function isSecretSetting(name: string): boolean {
   return SECRET.test(name);
 }
 
-/** Say what is wrong with a setting and what to give instead. A value that may be a secret is not repeated. */
+/** Explain an invalid setting and the expected value. A value that may be a secret is not repeated. */
 export function explainSetting(name: string, schema: z.ZodType | undefined, given: string, message: string): string {
   const shown = isSecretSetting(name) ? 'its value' : JSON.stringify(given.slice(0, LONGEST_SHOWN));
   return `${name}: ${shown} cannot be used. Give ${expectedOf(inner(schema)) ?? message.replace(/^expected /, '')}.`;
 }
 
-/** The schema behind defaults, options and transforms. */
+/** Unwrap defaults, optional types and transforms. */
 function inner(schema: z.ZodType | undefined): z.ZodType | undefined {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return inner(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodPipe) return inner(schema.in as z.ZodType);
@@ -31,7 +31,7 @@ function expectedOf(schema: z.ZodType | undefined): string | null {
     if (hasMin && hasMax) return `${noun} from ${minValue} to ${maxValue}`;
     return hasMin ? `${noun} of at least ${minValue}` : noun;
   }
-  // Formats (URLs) say by themselves what they expect.
+  // Formats such as URL have a message of their own.
   if (schema instanceof z.ZodString && schema.minLength !== null) return `at least ${schema.minLength} characters`;
   return null;
 }

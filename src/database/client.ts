@@ -11,28 +11,28 @@ export interface DatabaseConfig {
   /** `postgres://` URL. */
   readonly url: string;
   readonly poolSize: number;
-  /** Longest run of one statement, milliseconds; the server cancels it. */
+  /** Timeout of one statement, milliseconds; the server cancels it. */
   readonly statementTimeoutMs: number;
-  /** Longest wait for a connection, from the pool or to the server, milliseconds. Default 3 s. */
+  /** Timeout for a connection, from the pool or to the server, milliseconds. Default 3 s. */
   readonly connectTimeoutMs?: number | undefined;
 }
 
 export interface DatabaseDeps {
   readonly logger?: Logger | undefined;
-  /** Told of every statement after it ran, for metrics. */
+  /** Called after every statement, for metrics. */
   readonly onQuery?:
     | ((query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void)
     | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** What the client waits longer than the server's own limit, in case the network is gone. */
+/** The client's timeout exceeds the server's by this time, in case the network fails. */
 const NETWORK_GRACE_MS = 1_000;
 const IDLE_TIMEOUT_MS = 30_000;
 
 /**
- * Open the database lazily: nothing is connected before the first statement.
- * Every statement may throw `UpstreamUnavailableError` of provider `database`.
+ * Create the database client. It connects with the first statement. Every statement may throw `UpstreamUnavailableError` of
+ * provider `database`.
  */
 export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}): Database {
   const pool = new pg.Pool({

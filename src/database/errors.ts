@@ -5,7 +5,7 @@ const RETRY_AFTER_SEC = 2;
 
 export type UnavailableReason = 'unreachable' | 'timeout' | 'rejected' | 'server_error';
 
-/** SQLSTATE classes and codes (Postgres manual, appendix A) that mean "not now" rather than "wrong question". */
+/** SQLSTATE classes and codes (Postgres manual, appendix A) of an unavailable database, as opposed to an invalid statement. */
 const SQLSTATE_REASONS: readonly (readonly [pattern: RegExp, reason: UnavailableReason])[] = [
   [/^(57014|55P03)$/, 'timeout'], // cancelled by statement_timeout; lock_timeout
   [/^(08|57P)/, 'unreachable'], // connection exception; the server is going down or coming up
@@ -19,8 +19,8 @@ const TIMEOUTS = /timeout/i;
 const BROKEN = /Connection terminated|connection error|not queryable|pool after calling end/i;
 
 /**
- * Say why the database cannot answer; `undefined` when the error is about the statement (a broken constraint, say).
- * @param connecting - a failure to connect is always about the database.
+ * Return why the database is unavailable; `undefined` when the error concerns the statement, such as a violated constraint.
+ * @param connecting - a failure to connect always means unavailable.
  */
 export function unavailableReason(error: unknown, connecting = false): UnavailableReason | undefined {
   const code = codeOf(error);
@@ -33,7 +33,7 @@ export function unavailableReason(error: unknown, connecting = false): Unavailab
   return isBroken || connecting ? 'unreachable' : undefined;
 }
 
-/** Make the error others see: provider and reason only. The cause names the driver's code, never host, user or SQL. */
+/** Make the public error: provider and reason only. The cause names the driver's code, never host, user or SQL. */
 export function unavailableError(reason: UnavailableReason, error: unknown): UpstreamUnavailableError {
   const cause = new Error(`database driver: ${codeOf(error) ?? reason}`);
   return new UpstreamUnavailableError(PROVIDER, reason, { retryAfterSec: RETRY_AFTER_SEC, cause });

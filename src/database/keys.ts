@@ -7,18 +7,18 @@ export type KeyTier = 'partner' | 'ops';
 
 export interface KeyRecord {
   readonly id: string;
-  /** Public part of the key, by which it is found and named. */
+  /** Public part of the key, which identifies it. */
   readonly prefix: string;
   readonly secretHash: Buffer;
   readonly tier: KeyTier;
   readonly label: string;
   readonly createdAtMs: number;
-  /** First millisecond at which it is no longer valid; `null` = never. */
+  /** Expiry: the first millisecond at which it is invalid; `null` = never. */
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
   /** Id of the key that it replaces. */
   readonly rotatedFrom: string | null;
-  /** Coarse: see `LAST_USED_RESOLUTION_MS`. */
+  /** Rounded: see `LAST_USED_RESOLUTION_MS`. */
   readonly lastUsedAtMs: number | null;
 }
 
@@ -30,17 +30,17 @@ export const LAST_USED_RESOLUTION_MS = 3_600_000;
 export interface KeyRepository {
   insert(key: NewKeyRecord): Promise<void>;
   findByPrefix(prefix: string): Promise<KeyRecord | null>;
-  /** The same, and hold the row until the transaction ends: for `atomically`. */
+  /** Find a key and lock its row until the transaction ends; for `atomically`. */
   lock(prefix: string): Promise<KeyRecord | null>;
   /** Newest first. */
   list(): Promise<readonly KeyRecord[]>;
-  /** Move the end of a key's life forward, never back; `null` when there is no such key. */
+  /** Set a key's expiry to an earlier time, never to a later one; `null` when there is no such key. */
   expire(prefix: string, atMs: number): Promise<KeyRecord | null>;
-  /** Keeps the first revocation's time; `null` when there is no such key. */
+  /** Revoke a key. An earlier revocation keeps its time; `null` when there is no such key. */
   revoke(prefix: string, atMs: number): Promise<KeyRecord | null>;
-  /** Note a use; nothing is written when the last noted one is younger than `LAST_USED_RESOLUTION_MS`. */
+  /** Record a use; skipped when the last recorded one is younger than `LAST_USED_RESOLUTION_MS`. */
   touch(id: string, atMs: number): Promise<void>;
-  /** Run several calls as one: all or nothing. */
+  /** Run several calls in one transaction. */
   atomically<T>(run: (repository: KeyRepository) => Promise<T>): Promise<T>;
 }
 
@@ -59,7 +59,7 @@ export function createKeyRepository(db: Database): KeyRepository {
       return rows.map(toRecord);
     },
     expire: async (prefix, atMs) => {
-      const expires_at = sql<Date>`least(expires_at, ${new Date(atMs)}::timestamptz)`; // ignores null
+      const expires_at = sql<Date>`least(expires_at, ${new Date(atMs)}::timestamptz)`; // least() ignores null
       return orNull(
         await db
           .updateTable('api_keys')
@@ -89,7 +89,7 @@ export function createKeyRepository(db: Database): KeyRepository {
           or([
             eb('last_used_at', 'is', null),
             eb('last_used_at', '<=', new Date(atMs - LAST_USED_RESOLUTION_MS)),
-            eb('last_used_at', '>', latestObserved(atMs)), // by a clock that was ahead
+            eb('last_used_at', '>', latestObserved(atMs)), // written by a clock that was ahead
           ]),
         )
         .execute();

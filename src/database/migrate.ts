@@ -4,12 +4,12 @@ import { type Logger, silentLogger } from '../shared/logger.ts';
 import { createDatabase, type Database } from './client.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 
-/** Any constant, as long as nothing else in the database locks it. */
+/** Any constant that nothing else in the database locks. */
 const LOCK_KEY = 7_164_300_113;
-/** Longest wait for another process that migrates, and longest run of one step. */
+/** Timeout for the lock of another process that migrates, and for one step. */
 const STEP_TIMEOUT_MS = 120_000;
 
-/** The database was migrated by a newer version of the service, whose data this one might misread. */
+/** A newer version of the service has migrated the database; this version could misread its data. */
 export class DatabaseTooNewError extends AppError<{ readonly unknown: readonly string[]; readonly latest: string }> {
   constructor(unknown: readonly string[], latest: string) {
     super(
@@ -21,9 +21,9 @@ export class DatabaseTooNewError extends AppError<{ readonly unknown: readonly s
 }
 
 /**
- * Bring the database up to this version, and return the names of what was applied. All or nothing, in one transaction
- * under an advisory lock, so that any number of processes may start at once. Uses a connection of its own, because a
- * step may run longer than a request's statement may.
+ * Migrate the database to this version, and return the names of the applied steps. All or nothing, in one transaction under an
+ * advisory lock, so that any number of processes may start at once. Uses a separate connection, because a step may exceed the
+ * statement timeout of requests.
  * @throws DatabaseTooNewError, UpstreamUnavailableError
  */
 export async function migrateDatabase(

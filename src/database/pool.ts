@@ -4,13 +4,13 @@ import type { Logger } from '../shared/logger.ts';
 import { type UnavailableReason, unavailableError, unavailableReason } from './errors.ts';
 
 /**
- * Wrap a pg pool so that an unavailable database is an `UpstreamUnavailableError` wherever it is met, a broken
- * connection never goes back into the pool, and going away and coming back are logged once each.
+ * Wrap a pg pool: an unavailable database always throws `UpstreamUnavailableError`, a broken connection never returns to the
+ * pool, and the start and the end of an outage are logged once each.
  */
 export function guardPool(pool: pg.Pool, logger: Logger): PostgresPool {
   let isDown = false;
   const failed = (reason: UnavailableReason, error: unknown): Error => {
-    // One slow statement is no outage.
+    // A single slow statement is not an outage.
     if (reason !== 'timeout' && !isDown) {
       isDown = true;
       logger.warn({ reason }, 'database unavailable');
@@ -22,7 +22,7 @@ export function guardPool(pool: pg.Pool, logger: Logger): PostgresPool {
     isDown = false;
   };
 
-  // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+  // The pool drops an idle connection that breaks; without a listener the error would end the process.
   pool.on('error', () => {});
 
   return {
@@ -46,7 +46,7 @@ interface Watch {
 
 function guardClient(client: pg.PoolClient, watch: Watch): PostgresPoolClient {
   let isBroken = false;
-  const swallow = (): void => {}; // the pending query reports it
+  const swallow = (): void => {}; // reported by the pending query
   client.on('error', swallow);
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
     try {
@@ -64,7 +64,7 @@ function guardClient(client: pg.PoolClient, watch: Watch): PostgresPoolClient {
     }
   };
   return {
-    // Kysely's second form (cursors) is not offered: no cursor class is configured.
+    // Kysely's second form (cursors) is not supported: no cursor class is configured.
     query: query as PostgresPoolClient['query'],
     release: () => {
       client.off('error', swallow);

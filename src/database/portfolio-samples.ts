@@ -7,17 +7,17 @@ import type { Database } from './client.ts';
 import { latestObserved, replaces } from './observed.ts';
 
 export interface PortfolioSampleRepository {
-  /** Keep a sample: the latest of every hour stays. One statement. */
+  /** Store a sample, replacing that of the same hour. One statement. */
   record(sample: PortfolioSample): Promise<void>;
-  /** Read the samples of chains since a moment, oldest first, in one statement. */
+  /** Read the samples of chains since a time, oldest first, in one statement. */
   since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
-  /** Remove what claims to be from the future, and return how many rows that were. */
+  /** Remove rows from the future, and return their number. */
   prune(): Promise<number>;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Keep the totals of portfolios over time. Every call may throw `UpstreamUnavailableError`. */
+/** Create the repository of portfolio totals over time. Every call may throw `UpstreamUnavailableError`. */
 export function createPortfolioSampleRepository(db: Database, clock: Clock): PortfolioSampleRepository {
   return {
     record: async (sample) => {

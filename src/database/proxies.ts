@@ -3,14 +3,14 @@ import { getAddress } from 'viem';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 
-/** Which contract's creations, on which chain. The genesis hash tells chains of one id apart. */
+/** The factory contract and its chain. The genesis hash separates chains of the same id. */
 export interface ProxyScope {
   readonly chainId: ChainId;
   readonly factory: Address;
   readonly genesisHash: Hex;
 }
 
-/** Who owns the contract that was created with a nonce. */
+/** Owner of the contract that the factory created with a nonce. */
 export interface ResolvedProxy {
   readonly nonce: number;
   /** Checksummed; `null` = it has no owner. */
@@ -20,13 +20,13 @@ export interface ResolvedProxy {
 }
 
 export interface ProxyRepository {
-  /** Read everything that is remembered, ordered by nonce, in one statement. */
+  /** Read all remembered owners, ordered by nonce, in one statement. */
   read(scope: ProxyScope): Promise<readonly ResolvedProxy[]>;
-  /** Remember owners, in one statement. A known owner keeps its first block; another owner replaces it. */
+  /** Store owners, in one statement. A known owner keeps its first block; a different owner replaces it. */
   save(scope: ProxyScope, proxies: readonly ResolvedProxy[]): Promise<void>;
 }
 
-/** Remember the owners of position proxies. Every call may throw `UpstreamUnavailableError`. */
+/** Create the repository of the owners of position proxies. Every call may throw `UpstreamUnavailableError`. */
 export function createProxyRepository(db: Database): ProxyRepository {
   return {
     read: (scope) => read(db, scope),
@@ -68,7 +68,7 @@ async function upsert(db: Database, scope: ProxyScope, proxies: readonly Resolve
     where position_proxies.owner is distinct from excluded.owner`.execute(db);
 }
 
-/** A checksum costs a hash: once per wallet, not per proxy. */
+/** A checksum costs a hash, so it is computed once per wallet instead of once per proxy. */
 function checksummed(owner: string, known: Map<string, Address>): Address {
   const hit = known.get(owner) ?? getAddress(owner);
   known.set(owner, hit);

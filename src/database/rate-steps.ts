@@ -4,12 +4,12 @@ import type { RateHistory } from '../shared/rate-history.ts';
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
 const STEPS = new RegExp(`^(?:${NUMBER}:${NUMBER}(?:,${NUMBER}:${NUMBER})*)?$`);
 
-/** Write rates as a column keeps them: `atMs:ratePct`, separated by commas. */
+/** Format rates for a text column: `atMs:ratePct`, separated by commas. */
 export function writeSteps(points: RateHistory): string {
   return points.map(({ atMs, ratePct }) => `${atMs}:${ratePct.toFixed()}`).join(',');
 }
 
-/** Read what `writeSteps` wrote; `undefined` = the column holds something else. */
+/** Parse the output of `writeSteps`; `undefined` = the column has other content. */
 export function readSteps(text: unknown): RateHistory | undefined {
   if (typeof text !== 'string' || !STEPS.test(text)) return undefined;
   if (text === '') return [];

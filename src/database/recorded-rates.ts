@@ -24,19 +24,19 @@ export interface ApySample {
 }
 
 export interface RecordedRateRepository {
-  /** Keep campaigns as they are known now. One statement. */
+  /** Store the current state of campaigns. One statement. */
   recordCampaigns(chainId: ChainId, campaigns: ReadonlyMap<MarketId, readonly CampaignRecord[]>): Promise<void>;
-  /** Read the campaigns of a chain that ended after a moment, by market. */
+  /** Read the campaigns of a chain that ended after a time, by market. */
   readCampaigns(chainId: ChainId, sinceMs: number): Promise<ReadonlyMap<MarketId, readonly CampaignRecord[]>>;
-  /** Keep APYs, one per token and UTC day: the latest of the day wins. One statement. */
+  /** Store APYs, one per token and UTC day: the latest of the day wins. One statement. */
   recordApys(chainId: ChainId, samples: readonly ApySample[]): Promise<void>;
   /** Read the daily APYs of a chain, oldest first. */
   readApys(chainId: ChainId, sinceMs: number): Promise<readonly DailyApy[]>;
-  /** Remove what is older than samples are kept or from the future, and return how many rows that were. */
+  /** Remove rows that are expired or from the future, and return their number. */
   prune(): Promise<number>;
 }
 
-/** Keep rates that no provider keeps. Every call may throw `UpstreamUnavailableError`. */
+/** Create the repository of rates that providers do not keep. Every call may throw `UpstreamUnavailableError`. */
 export function createRecordedRateRepository(db: Database, clock: Clock): RecordedRateRepository {
   return {
     async recordCampaigns(chainId, campaigns) {

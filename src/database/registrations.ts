@@ -5,7 +5,7 @@ import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 import type { PositionRegistrationsTable } from './schema.ts';
 
-/** A position as the app registered it. `null` = the app did not say. */
+/** A position as the app registered it. `null` = not registered. */
 export interface Registration {
   /** Checksummed. */
   readonly wallet: Address;
@@ -24,14 +24,14 @@ export interface Registration {
   readonly desiredLtvPct: Decimal | null;
   readonly entryPrice: Decimal | null;
   readonly exitPrice: Decimal | null;
-  /** Vault that the position is the yield loop of; `null` = a plain position. */
+  /** Vault whose yield loop the position is; `null` = a plain position. */
   readonly equityVaultId: StrategyId | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly closedAtMs: number | null;
 }
 
-/** The last row of a page: the next one starts behind it, whatever was added or removed in between. */
+/** The last row of a page. The next page starts after it, even if rows were added or removed in between. */
 export interface RegistrationCursor {
   readonly wallet: Address;
   readonly positionIndex: number;
@@ -53,7 +53,7 @@ export interface RegistrationCounts {
 }
 
 export interface RegistrationRepository {
-  /** Read the rows of any number of wallets, of all chains or one, in one statement. Every wallet asked for has an entry. */
+  /** Read the rows of any number of wallets, of all chains or one, in one statement. Every requested wallet has an entry. */
   byWallets(wallets: readonly Address[], chainId?: ChainId): Promise<ReadonlyMap<Address, readonly Registration[]>>;
   /** Read a page of a chain, ordered by wallet and position index. */
   pageOfChain(
@@ -63,7 +63,7 @@ export interface RegistrationRepository {
   counts(chainId: ChainId): Promise<RegistrationCounts>;
 }
 
-/** Read what the app registered. Every call may throw `UpstreamUnavailableError`. Nothing here writes. */
+/** Create the reader of the app's registrations. Every call may throw `UpstreamUnavailableError`. It never writes. */
 export function createRegistrationRepository(db: Database): RegistrationRepository {
   return {
     byWallets: (wallets, chainId) => byWallets(db, wallets, chainId),
@@ -107,7 +107,7 @@ async function pageOfChain(
     .where('chain_id', '=', chainId)
     .orderBy('wallet')
     .orderBy('position_index')
-    .limit(page.limit + 1); // one more tells whether there is a next page
+    .limit(page.limit + 1); // one more shows whether there is a next page
   if (page.after !== undefined && page.after !== null) {
     const { wallet, positionIndex } = page.after;
     query = query.where(sql<boolean>`(wallet, position_index) > (${wallet.toLowerCase()}, ${positionIndex}::integer)`);
@@ -165,7 +165,7 @@ function decimalOrNull(value: string | null): Decimal | null {
   return value === null ? null : new Decimal(value);
 }
 
-/** A checksum costs a hash: once per wallet, not per row. */
+/** A checksum costs a hash, so it is computed once per wallet instead of once per row. */
 function checksummer(): (wallet: string) => Address {
   const known = new Map<string, Address>();
   return (wallet) => {

@@ -7,10 +7,10 @@ import { latestObserved, replaces } from './observed.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A year and the longest trailing window (30 days) with some days to spare. */
+/** A year and the longest trailing window (30 days), with some days of margin. */
 export const SAMPLES_KEPT_DAYS = 400;
 
-/** What a refresh of a market's state measured. Rates are fractions, amounts loan base units. */
+/** One measurement of a market's state. Rates are fractions, amounts loan base units. */
 export interface RateSample {
   readonly marketId: MarketId;
   readonly atMs: number;
@@ -21,42 +21,42 @@ export interface RateSample {
   readonly liquidityAssets: bigint;
 }
 
-/** The mean of a market's hours of a UTC day. */
+/** The mean of a market's hourly samples of a UTC day. */
 export interface DailyRate {
   readonly marketId: MarketId;
   /** Start of the day. */
   readonly dayMs: number;
   readonly borrowApy: Decimal;
   readonly utilization: Decimal;
-  /** Hours that were sampled, 1 to 24. */
+  /** Number of sampled hours, 1 to 24. */
   readonly hours: number;
 }
 
 export interface TimeRange {
-  /** The hour that holds it is included. */
+  /** Inclusive: the hour that contains it counts. */
   readonly fromMs: number;
-  /** Exclusive; to the newest when absent. */
+  /** Exclusive; absent: until the newest sample. */
   readonly toMs?: number | undefined;
 }
 
 export interface SampleRepository {
-  /** Keep the samples, one per market and hour: the latest of the hour wins. One statement. */
+  /** Store the samples, one per market and hour: the latest of the hour wins. One statement. */
   recordSamples(chainId: ChainId, samples: readonly RateSample[]): Promise<void>;
   /** Read the daily means of all markets of a chain, or of one; by market and day, oldest first. */
   readDaily(chainId: ChainId, range: TimeRange, marketId?: MarketId): Promise<readonly DailyRate[]>;
-  /** Read the hourly samples of markets, oldest first, in one statement. A market without any stands in no entry. */
+  /** Read the hourly samples of markets, oldest first, in one statement. A market without samples has no entry. */
   readHourly(
     chainId: ChainId,
     marketIds: readonly MarketId[],
     range: TimeRange,
   ): Promise<ReadonlyMap<MarketId, readonly RateSample[]>>;
-  /** Remove what is older than `SAMPLES_KEPT_DAYS` or from the future, and return how many rows that were. */
+  /** Remove rows that are older than `SAMPLES_KEPT_DAYS` or from the future, and return their number. */
   prune(): Promise<number>;
 }
 
 /**
- * Access the history that the service samples itself. A row that claims to be from the future is not read, and gives way to
- * the next sample of its hour. Every call may throw `UpstreamUnavailableError`.
+ * Create the repository of our own rate samples. A row from the future is not read, and the next sample of its hour replaces
+ * it. Every call may throw `UpstreamUnavailableError`.
  */
 export function createSampleRepository(db: Database, clock: Clock): SampleRepository {
   return {
@@ -77,7 +77,7 @@ export function createSampleRepository(db: Database, clock: Clock): SampleReposi
   };
 }
 
-/** `distinct on`: an upsert may not touch a row twice, and a batch may hold a market twice. */
+/** `distinct on`, because an upsert may not touch a row twice, and a batch may contain a market twice. */
 function upsertSamples(chainId: ChainId, samples: readonly RateSample[], nowMs: number): RawBuilder<unknown> {
   const column = (pick: (sample: RateSample) => string) => samples.map(pick);
   return sql`
@@ -118,7 +118,7 @@ async function readDaily(
     .select([
       'market_id',
       day.as('day'),
-      // Sums are exact; an average would be rounded by the database.
+      // Sums are exact; the database would round an average.
       sql<string>`sum(borrow_apy)`.as('borrow_apy_sum'),
       sql<string>`sum(utilization)`.as('utilization_sum'),
       sql<number>`count(*)::integer`.as('hours'),

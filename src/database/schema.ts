@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** Exact decimals travel as text in both directions; a JavaScript float never touches them. */
+/** Exact decimals are transferred as text in both directions, never as a JavaScript float. */
 type Numeric = ColumnType<string, string, string>;
 type NullableNumeric = ColumnType<string | null, string | null | undefined, string | null>;
 type Time = ColumnType<Date, Date, Date>;
@@ -19,7 +19,7 @@ export interface RateSamplesTable {
   liquidity_assets: Numeric;
 }
 
-/** An API key: everything but its secret, of which only a hash is kept. */
+/** An API key with the hash of its secret. */
 export interface ApiKeysTable {
   id: string;
   prefix: string;
@@ -30,14 +30,14 @@ export interface ApiKeysTable {
   expires_at: NullableTime;
   revoked_at: NullableTime;
   rotated_from: string | null;
-  /** Within `LAST_USED_RESOLUTION_MS` of the truth. */
+  /** Exact to within `LAST_USED_RESOLUTION_MS`. */
   last_used_at: NullableTime;
 }
 
-/** A position as the app registered it. The service reads this table and never heals it. */
+/** A position as the app registered it. The service reads this table and never writes it. */
 export interface PositionRegistrationsTable {
   id: Generated<string>;
-  /** Lower case, held by a check. */
+  /** Lower case, enforced by a check. */
   wallet: string;
   chain_id: number;
   market_id: string;
@@ -59,27 +59,27 @@ export interface PositionRegistrationsTable {
   closed_at: NullableTime;
 }
 
-/** Who owns the contract that a factory created with a nonce. Hex lower case, held by checks. */
+/** Owner of the contract that a factory created with a nonce. Hex lower case, enforced by checks. */
 export interface PositionProxiesTable {
   chain_id: number;
   factory: string;
   genesis_hash: string;
   nonce: number;
   owner: string | null;
-  /** 64 bits: travels as text. */
+  /** 64 bits, transferred as text. */
   resolved_block: string;
 }
 
-/** Since when a disagreement between register and chain is known. */
+/** First sighting of a disagreement between register and chain. */
 export interface DriftSightingsTable {
   chain_id: number;
   key: string;
-  /** Lower case, held by a check. */
+  /** Lower case, enforced by a check. */
   wallet: string;
   first_seen: Time;
 }
 
-/** What all portfolios of a chain came to, the latest of each hour. */
+/** Totals of all portfolios of a chain, the latest of each hour. */
 export interface PortfolioSamplesTable {
   chain_id: number;
   hour: Time;
@@ -91,7 +91,7 @@ export interface PortfolioSamplesTable {
   total_usd: Numeric;
 }
 
-/** A campaign and what it paid, as packed steps. */
+/** A campaign and its rates, as packed steps. */
 export interface IncentiveCampaignsTable {
   chain_id: number;
   market_id: string;
@@ -106,7 +106,7 @@ export interface IncentiveCampaignsTable {
 /** The latest sample of a collateral's APY within a UTC day, percent. */
 export interface ApySamplesTable {
   chain_id: number;
-  /** Checksummed, as the snapshot has it. */
+  /** Checksummed, as in the snapshot. */
   token: string;
   day: Time;
   sampled_at: Time;
@@ -126,7 +126,7 @@ export interface Tables {
 
 const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 
-/** What the service does with each table, as rights of its role. The registrations are written by the app. */
+/** Rights that the role of the service needs on each table. The app writes the registrations. */
 export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
   incentive_campaigns: ALL_RIGHTS,
   apy_samples: ALL_RIGHTS,

@@ -2,22 +2,22 @@ import { sql } from 'kysely';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Database } from './client.ts';
 
-/** Something that was met, by its key; whose it is decides whether it is gone when it is not met again. */
+/** A sighting by its key. Its wallet decides whether a later reading that lacks it may forget it. */
 export interface Sighting {
   readonly key: string;
   readonly wallet: Address;
 }
 
 export interface SightingRepository {
-  /** Read when everything was first met, of a chain or some of its wallets, in one statement. */
+  /** Read the first sightings of a chain or of some of its wallets, in one statement. */
   firstSeen(chainId: ChainId, wallets?: readonly Address[]): Promise<ReadonlyMap<string, number>>;
-  /** Remember what is met for the first time, in one statement; what is known with an earlier time keeps it. */
+  /** Store new sightings, in one statement. A known sighting keeps its earlier time. */
   remember(chainId: ChainId, sightings: readonly Sighting[], atMs: number): Promise<void>;
-  /** Forget everything of the chain but these keys and what belongs to these wallets, in one statement. */
+  /** Delete the sightings of a chain except these keys and those of these wallets, in one statement. */
   forgetAllBut(chainId: ChainId, keys: readonly string[], wallets: readonly Address[]): Promise<void>;
 }
 
-/** Remember since when a disagreement is known. Every call may throw `UpstreamUnavailableError`. */
+/** Create the repository of first sightings of disagreements. Every call may throw `UpstreamUnavailableError`. */
 export function createSightingRepository(db: Database): SightingRepository {
   return {
     firstSeen: async (chainId, wallets) => {

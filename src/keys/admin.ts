@@ -11,13 +11,13 @@ const MAX_LABEL_LENGTH = 100;
 
 export type KeyStatus = 'active' | 'expired' | 'revoked';
 
-/** What may be shown of a key: everything but its secret and hash. */
+/** A key for display: everything but its secret and hash. */
 export interface KeyInfo extends Omit<KeyRecord, 'secretHash'> {
   readonly status: KeyStatus;
 }
 
 export interface IssuedKey {
-  /** The whole key. It is shown here once and stored nowhere. */
+  /** The whole key. It is shown once and stored nowhere. */
   readonly text: string;
   readonly key: KeyInfo;
 }
@@ -29,7 +29,7 @@ export interface KeyAdminDeps {
 }
 
 export interface KeyAdmin {
-  /** @throws KeyInputError for an empty or too long label, or an end that is not in the future. */
+  /** @throws KeyInputError for an empty or too long label, or an expiry that is not in the future. */
   issue(input: {
     readonly tier: KeyTier;
     readonly label: string;
@@ -38,14 +38,20 @@ export interface KeyAdmin {
   /** Newest first. */
   list(): Promise<readonly KeyInfo[]>;
   /**
-   * Replace a key by a new one of the same tier, label and lifetime; the old one stays valid for `overlapMs`
-   * (0 = revoked at once), but not beyond its own end.
+   * Replace a key by a new one of the same tier, label and lifetime. The old one stays valid for `overlapMs` (0 = revoked at
+   * once), at most until its own expiry.
    * @throws KeyNotFoundError, KeyNotActiveError
    */
   rotate(prefix: string, input: { readonly overlapMs: number }): Promise<IssuedKey & { readonly old: KeyInfo }>;
-  /** End a key's life in the given time, never later than it would end anyway. @throws KeyNotFoundError */
+  /**
+   * Set a key's expiry to the given time from now, never later than its current one.
+   * @throws KeyNotFoundError
+   */
   expire(prefix: string, input: { readonly inMs: number }): Promise<KeyInfo>;
-  /** End a key's life now; services notice within `VERDICT_TTL_MS`. Again changes nothing. @throws KeyNotFoundError */
+  /**
+   * Revoke a key now; services notice within `VERDICT_TTL_MS`. Idempotent.
+   * @throws KeyNotFoundError
+   */
   revoke(prefix: string): Promise<KeyInfo>;
 }
 
@@ -70,13 +76,13 @@ export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
   };
 }
 
-/** Say what may be shown of a stored key at a time. */
+/** Describe a stored key at a time, without its secrets. */
 export function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
   const { secretHash: _, ...shown } = record;
   return { ...shown, status: keyStatusOf(record, nowMs) };
 }
 
-/** Tell whether a key is valid at a time. */
+/** Return whether a key is active, revoked or expired at a time. */
 export function keyStatusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): KeyStatus {
   if (key.revokedAtMs !== null) return 'revoked';
   return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
@@ -84,7 +90,7 @@ export function keyStatusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>,
 
 async function rotateIn(repository: KeyRepository, deps: KeyAdminDeps, prefix: string, overlapMs: number) {
   const nowMs = deps.clock.now();
-  // A second rotation at the same time waits here, and then sees the outcome of the first.
+  // A concurrent rotation of the same key waits here, and then sees the result of the first.
   const before = found(prefix, await repository.lock(prefix));
   const status = keyStatusOf(before, nowMs);
   if (status !== 'active') throw new KeyNotActiveError(prefix, status);

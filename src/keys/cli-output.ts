@@ -2,7 +2,7 @@ import type { IssuedKey, KeyInfo } from './admin.ts';
 
 const COLUMNS = ['PREFIX', 'TIER', 'STATUS', 'LABEL', 'CREATED', 'EXPIRES', 'LAST USED'];
 
-/** Render a key that was just made; the only time its text is shown. */
+/** Render a newly issued key. Its text is shown only here. */
 export function renderIssued(issued: IssuedKey, old?: KeyInfo): string {
   const lines = [issued.text, '', 'This is the only time the key is shown: hand it over or store it now.'];
   if (old !== undefined)
@@ -74,7 +74,7 @@ function time(ms: number | null): string {
   return ms === null ? '-' : new Date(ms).toISOString().replace('T', ' ').slice(0, 16);
 }
 
-/** A label is anybody's text: it must not steer the terminal. */
+/** Remove control characters: a label may contain any text. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, '?');
 }

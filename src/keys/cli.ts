@@ -33,13 +33,13 @@ const OPTIONS = {
 type Options = ReturnType<typeof readArguments>['values'];
 
 export interface KeysCliDeps {
-  /** Open the keys' storage; called only when the arguments make sense. */
+  /** Open the keys' storage; called only with valid arguments. */
   readonly open: () => Promise<{ readonly admin: KeyAdmin; readonly close: () => Promise<void> }>;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
 }
 
-/** Run one command and return the exit code: 0, 1 for a failure, 2 for arguments that make no sense. */
+/** Run one command and return the exit code: 0, 1 for a failure, 2 for invalid arguments. */
 export async function runKeysCli(argv: readonly string[], deps: KeysCliDeps): Promise<number> {
   try {
     const { values, positionals } = readArguments(argv);
@@ -72,7 +72,7 @@ function readArguments(argv: readonly string[]) {
   }
 }
 
-/** Check the arguments completely before anything is opened. */
+/** Validate the arguments completely before anything is opened. */
 function planCommand(positionals: readonly string[], options: Options): (admin: KeyAdmin) => Promise<string> {
   const [verb, prefix, extra] = positionals;
   if (extra !== undefined) throw new UsageError(`Unexpected argument "${formatValue(extra)}".`);

@@ -4,7 +4,10 @@ import { KeyInputError } from './errors.ts';
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const PATTERN = /^(\d{1,6})([mhd])$/;
 
-/** Read a duration such as `30m`, `24h` or `90d` in milliseconds. @throws KeyInputError naming `field`. */
+/**
+ * Parse a duration such as `30m`, `24h` or `90d` to milliseconds.
+ * @throws KeyInputError naming `field`
+ */
 export function parseDuration(text: string, field: string): number {
   if (text === '0') return 0;
   const match = PATTERN.exec(text);

@@ -10,10 +10,10 @@ export class KeyNotFoundError extends NotFoundError {
   }
 }
 
-/** A value given to a key operation cannot be used. */
+/** Invalid input of a key operation. */
 export class KeyInputError extends BadRequestError {}
 
-/** The key is no longer valid, so that it cannot be rotated. */
+/** The key is revoked or expired and cannot be rotated. */
 export class KeyNotActiveError extends KeyInputError {
   constructor(prefix: string, status: string) {
     super(`The key "${prefix}" is ${status} and cannot be rotated. Issue a new one.`, {

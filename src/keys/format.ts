@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { KeyTier } from '../database/keys.ts';
 
-/** No `_`: it separates the parts. */
+/** Without `_`, which separates the parts. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
@@ -30,8 +30,8 @@ export function generateKey(tier: KeyTier): ParsedKey & { readonly text: string 
 }
 
 /**
- * Read the public parts of a key, or `null` when the text cannot be one: a typo is found here, without a database.
- * The checksum is no secret and proves nothing.
+ * Parse the public parts of a key, or `null` when the text is not one. A typo is detected here, without a database. The
+ * checksum is not secret and proves nothing.
  */
 export function parseKey(text: string): ParsedKey | null {
   const match = PATTERN.exec(text);

@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What is compared with when there is no such key, so that the work is the same. No key hashes to it. */
+/** Compared with when there is no such key, so that the timing is the same. No key has this hash. */
 const NOBODY = Buffer.alloc(32);
 
 /**
- * Hash a key for storage. One round is enough for a secret of 256 random bits, which nobody can guess.
+ * Hash a key for storage. One round is enough for a secret of 256 random bits.
  * @param pepper - a secret outside the database; changing it invalidates every key.
  */
 export function hashKey(text: string, pepper: string | undefined): Buffer {
@@ -13,7 +13,7 @@ export function hashKey(text: string, pepper: string | undefined): Buffer {
     : createHmac('sha256', pepper).update(text).digest();
 }
 
-/** Compare a hash with the stored one in constant time; `null` stands for no stored key and never matches. */
+/** Compare a hash with the stored one in constant time; `null` means no stored key and never matches. */
 export function matchesHash(hash: Buffer, stored: Buffer | null): boolean {
   const other = stored?.length === hash.length ? stored : NOBODY;
   return timingSafeEqual(hash, other) && other !== NOBODY;

@@ -20,7 +20,7 @@ import {
 
 export { type KeyChecks, VERDICT_TTL_MS, type VerifiedKey } from './verdicts.ts';
 
-/** Longer than any key: a header beyond it is refused unread. */
+/** Longer than any key: a longer header is refused without parsing. */
 const MAX_HEADER_LENGTH = 256;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
@@ -29,49 +29,53 @@ export interface KeyServiceDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** How long after its last good check a partner key is let in while the database cannot be asked, ms; 0 = not at all. */
+  /**
+   * Time after its last successful check for which a partner key is accepted during an outage of the database, ms; 0 = not at
+   * all.
+   */
   readonly graceMs: number;
-  /** Told how each check ended, for metrics. */
+  /** Called with the outcome of each check, for metrics. */
   readonly onCheck?: ((outcome: KeyCheckOutcome) => void) | undefined;
   /** Secret mixed into the hashes. */
   readonly pepper?: string | undefined;
-  /** Keys of a local world, by their whole text. Never set in production. */
+  /** Keys of a local world by their text. Never set in production. */
   readonly sampleKeys?: ReadonlyMap<string, { readonly tier: KeyTier }> | undefined;
 }
 
-/** `grace` = let in on an older check, because none can be made; `unavailable` = neither let in nor refused. */
+/** `grace` = accepted by an older check during an outage; `unavailable` = neither accepted nor refused. */
 export type KeyCheckOutcome = 'accepted' | 'grace' | 'refused' | 'unavailable';
 
 export interface KeyService extends KeyAdmin {
   /**
-   * Check an `Authorization` header. Missing, malformed, unknown, revoked and expired are all `null`.
-   * @throws UpstreamUnavailableError when the database is needed and does not answer: unknown is not invalid.
+   * Check an `Authorization` header. Missing, malformed, unknown, revoked and expired keys are all `null`.
+   * @throws UpstreamUnavailableError when the database is needed and does not answer, because an unknown key is not an invalid
+   * one
    */
   verify(authorizationHeader: string | null | undefined): Promise<VerifiedKey | null>;
-  /** Whether `verify` can judge a header without looking a key up that it never saw. */
+  /** Whether `verify` can judge a header without a first look-up of its key. */
   knows(authorizationHeader: string): boolean;
-  /** Whether a key was found good before, as far as that is remembered: its requests have a budget of their own. */
+  /** Whether a key was accepted before, as far as remembered. Requests with such a key have a budget of their own. */
   accepts(authorizationHeader: string): boolean;
   /**
-   * Call `onEnd` once, when a request with this header would no longer be let in: `UnauthorizedError` when its key has ended,
-   * `UpstreamUnavailableError` when it cannot be checked any more. Returns what ends the watch.
+   * Call `onEnd` once, when a request with this header would no longer be accepted: with `UnauthorizedError` when its key has
+   * ended, with `UpstreamUnavailableError` when it cannot be checked any more. Returns the function that stops the watch.
    */
   watch(authorizationHeader: string, onEnd: (why: AppError) => void): () => void;
-  /** Tell whether keys can be checked. */
+  /** State of the key checks. */
   checks(): KeyChecks;
-  /** Wait for what is still being written. Before the database is closed. */
+  /** Wait for pending writes. Call it before the database is closed. */
   close(): Promise<void>;
 }
 
 interface Presented {
-  /** What it is remembered by. */
+  /** Cache key. */
   readonly id: string;
   readonly text: string;
 }
 
 const REFUSED: Verdict = { key: null, grace: false };
 
-/** Check and manage keys. */
+/** Create the service that checks keys. */
 export function createKeyService(deps: KeyServiceDeps): KeyService {
   const { clock, timers, onCheck } = deps;
   const repository = createKeyRepository(deps.db);
@@ -105,7 +109,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
     },
     knows(header) {
       const presented = readHeader(header);
-      // What is not a key is refused without a look-up.
+      // A text that is not a key is refused without a look-up.
       if (presented === null || samples.has(presented.id) || parseKey(presented.text) === null) return true;
       return verdicts.knows(presented.id);
     },
@@ -128,7 +132,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
         onEnd(why);
       };
       const lookLater = (): void => {
-        // On an older check, a key is looked at as often as the database is asked.
+        // A key on an older check is checked again whenever the database is retried.
         const dueMs = presented === null ? 0 : verdicts.dueInMs(presented.id) || ASK_AGAIN_MS;
         timer = timers.setTimeout(() => void look(), dueMs);
       };
@@ -151,14 +155,14 @@ async function lookUp(repository: KeyRepository, deps: KeyServiceDeps, text: str
   return { keyId: record.id, tier: record.tier, label: record.label, expiresAtMs: record.expiresAtMs };
 }
 
-/** What a header presents as a key; `null` = nothing that could be one. */
+/** Parse the key in a header; `null` = it has none. */
 function readHeader(header: string | null | undefined): Presented | null {
   if (header === null || header === undefined || header.length > MAX_HEADER_LENGTH) return null;
   const text = BEARER.exec(header)?.[1];
   return text === undefined ? null : { id: cacheId(text), text };
 }
 
-/** Caches hold hashes, so that a heap dump shows no key, and a lookup's timing tells nothing about one. */
+/** Caches are keyed by hashes, so that a heap dump contains no key, and the timing of a lookup reveals nothing about one. */
 function cacheId(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -5,19 +5,19 @@ import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
 
-/** Keys in use at once; one that falls out costs a write more. */
+/** Maximum number of keys in use at once; an evicted one costs one more write. */
 const MAX_KEYS = 10_000;
-/** After a failed write, so that a database in trouble is not asked once per request. */
+/** Pause after a failed write, so that a failing database does not get a write per request. */
 const RETRY_MS = 60_000;
 
 export interface Toucher {
-  /** Note that a key was used. Returns at once; a failed write costs nobody's request. */
+  /** Record the use of a key. Returns at once; a failed write fails no request. */
   touch(keyId: string): void;
-  /** Wait for the writes under way. */
+  /** Wait for running writes. */
   settle(): Promise<void>;
 }
 
-/** Write when keys were last used, at most once per key and `LAST_USED_RESOLUTION_MS`. */
+/** Record when keys were last used, at most once per key and `LAST_USED_RESOLUTION_MS`. */
 export function createToucher(
   repository: KeyRepository,
   deps: { readonly clock: Clock; readonly logger: Logger },
@@ -28,7 +28,7 @@ export function createToucher(
     touch: (keyId) => {
       const nowMs = deps.clock.now();
       const lastMs = touched.get(keyId);
-      // Set back by more than that, our clock was ahead when it was noted: then the note is wrong.
+      // A time far in the future was recorded by a clock that was wrong, and is ignored.
       if (lastMs !== undefined && !isFromFuture(lastMs, nowMs) && nowMs - lastMs < LAST_USED_RESOLUTION_MS) return;
       touched.set(keyId, nowMs);
       const write: Promise<void> = repository

@@ -7,16 +7,16 @@ import { isFromFuture } from '../shared/observed.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
 
-/** How long a verdict is trusted without asking the database: the longest life of a revoked key, per process. */
+/** How long a verdict is used without asking the database: the longest life of a revoked key, per process. */
 export const VERDICT_TTL_MS = 30_000;
-/** Bounds of memory. Refusals are kept apart, so that a flood of wrong keys never displaces the good ones. */
+/** Bounds of memory. Refusals have a cache of their own, so that a flood of wrong keys cannot evict the good ones. */
 const MAX_ACCEPTED = 10_000;
 const MAX_REFUSED = 10_000;
-/** During an outage of the database it is asked this often. */
+/** Interval between attempts during an outage of the database. */
 export const ASK_AGAIN_MS = 2_000;
-/** How long a caller whose key was good waits for a database that hangs. */
+/** Wait timeout of a caller with a known key when the database hangs. */
 const WAIT_MS = 1_000;
-/** The same during an outage: enough for a database that is back. */
+/** The wait timeout during an outage: enough for a database that has recovered. */
 const OUTAGE_WAIT_MS = 100;
 
 export interface VerifiedKey {
@@ -25,15 +25,15 @@ export interface VerifiedKey {
   readonly label: string;
 }
 
-/** A key as the database knows it. */
+/** A valid key in the database. */
 export interface KnownKey extends VerifiedKey {
   readonly expiresAtMs: number | null;
 }
 
-/** Whether keys can be checked, as the latest look-ups found. */
+/** Whether keys can be checked, by the latest look-ups. */
 export interface KeyChecks {
   readonly ok: boolean;
-  /** Since when they cannot, ms. */
+  /** Start of the outage, ms. */
   readonly sinceMs: number | null;
 }
 
@@ -41,28 +41,31 @@ export interface VerdictDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** How long after its last good check a partner key is let in while the database cannot be asked, ms; 0 = not at all. */
+  /**
+   * Time after its last successful check for which a partner key is accepted during an outage of the database, ms; 0 = not at
+   * all.
+   */
   readonly graceMs: number;
 }
 
 export interface Verdict {
   /** `null` = refused. */
   readonly key: KnownKey | null;
-  /** Whether it rests on a check that is older than `VERDICT_TTL_MS`, because none can be made. */
+  /** Whether it is based on a check older than `VERDICT_TTL_MS`, because of an outage. */
   readonly grace: boolean;
 }
 
 export interface Verdicts {
   /**
-   * Judge the key that `id` stands for: from memory, else by looking it up, else from what was known before.
-   * @throws UpstreamUnavailableError when it has to be looked up and cannot
+   * Return the verdict on the key with this id: from memory, otherwise by a look-up, otherwise by an older verdict.
+   * @throws UpstreamUnavailableError when the look-up is needed and fails
    */
   of(id: string, lookUp: LookUp): Promise<Verdict>;
-  /** Whether the key was judged before, however long ago: asking for it again is no guess. */
+  /** Whether the key was judged before, at any time: a request with it is then not a guess. */
   knows(id: string): boolean;
-  /** Whether a key was found good before. */
+  /** Whether the key was accepted before. */
   accepts(id: string): boolean;
-  /** How long the verdict that is remembered may be relied on, ms; 0 = it has to be looked up. */
+  /** Remaining life of the remembered verdict, ms; 0 = a look-up is due. */
   dueInMs(id: string): number;
   checks(): KeyChecks;
 }
@@ -70,8 +73,8 @@ export interface Verdicts {
 type LookUp = () => Promise<KnownKey | null>;
 
 /**
- * Remember what was found of keys. During an outage of the database a partner key stays good for `graceMs` after its last check;
- * a key that was refused stays refused; ops keys, and keys that were never seen, wait for the database.
+ * Create the cache of verdicts on keys. During an outage of the database a partner key stays valid for `graceMs` after its
+ * last check, and a refused key stays refused. Ops keys and unknown keys need the database.
  */
 export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps): Verdicts {
   const keptMs = Math.max(VERDICT_TTL_MS, graceMs);
@@ -81,7 +84,7 @@ export function createVerdicts({ clock, timers, logger, graceMs }: VerdictDeps):
     ttlResolution: 0,
     perf: { now: () => clock.now() },
   });
-  /** A clock that was set back makes nothing younger: what was noted ahead of it does not count. */
+  /** A time in the future, from before the clock was set back, does not count. */
   const isYounger = (atMs: number | undefined, thanMs: number): boolean =>
     atMs !== undefined && !isFromFuture(atMs, clock.now()) && clock.now() - atMs < thanMs;
   const isFresh = (checkedAtMs: number | undefined): boolean => isYounger(checkedAtMs, VERDICT_TTL_MS);

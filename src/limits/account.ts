@@ -2,7 +2,7 @@ import type { Admission } from './admission.ts';
 import { ADMISSION_POINTS, COST_PER_POINT } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** What of an operation is paid, in units of the cost of a query. */
+/** Parts of an operation that are charged, in units of query cost. */
 export interface Work {
   /** Scanning, parsing and validating the document, and coercing the variables. */
   readonly reading: number;
@@ -10,27 +10,30 @@ export interface Work {
 }
 
 /**
- * What one operation has paid. Reading its document and executing it share the account: each is paid before it begins, and
- * what was not used is given back.
+ * Payments of one operation. Reading its document and executing it share the account: each is paid before it begins, and
+ * unused points are refunded.
  */
 export interface Account {
-  /** Points that the operation has paid by now. */
+  /** Points that the operation has paid so far. */
   readonly points: number;
-  /** Pay until the operation has paid for this much. @throws RateLimitedError */
+  /**
+   * Pay the difference up to this cost.
+   * @throws RateLimitedError
+   */
   pay(expected: Work): Promise<void>;
-  /** Give back what was paid for more than this. The answer tells the budget once `requestContext.refunds` are over. */
+  /** Refund payments beyond this cost. The answer states the budget after `requestContext.refunds`. */
   settle(used: Work): void;
 }
 
-/** Points of what an operation costs; small documents are read for the point that every request costs. */
+/** Points of an operation's cost. Reading a small document is covered by the point that every request costs. */
 export function pointsFor({ reading, execution }: Work): number {
   return Math.max(ADMISSION_POINTS, Math.floor(reading / COST_PER_POINT) + Math.ceil(execution / COST_PER_POINT));
 }
 
-/** Open the account of an operation that has paid what every request pays. */
+/** Open the account of an operation whose admission is paid. */
 export function openAccount(admission: Pick<Admission, 'charge' | 'refund'>, requestContext: RequestContext): Account {
   let points = ADMISSION_POINTS;
-  /** What of that was counted beside the point on admission: never more than a whole budget. */
+  /** Points charged beside the admission, at most a whole budget. */
   let counted = 0;
   return {
     get points() {

@@ -7,36 +7,40 @@ import type { RequestContext } from './request-context.ts';
 export type ApiSurface = 'GraphQL' | 'Public' | 'Partner' | 'Ops' | 'Status';
 
 export interface AdmissionDeps {
-  /** Check an `Authorization` header; `null` = not a valid key, whatever the reason. */
+  /** Check an `Authorization` header; `null` = no valid key. */
   readonly verify: (header: string) => Promise<{ readonly keyId: string; readonly tier: 'partner' | 'ops' } | null>;
-  /** Tell when a header would no longer be let in; returns what ends the watch. */
+  /** Call `onEnd` when a header is no longer accepted; returns the function that stops the watch. */
   readonly watch?: ((header: string, onEnd: (why: AppError) => void) => () => void) | undefined;
-  /** Whether a header can be judged without asking the database for the first time. Absent: none can. */
+  /** Whether a header can be judged without a first look-up of its key. Absent: never. */
   readonly knows?: ((header: string) => boolean) | undefined;
   readonly budgets: Budgets;
 }
 
 export interface Admission {
   /**
-   * Let a requestContext in, or not: check its key, charge its budget, and compare its tier with the surface. The fields behind
-   * the surface check the tier again; this only spares refused callers' work.
+   * Admit or refuse a request: check its key, charge its budget, and compare its tier with the surface. The fields behind the
+   * surface check the tier again; this check only saves work.
    * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError
    */
   admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Promise<void>;
-  /** Call `onEnd` when the key of an admitted requestContext ends, for what lasts longer than a request. Returns what ends the watch. */
+  /** Call `onEnd` when the key of an admitted request ends, for streams. Returns the function that stops the watch. */
   follow(requestContext: RequestContext, onEnd: (why: AppError) => void): () => void;
-  /** Charge more to an admitted requestContext, when its cost is known. @returns the points that were counted. @throws as `admit` */
+  /**
+   * Charge an admitted request again, once its cost is known.
+   * @returns the points that were counted
+   * @throws as `admit`
+   */
   charge(requestContext: RequestContext, points: number): Promise<number>;
-  /** Give points back that were charged for work that was not done. Never throws. */
+  /** Refund points for work that was not done. Never throws. */
   refund(requestContext: RequestContext, points: number): Promise<void>;
 }
 
 type Judged = { readonly caller: Caller } | { readonly caller: null; readonly charged: boolean };
 
-/** Build the check that every request passes first, the same for GraphQL and REST. */
+/** Create the admission that every GraphQL and REST request passes first. */
 export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
   const judge = async (requestContext: RequestContext, authorization: string, surface: ApiSurface): Promise<Judged> => {
-    // Guessing is as limited as asking, and is charged before the database is asked.
+    // A request with an unknown key is charged to the address before the database is asked, so that guessing keys is limited.
     const isGuess = knows === undefined || !knows(authorization);
     const giveBack = isGuess ? await budgets.chargeAhead(requestContext, ADMISSION_POINTS) : noop;
     try {
@@ -46,7 +50,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
       return { caller: { kind: 'key', keyId: key.keyId, tier: key.tier } };
     } catch (error) {
       giveBack();
-      // Public reads need no key: they go on when keys cannot be checked.
+      // Public reads need no key and go on while keys cannot be checked.
       if (surface === 'Public' && error instanceof UpstreamUnavailableError) return ANONYMOUS;
       throw error;
     }
@@ -60,7 +64,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
       const { caller } = judged;
       const opened = caller !== null && opens(caller, surface);
       if (caller !== null) requestContext.caller = caller;
-      // A key that is refused is charged to the address.
+      // A request with a refused key is charged to the address.
       const isCharged = judged.caller === null && judged.charged;
       const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
       if (!isCharged) await budgets.charge(requestContext, opened ? points : ADMISSION_POINTS, whenStoreFails);
@@ -76,7 +80,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
   };
 }
 
-/** Without a key nothing is to be checked. */
+/** The result for a request without a key. */
 const ANONYMOUS: Judged = { caller: { kind: 'anonymous' } };
 
 const noop = (): void => {};

@@ -8,7 +8,7 @@ import { type Limits, type Tier, tierOf, WINDOW_SEC } from './limits.ts';
 import type { RateLimitStatus, RequestContext } from './request-context.ts';
 
 export interface RateLimitedDetails {
-  /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = subscriptions kept open. */
+  /** `client` = the budget of the key or address; `field` = the calls of one field; `streams` = open subscriptions. */
   readonly scope: 'client' | 'field' | 'streams';
   readonly policy: Tier;
   readonly limit: number;
@@ -32,13 +32,13 @@ function said({ scope, limit, windowSec, field }: RateLimitedDetails): string {
   return `${field} was called more than ${limit} times in ${windowSec} s`;
 }
 
-/** The error of a client whose budget is used up. */
+/** The error of a client without points left. */
 export function clientLimited({ policy, limit, resetSec }: Pick<RateLimitStatus, 'policy' | 'limit' | 'resetSec'>) {
   return new RateLimitedError({ scope: 'client', policy, limit, windowSec: WINDOW_SEC }, resetSec);
 }
 
 const WINDOW_MS = WINDOW_SEC * 1_000;
-/** How long a client counts as exhausted without another charge: points may be given back to it by another process. */
+/** How long a client counts as exhausted without another charge, because another process may refund points to it. */
 const EXHAUSTED_MS = 1_000;
 const MAX_EXHAUSTED = 10_000;
 
@@ -51,26 +51,27 @@ export interface BudgetDeps {
 
 export interface Budgets {
   /**
-   * Charge a requestContext's client and note the status of its budget.
+   * Charge a request's client and store the status of its budget in the context.
    * @returns the points that were counted: at most a whole budget
-   * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and the surface closes with it
+   * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and `whenStoreFails` is `closed`
    */
   charge(requestContext: RequestContext, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
   /**
-   * Charge the address of a requestContext, whatever its key, and note the status of its budget.
-   * @returns what gives the charge back, and never throws. @throws RateLimitedError
+   * Charge the address of a request, even if it has a key, and store the status of its budget in the context.
+   * @returns a function that refunds the charge and never throws
+   * @throws RateLimitedError
    */
   chargeAhead(requestContext: RequestContext, points: number): Promise<() => void>;
-  /** Give a requestContext's client points back that were charged for work that was not done. Never throws. */
+  /** Refund points to a request's client for work that was not done. Never throws. */
   refund(requestContext: RequestContext, points: number): Promise<void>;
-  /** The status of a client that was found to have nothing left within the last second; `undefined` = it may have something. */
+  /** The status of a client that had no points left within the last second; `undefined` = it may have some. */
   exhausted(client: Client): RateLimitStatus | undefined;
 }
 
 /** A client, by the header of its valid key or by its address. */
 export type Client = { readonly authorization: string } | { readonly clientIp: string };
 
-/** Build the budgets of clients. An address is always counted, by this process when the shared store fails. */
+/** Create the budgets of clients. Addresses are always counted, by this process when the shared store fails. */
 export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): Budgets {
   const exhausted = new LRUCache<
     string,
@@ -93,7 +94,10 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     return { policy, limit, remaining: Math.min(limit, remaining), resetSec };
   };
 
-  /** @returns where the budget is after the charge, and whether the charge fits into it. @throws what the store fails with */
+  /**
+   * @returns the status after the charge, and whether the charge fits
+   * @throws errors of the store
+   */
   const consume = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
     const [result, fits] = await limiter.consume(identity, points).then(
       (left) => [left, true] as const,
@@ -104,7 +108,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
     );
     const { remainingPoints } = result;
     const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
-    // The library blocks by the system clock: one that was set back must not prolong a block.
+    // The library blocks by the system clock. If that was set back, the block would be too long.
     if (!fits && result.msBeforeNext > WINDOW_MS) limiters.unblock(tier);
     if (!fits || remainingPoints === 0) {
       const nowMs = clock.now();
@@ -115,7 +119,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
   };
   const giveBack = async (limiter: Limiter, tier: Tier, identity: string, points: number, client: Client) => {
     const result = await limiter.reward(identity, points);
-    // What is given back after its window has ended is not owed by the next one.
+    // A refund after the end of its window must not add to the next one.
     if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
     const remaining = Math.max(0, limits[tier].points - result.consumedPoints);
     if (remaining > 0 && exhausted.delete(noteOf(client))) limiters.unblock(tier);
@@ -134,7 +138,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
       const tier = tierOf(requestContext.caller);
       const limit = limits[tier].points;
       if (limit === 0) return 0;
-      // What costs more than a whole window can still be asked for, once per window.
+      // An operation that costs more than a whole window may run once per window.
       const charged = Math.min(points, limit);
       const limiter = limiterOf(tier, whenStoreFails);
       const { status, fits } = await consume(
@@ -177,7 +181,7 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
           clientOf(requestContext),
         );
       } catch {
-        // The store failed, which the next charge reports; its count ends with the window.
+        // The next charge reports a failing store, and the count ends with the window.
       }
     },
     exhausted(client) {
@@ -197,12 +201,12 @@ function noteOf(client: Client): string {
   return 'authorization' in client ? client.authorization : addressIdentity(client.clientIp);
 }
 
-/** Name the client that a requestContext is counted for. */
+/** Identity of the client that a request is counted for. */
 export function clientIdentity({ caller, clientIp }: Pick<RequestContext, 'caller' | 'clientIp'>): string {
   return caller.kind === 'key' ? caller.keyId : addressIdentity(clientIp);
 }
 
-/** One client per address; of IPv6 the network (/64), because a client has all of that. */
+/** Identity of an address; of IPv6 the network (/64), because a client usually has a whole one. */
 export function addressIdentity(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

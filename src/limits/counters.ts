@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../shared/clock.ts';
 
 export interface Count {
-  /** Points used in the running window, these included. Points below zero are given back. */
+  /** Points used in the current window, including these. Negative points are refunds. */
   readonly used: number;
   /** Milliseconds until the window ends. */
   readonly msLeft: number;
@@ -15,13 +15,13 @@ export interface Counters {
 
 export interface CounterOptions {
   readonly windowSec: number;
-  /** Most identities remembered; the least recently seen one is forgotten first. */
+  /** Maximum number of identities; the least recently seen one is evicted first. */
   readonly max: number;
 }
 
 /**
- * Count in this process. Memory is bounded by `max`, however many identities come: who is forgotten starts a new window,
- * and who keeps asking is never forgotten. A clock that is set back begins a new window.
+ * Create counters of this process. Memory is bounded by `max`: an evicted identity starts a new window, and an active identity
+ * is not evicted. A clock that is set back starts a new window.
  */
 export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: Clock): Counters {
   const windowMs = windowSec * 1000;
@@ -32,7 +32,7 @@ export function createMemoryCounters({ windowSec, max }: CounterOptions, clock: 
       const known = windows.get(identity);
       const isRunning = known !== undefined && known.endsAtMs > nowMs && known.endsAtMs <= nowMs + windowMs;
       const window = isRunning ? known : { used: 0, endsAtMs: nowMs + windowMs };
-      // What is given back after its window has ended is not owed by the next one.
+      // A refund after the end of its window must not add to the next one.
       window.used = Math.max(0, window.used + points);
       if (!isRunning) windows.set(identity, window);
       return { used: window.used, msLeft: window.endsAtMs - nowMs };

@@ -1,23 +1,25 @@
-/** Admits work that blocks the event loop, one client after the other. */
+/** Admits requests that block the event loop, in rotation of the clients. */
 export interface FairQueue {
-  /** Wait for the turn of a client. Resolves at once while little of the running iteration of the event loop is used. */
+  /** Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left. */
   enter(identity: string): Promise<void>;
 }
 
 export interface FairQueueDeps {
-  /** A clock that counts work, ms. */
+  /** Clock for measuring work, ms. */
   readonly now: () => number;
-  /** Run something after what has arrived meanwhile was looked at. */
+  /** Run a callback after pending I/O. */
   readonly later: (work: () => void) => void;
 }
 
-/** Work that one iteration of the event loop may begin, ms. What was begun is finished, so the last request comes on top. */
+/**
+ * Time in which an iteration of the event loop starts work, ms. Started work is finished, so the last request comes on top.
+ */
 const SLICE_MS = 5;
 
 /**
- * Spread work over iterations of the event loop. Requests that arrive together would all be worked on before the next look at the
- * sockets, and everybody else would wait for all of them. The loop begins work for `SLICE_MS`, and then one request per
- * iteration, clients in rotation: a client that sends much waits for itself.
+ * Spread work over iterations of the event loop. Otherwise all requests that arrive together would run before the next I/O,
+ * and every other request would wait for all of them. Each iteration starts work for `SLICE_MS`, and with a queue one request,
+ * with the clients in rotation: a client with many requests delays only itself.
  */
 export function createFairQueue({ now, later }: FairQueueDeps): FairQueue {
   const waiting = new Map<string, (() => void)[]>();
@@ -30,7 +32,7 @@ export function createFairQueue({ now, later }: FairQueueDeps): FairQueue {
     const [identity, queue] = first;
     waiting.delete(identity);
     const go = queue.shift();
-    // Behind the other clients.
+    // The client goes to the end of the rotation.
     if (queue.length > 0) waiting.set(identity, queue);
     begin();
     go?.();

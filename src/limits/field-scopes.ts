@@ -1,13 +1,13 @@
 import type { GraphQLField, GraphQLNamedType } from 'graphql';
 
-/** What a field asks of its caller, as the schema declares it. */
+/** Tier that a field requires, by its declaration in the schema. */
 export type FieldScope = 'public' | 'partner' | 'ops';
 
 interface Declared {
   readonly pothosOptions?: { readonly authScopes?: Readonly<Record<string, unknown>> | undefined } | undefined;
 }
 
-/** Read the scope that a field declares for itself. */
+/** Return the declared scope of a field. */
 export function scopeOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'>): FieldScope {
   const scopes = (field.extensions as Declared).pothosOptions?.authScopes;
   if (scopes?.ops === true) return 'ops';

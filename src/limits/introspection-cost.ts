@@ -18,20 +18,20 @@ export interface Introspected {
   readonly field: FieldNode;
   readonly fragments: readonly FragmentDefinitionNode[];
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Most nodes that are counted. */
+  /** Counting stops above this number. */
   readonly limit: number;
 }
 
 /**
- * Count the nodes that a field of introspection answers with: its selections, times the types, fields and arguments that they
- * are asked of. What is below one type is counted once, however many fields lead to it, so counting takes less than answering.
+ * Count the nodes in the answer to an introspection field: its selections, times the types, fields and arguments that they
+ * apply to. The result for each type is computed once, however many fields lead to it, so counting is cheaper than answering.
  *
  * @returns a number above `limit` when there are more
  */
 export function countIntrospection({ schema, field, fragments, variables, limit }: Introspected): number {
   const definitions = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   const known = new Map<SelectionSetNode, Map<unknown, number>>();
-  /** What a field is, whatever it is asked of: its own type and its arguments are the same each time. */
+  /** Memo by field: its type and its arguments do not depend on the parent. */
   const fields = new Map<FieldNode, Introspecting | null>();
   let looked = 0;
 
@@ -80,7 +80,7 @@ interface Introspecting {
   readonly resolve: GraphQLField<unknown, unknown>['resolve'];
 }
 
-/** What is below a field of introspection; `null` for a leaf. */
+/** The members that an introspection field returns; `null` for a leaf. */
 function introspecting(
   node: FieldNode,
   type: GraphQLObjectType,
@@ -97,7 +97,7 @@ function introspecting(
   };
 }
 
-/** The fields of introspection are no fields of the root type. */
+/** Meta fields are not among the fields of the root type. */
 function metaField(type: GraphQLObjectType, name: string) {
   if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
   return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name];

@@ -4,11 +4,11 @@ import type { Clock } from '../shared/clock.ts';
 import { type CounterOptions, createMemoryCounters } from './counters.ts';
 import { type Limits, TIERS, type Tier, WINDOW_SEC } from './limits.ts';
 
-/** Whether points that the shared store cannot count are counted by this process instead, or refused. */
+/** Whether this process counts points while the shared store fails (`open`), or refuses (`closed`). */
 export type WhenStoreFails = 'open' | 'closed';
 
 /**
- * Counts the points of one identity. `consume` rejects with a `RateLimiterRes` beyond the budget, and with an `Error` when the
+ * Counts the points of identities. `consume` rejects with a `RateLimiterRes` beyond the budget, and with an `Error` when the
  * shared store does not answer.
  */
 export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'>;
@@ -16,23 +16,23 @@ export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'>;
 /** The rate limiters of all tiers. */
 export interface Limiters {
   of(tier: Tier, whenStoreFails: WhenStoreFails): Limiter;
-  /** Ask the shared store again about identities that this process refuses without asking. */
+  /** Clear this process's list of exhausted identities, so that the shared store is asked again. */
   unblock(tier: Tier): void;
 }
 
-/** Identities remembered at once; about 100 bytes each. */
+/** Maximum number of identities in memory; about 100 bytes each. */
 export const MAX_ADDRESSES = 50_000;
 const MAX_KEYS = 10_000;
 
 interface MemoryLimiterOptions extends CounterOptions {
   readonly points: number;
-  /** Told of every use. */
+  /** Called on every use. */
   readonly onUse?: (() => void) | undefined;
 }
 
 /**
- * A limiter of rate-limiter-flexible in bounded memory, by the injected clock. The one of the library forgets nobody before the
- * window ends and keeps a timer for each.
+ * A limiter of rate-limiter-flexible in bounded memory and with the injected clock. The library's own keeps every identity
+ * until its window ends, with a timer for each.
  */
 class MemoryLimiter extends RateLimiterCompatibleAbstract {
   override readonly keyPrefix = '';
@@ -73,7 +73,7 @@ function memoryLimiter(tier: Tier, limits: Limits, clock: Clock, onUse?: () => v
   return new MemoryLimiter(onUse === undefined ? options : { ...options, onUse }, clock);
 }
 
-/** Count in this process. */
+/** Create limiters of this process. */
 export function createMemoryLimiters({ limits, clock }: { readonly limits: Limits; readonly clock: Clock }): Limiters {
   const limiters = byTier((tier) => memoryLimiter(tier, limits, clock));
   return { of: (tier) => limiters[tier], unblock() {} };
@@ -83,15 +83,15 @@ export interface RedisLimitersDeps {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly redis: Redis;
-  /** Call back once, when Redis has answered again. */
+  /** Call back once Redis has answered again. */
   readonly onceAlive: (resume: () => void) => void;
-  /** Told of every charge that this process counts because Redis does not answer, for metrics. */
+  /** Called on every charge that this process counts while Redis does not answer, for metrics. */
   readonly onInsured?: (() => void) | undefined;
 }
 
 /**
- * Count in Redis, shared by all processes: one atomic step per charge, and none for an identity that has used its budget up.
- * While Redis does not answer, an `open` limiter counts in this process, and asks Redis again after its next sign of life.
+ * Create limiters in Redis, shared by all processes: one atomic step per charge, and none for an exhausted identity. While
+ * Redis does not answer, an `open` limiter counts in this process, and returns to Redis after its next answer.
  */
 export function createRedisLimiters({ limits, clock, redis, onceAlive, onInsured }: RedisLimitersDeps): Limiters {
   let answers = true;

@@ -1,47 +1,47 @@
 import type { Caller } from '../resolvers/common/context.ts';
 
-/** Who asks, as far as limits are concerned. */
+/** Tiers of callers. */
 export const TIERS = ['anonymous', 'partner', 'ops'] as const;
 export type Tier = (typeof TIERS)[number];
 
 export interface TierLimits {
-  /** Cost points per window and client; 0 = no limits on how often. */
+  /** Cost points per window and client; 0 = no rate limit. */
   readonly points: number;
-  /** Most bytes of a GraphQL request body. */
+  /** Maximum size of a GraphQL request body, bytes. */
   readonly bodyBytes: number;
-  /** Most operations in one GraphQL request. */
+  /** Maximum number of operations in one GraphQL request. */
   readonly batch: number;
-  /** Deepest nesting of fields. The introspection query of the usual tools is 15 deep. */
+  /** Maximum depth of fields. The introspection query of common tools has 15. */
   readonly depth: number;
-  /** Most aliased fields, `__typename` included, fragments expanded. */
+  /** Maximum number of aliased fields, `__typename` included, fragments expanded. */
   readonly aliases: number;
-  /** Most directives, fragments expanded. */
+  /** Maximum number of directives, fragments expanded. */
   readonly directives: number;
-  /** Most fields, fragments expanded. */
+  /** Maximum number of fields, fragments expanded. */
   readonly fields: number;
-  /** Most lexical tokens. */
+  /** Maximum number of lexical tokens. */
   readonly tokens: number;
-  /** Deepest nesting of brackets of all kinds: selections, arguments, lists and objects. */
+  /** Maximum nesting of brackets of all kinds: selections, arguments, lists and objects. */
   readonly brackets: number;
-  /** Most selections as they are written, before fragments are expanded. */
+  /** Maximum number of selections in the text, before fragments are expanded. */
   readonly selections: number;
-  /** Most definitions of fragments, and most fragments that are spread. */
+  /** Maximum number of fragment definitions, and of spread fragments. */
   readonly fragments: number;
-  /** Highest cost of validating: it is not interrupted, and everybody waits for it. */
+  /** Maximum cost of validation, which blocks the event loop until it ends. */
   readonly validation: number;
-  /** Most subscriptions kept open at once, per client and process. */
+  /** Maximum number of open subscriptions, per client and process. */
   readonly streams: number;
-  /** Highest cost of one operation, with list sizes. */
+  /** Maximum cost of one operation, list sizes included. */
   readonly cost: number;
   /** Most calls per window and client of fields that ask an upstream or a chain on demand, or may with a key, by coordinate. */
   readonly calls: Readonly<Record<string, number>>;
-  /** The same for every other root field that needs a key. */
+  /** The maximum for every other root field that needs a key. */
   readonly keyedCalls: number;
 }
 
 export type Limits = Readonly<Record<Tier, TierLimits>>;
 
-/** Length of a window of the budgets and of the per-field limits, seconds. */
+/** Window of the budgets and of the per-field limits, seconds. */
 export const WINDOW_SEC = 60;
 
 /** Cost of an operation per point of the budget, rounded up: most queries cost one point, the largest about 100. */
@@ -50,22 +50,22 @@ export const COST_PER_POINT = 100;
 /** Points of one request to a /v1 path, and of the persisted operation behind it, by surface. */
 export const SURFACE_POINTS = { Public: 1, Partner: 10, Ops: 10, Status: 0 } as const;
 
-/** Public root fields that ask an upstream on demand cost more than those that are answered from memory. */
+/** Points of public root fields that ask an upstream on demand; they cost more than fields answered from memory. */
 export const ON_DEMAND_POINTS: Readonly<Record<string, number>> = { priceChart: 5, ohlcv: 5 };
 
-/** Bytes of an answer that is ready per point: what waits for a slow reader is paid for. */
+/** Bytes of a cached answer per point, because an answer occupies memory until its reader has taken it. */
 export const BYTES_PER_POINT = 2 ** 20;
 
-/** Points that a request costs before anything of it is known: what is refused early is not free. */
+/** Points that every request costs on admission, so that early refusals are not free. */
 export const ADMISSION_POINTS = 1;
 
 /**
- * Most bytes of answers that wait for their readers before new large ones are refused: of the process, and of one address. A
- * reader takes what a connection buffers at once; only slow ones have anything waiting here.
+ * Maximum bytes of unread answers, of the process and of one address, before new large ones are refused. A connection buffers
+ * a usual answer at once, so only slow readers count here.
  */
 export const UNREAD_LIMITS = { processBytes: 64 * 2 ** 20, addressBytes: 16 * 2 ** 20 } as const;
 
-/** Everything that is limited per tier, in one place. */
+/** Create the limits of all tiers. */
 export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   return {
     anonymous: {
@@ -125,7 +125,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
   };
 }
 
-/** Points of a persisted operation: its name is that of its root field. */
+/** Points of a persisted operation, which has the name of its root field. */
 export function pointsOf(operation: string, surface: keyof typeof SURFACE_POINTS): number {
   return ON_DEMAND_POINTS[`${operation.charAt(0).toLowerCase()}${operation.slice(1)}`] ?? SURFACE_POINTS[surface];
 }

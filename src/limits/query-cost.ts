@@ -25,15 +25,15 @@ export interface CostedOperation {
   readonly operationName?: string | null | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: object;
-  /** The highest cost that may be asked for: introspection beyond it is not counted to its end. */
+  /** Maximum cost: counting of introspection stops above it. */
   readonly limit: number;
 }
 
 export interface OperationCost {
   readonly cost: number;
   /**
-   * What of it counts fields, one each, times the sizes of lists that may be shorter than asked: an answer with fewer fields costs
-   * less. Zero behind a key, where fields have prices of their own.
+   * The part of the cost that counts fields times list sizes, which may be shorter than requested: an answer with fewer fields
+   * costs less. Zero for operations with a key, whose fields have fixed prices.
    */
   readonly sized: number;
 }
@@ -47,15 +47,15 @@ export function countFields(value: unknown): number {
   return sum;
 }
 
-/** Nodes of introspection per unit of cost: they are read from memory, and a tenth as dear as fields that are resolved. */
+/** Introspection nodes per unit of cost: they are read from memory, at a tenth of the cost of resolved fields. */
 const NODES_PER_COST = 4;
-/** What `__schema` and `__type` cost at least. */
+/** Minimum cost of `__schema` and `__type`. */
 const INTROSPECTION_COST = 100;
 
 /**
- * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that
- * ask an upstream or a chain what the same costs on REST.
- * @returns `null` when there is none to run or its variables do not fit, which execution refuses by itself.
+ * Compute the cost of the operation that will run: one per field, times the list sizes above it, and for root fields that ask
+ * an upstream or a chain the same price as on REST.
+ * @returns `null` when there is no operation to run or its variables do not fit, which execution refuses itself
  * @throws BadRequestError (in a GraphQLError) or GraphQLError for an argument that does not fit
  */
 export function costOf({
@@ -69,7 +69,7 @@ export function costOf({
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  // The library costs the first operation of a document: the one that runs has to be it.
+  // The library computes the first operation of a document, so the one that runs has to be the first.
   const one: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
   const root = schema.getRootType(operation.operation)?.getFields() ?? {};
   let extra = 0;
@@ -96,7 +96,7 @@ export function costOf({
     const left = Math.max(0, limit - extra) * NODES_PER_COST;
     const nodes = countIntrospection({ schema, field, fragments, variables: valued ?? {}, limit: left });
     extra += nodes / NODES_PER_COST;
-    // The rest is not worth counting.
+    // Above the limit there is no need to count further.
     if (extra > limit) return { cost: Math.ceil(extra), sized: 0 };
   }
   try {
@@ -104,12 +104,12 @@ export function costOf({
     return { cost: Math.ceil(complexity + extra), sized: keyed ? 0 : complexity };
   } catch (error) {
     if (valuesOf(schema, operation, variables) === null) return null;
-    // An argument does not fit its field. The others would be executed, and nobody knows what they cost.
+    // An argument does not fit its field. The other fields would be executed, at an unknown cost.
     throw asRequestError(error);
   }
 }
 
-/** The variables as fields see them; `null` = they do not fit. */
+/** The coerced variables; `null` = they do not fit. */
 function valuesOf(
   schema: GraphQLSchema,
   { variableDefinitions }: OperationDefinitionNode,
@@ -158,7 +158,7 @@ function typenameIn(id: string): string | undefined {
 
 const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type']);
 
-/** The fields of the root, wherever fragments hide them. The document is valid: fragments have no cycles. */
+/** The root fields, also inside fragments. The document is valid: fragments have no cycles. */
 function* rootFields(
   set: SelectionSetNode,
   fragments: readonly FragmentDefinitionNode[],
@@ -182,13 +182,13 @@ const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID']);
  */
 export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {
   const names = new Set<string>();
-  // The type that is asked about is a string; no such cost is kept.
+  // The argument of `__type` is a string, so such a cost is not cached.
   const asksType = loc?.source.body.includes('__type') ?? true;
   for (const definition of definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     for (const { variable, type } of definition.variableDefinitions ?? []) {
       const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-      // The size of a list could decide as well; no such cost is kept.
+      // The size of a list may decide as well, so such a cost is not cached.
       if (named.kind === Kind.LIST_TYPE || asksType || COSTLY_TYPES.has(named.name.value))
         names.add(variable.name.value);
     }

@@ -2,7 +2,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Tier, TierLimits } from './limits.ts';
 import type { ScanMeasure } from './query-scan.ts';
 
-/** What of a query is bounded. */
+/** Measures of a query that have a limit. */
 export type QueryMeasure =
   | ScanMeasure
   | 'validation'
@@ -16,12 +16,12 @@ export type QueryMeasure =
 export interface QueryTooComplexDetails {
   readonly measure: QueryMeasure;
   readonly limit: number;
-  /** Absent where counting stopped at the limit. */
+  /** Absent when counting stopped at the limit. */
   readonly actual?: number | undefined;
   readonly tier: Tier;
 }
 
-/** What is measured, and the way out. */
+/** Name of each measure, and the next step for callers. */
 const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: string]>> = {
   tokens: ['The number of tokens', 'Split it into several requests'],
   brackets: ['The nesting of brackets', 'Send deep values as variables, and nested objects as several requests'],
@@ -64,7 +64,10 @@ const MEASURES = [
   'directives',
 ] as const;
 
-/** Hold a document against the limits of a tier. @throws QueryTooComplexError */
+/**
+ * Check a document against the limits of a tier.
+ * @throws QueryTooComplexError
+ */
 export function checkShape(
   shape: Readonly<Record<(typeof MEASURES)[number], number>>,
   limits: TierLimits,

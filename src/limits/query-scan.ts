@@ -1,34 +1,34 @@
 import { Lexer, Source, TokenKind } from 'graphql';
 
-/** What the tokens of a document say before it is parsed. */
+/** Measures of a document by its tokens, before it is parsed. */
 export interface Scan {
   readonly tokens: number;
-  /** Deepest nesting of brackets of all kinds. */
+  /** Maximum nesting of brackets of all kinds. */
   readonly brackets: number;
-  /** Fields, aliases, spreads and type conditions as they are written. */
+  /** Fields, aliases, spreads and type conditions in the text. */
   readonly selections: number;
-  /** Definitions of fragments; as many may be spread. */
+  /** Fragment definitions; the same limit holds for the number of distinct spread fragments. */
   readonly fragments: number;
-  /** What parsing costs, and what validating costs at most, in units of the cost of a query. */
+  /** Cost of parsing and maximum cost of validating, in units of query cost. */
   readonly parseCost: number;
   readonly validationCost: number;
 }
 
-/** What of a document is limited while it is scanned. */
+/** Measures that are limited during the scan. */
 export type ScanMeasure = 'tokens' | 'brackets' | 'selections' | 'fragments';
 
 const MEASURES = ['tokens', 'brackets', 'selections', 'fragments'] as const;
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
-/** A name behind one of these is a type or part of a selection that is counted already. */
+/** A name after one of these is a type or part of a selection that is already counted. */
 const CONTINUES: ReadonlySet<string> = new Set([TokenKind.SPREAD, TokenKind.COLON, TokenKind.AT, TokenKind.DOLLAR]);
 
 /**
- * Scan the tokens of a document, and stop where it goes beyond a limit. Parsing, measuring and validating are recursive, and
- * validating compares fields of one name, fragments and operations with each other: what would take them too long must not
- * reach them.
+ * Scan the tokens of a document, and stop at the first limit. Parsing, measuring and validating are recursive, and validation
+ * compares fields of one name, fragments and operations with each other, so a document that would take them too long is
+ * refused before.
  *
- * @returns the scan, or the first measure that is beyond its limit
+ * @returns the scan, or the first measure beyond its limit
  * @throws GraphQLError for characters that are not GraphQL
  */
 export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, number>>): Scan | ScanMeasure {
@@ -36,11 +36,11 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
   const counts: Record<ScanMeasure, number> = { tokens: 0, brackets: 0, selections: 0, fragments: 0 };
   const names = new Map<string, number>();
   let depth = 0;
-  /** Brackets of arguments and values that are open: names in them are not fields. */
+  /** Open brackets of arguments and values: names in them are not fields. */
   let inputs = 0;
   let definitions = 0;
   let spreads = 0;
-  /** Fragments that are spread, defined or not: validation compares all that one selection spreads with each other. */
+  /** Spread fragments, defined or not: validation compares all fragments of a selection with each other. */
   const spread = new Set<string>();
   let previous: string = TokenKind.SOF;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
@@ -83,10 +83,10 @@ export function scanDocument(text: string, limits: Readonly<Record<ScanMeasure, 
   };
 }
 
-/*
+/**
  * Measured with the worst documents of each kind that the limits allow (`test/attacks`), so that 100 units, which are one
- * point, are at most some 10 ms of a core: parsing and validating tokens; comparing fields that have one name; following
- * spreads from every fragment and operation; collecting the variables of every operation.
+ * point, are at most about 10 ms of a core. The parts are: parsing and validating tokens; comparing fields of one name;
+ * following spreads from every fragment and operation; collecting the variables of every operation.
  */
 const TOKENS_PER_COST = 15;
 const PAIRS_PER_COST = 100;

@@ -1,6 +1,6 @@
 import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
 
-/** What a document asks for before anything is known of the schema, fragments expanded. */
+/** Measures of a document without the schema, fragments expanded. */
 export interface Shape {
   readonly depth: number;
   readonly fields: number;
@@ -11,8 +11,8 @@ export interface Shape {
 const NOTHING: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 
 /**
- * Measure a document in time linear to its text: every fragment is measured once and multiplied where it is spread, so
- * fragments that spread each other by doubling cost nothing to measure. A cycle counts once; validation refuses it.
+ * Measure a document in time linear to its text. Each fragment is measured once and multiplied where it is spread, so
+ * fragments that double each other cost nothing to measure. A cycle counts once; validation refuses it.
  */
 export function measureShape(document: DocumentNode): Shape {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -55,7 +55,7 @@ export function measureShape(document: DocumentNode): Shape {
     const own = { ...NOTHING, directives: node.directives?.length ?? 0 };
     whole = add(whole, add(own, ofSelections(node.selectionSet)));
   }
-  // Fragments that nobody spreads are refused by validation, which has to read them all the same.
+  // Validation reads unused fragments before it refuses them.
   for (const name of fragments.keys()) {
     if (!measured.has(name)) whole = add(whole, ofFragment(name));
   }

@@ -2,7 +2,7 @@ import type { Caller } from '../resolvers/common/context.ts';
 import type { RequestInfo } from '../shared/request-info.ts';
 import type { Tier } from './limits.ts';
 
-/** Where a client's budget stands after its last charge. */
+/** Status of a client's budget after its last charge. */
 export interface RateLimitStatus {
   readonly policy: Tier;
   readonly limit: number;
@@ -11,13 +11,13 @@ export interface RateLimitStatus {
   readonly resetSec: number;
 }
 
-/** One request on its way through the gateway. What is learnt of it is noted here, once, in this order. */
+/** State of one request in the gateway. Each property is set once, in this order. */
 export interface RequestContext extends RequestInfo {
-  /** Anonymous until the key was checked. */
+  /** Anonymous until the key is checked. */
   caller: Caller;
-  /** `null` before the first charge, without a budget, and on refused keys, which learn nothing. */
+  /** `null` before the first charge, without a budget, and on refused keys, which get no information. */
   rateLimit: RateLimitStatus | null;
-  /** What is being given back; the answer waits for it, so that it tells the budget as it is. None rejects. */
+  /** Running refunds. The answer waits for them, so that it states the final budget. They never reject. */
   readonly refunds: Promise<void>[];
 }
 
@@ -25,7 +25,7 @@ export function openRequestContext({ correlationId, authorization, clientIp }: R
   return { correlationId, authorization, clientIp, caller: { kind: 'anonymous' }, rateLimit: null, refunds: [] };
 }
 
-/** The same numbers as extensions of a GraphQL answer. */
+/** The budget as extensions of a GraphQL answer. */
 export function budgetExtension(
   { rateLimit }: Pick<RequestContext, 'rateLimit'>,
   windowSec: number,

@@ -9,9 +9,9 @@ import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { DISAGREEMENT_EFFECTS, WARNING_CODES, type WarningCode } from '../shared/vocabulary.ts';
 
-/** What is measured of one chain node. */
+/** State of one chain node for gauges. */
 export interface NodeGauges {
-  /** Its place in RPC_URL_*, from 1. */
+  /** Its position in RPC_URL_*, from 1. */
   readonly place: number;
   readonly status: string;
   readonly head?: { readonly number: bigint } | undefined;
@@ -25,18 +25,21 @@ export interface FactsMetricsDeps {
   readonly ready: (chainId: ChainId) => boolean;
   /** The codes of the warnings of each market of a chain. */
   readonly warnings: (chainId: ChainId) => readonly (readonly WarningCode[])[];
-  /** Whether the latest version is kept outside this process too (file or Redis). */
+  /** Whether the latest version is stored outside this process too (file or Redis). */
   readonly persisted: () => boolean;
-  /** How far our clock is ahead of the one that all processes share, ms; `undefined` = there is none. */
+  /** Lead of our clock over the shared one, ms; `undefined` = there is no shared clock. */
   readonly clockSkewMs: () => number | undefined;
-  /** What is known of the nodes of a chain. */
+  /** The nodes of a chain. */
   readonly nodes: (chainId: ChainId) => readonly NodeGauges[];
-  /** Names of the jobs that this process holds the lease of, and of those that it would run if nobody did. */
+  /** Names of the jobs whose lease this process holds, and of those that it is on standby for. */
   readonly jobs: () => { readonly held: readonly string[]; readonly standby: readonly string[] };
   readonly now: () => number;
 }
 
-/** Register the gauges of warm facts. They are computed when they are read, so an api process tells the ages it serves. */
+/**
+ * Register the gauges of the snapshot. They are computed at scrape time, so that a process with role api reports the ages that
+ * it serves.
+ */
 export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps): void {
   const { catalog, budgets, facts, now } = deps;
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge<string>) => void) =>
@@ -92,17 +95,17 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
 
   perNode(
     'spiral_node_up',
-    'Whether a chain node answers and is not behind the others.',
+    '1 while a chain node answers and is not behind the others.',
     ({ status }): Record<string, number> => (status === 'unknown' ? {} : { up: status === 'ok' ? 1 : 0 }),
   );
   perNode(
     'spiral_node_block',
-    'The newest block that a chain node told.',
+    'Newest block of a chain node.',
     ({ head }): Record<string, number> => (head ? { block: Number(head.number) } : {}),
   );
   perNode(
     'spiral_node_capability',
-    'Whether a chain node passed the probe of what simulations need.',
+    '1 if a chain node passed the probe of a capability for simulations.',
     ({ capabilities }): Record<string, number> =>
       capabilities
         ? {
@@ -121,15 +124,15 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   perGroup('spiral_facts_items', 'Items with a value.', ({ items }) => items);
   perGroup(
     'spiral_facts_items_at_last_good',
-    'Items served although their latest refresh failed.',
+    'Items served at last-good after a failed refresh.',
     ({ itemsAtLastGood }) => itemsAtLastGood,
   );
-  perGroup('spiral_facts_items_never_measured', 'Items asked for and never measured.', ({ neverMeasured }) =>
+  perGroup('spiral_facts_items_never_measured', 'Requested items that were never measured.', ({ neverMeasured }) =>
     Object.values(neverMeasured).reduce((sum, count) => sum + count, 0),
   );
   gauge(
     'spiral_catalog_disagreements',
-    'What the catalog says and the chain says otherwise, by what is decided for it.',
+    'Differences between the catalog and the chain, by their effect.',
     ['chain_id', 'effect'],
     (target) => {
       for (const chain of catalog.chains) {
@@ -143,7 +146,7 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   );
   gauge(
     'spiral_deployment_state',
-    'What the deployed contract says: 1 or how many, 0 when it is not so.',
+    'Restrictions by the deployed contract: 1 or their number, 0 when there is none.',
     ['chain_id', 'state'],
     (target) => {
       for (const chain of catalog.chains) {
@@ -153,12 +156,8 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
       }
     },
   );
-  perChain(
-    'spiral_facts_version',
-    'Version of the facts as this process sees them.',
-    (chainId) => facts(chainId).version,
-  );
-  gauge('spiral_markets_with_warning', 'Markets of which a value is warned about.', ['chain_id', 'code'], (target) => {
+  perChain('spiral_facts_version', 'Version of the facts in this process.', (chainId) => facts(chainId).version);
+  gauge('spiral_markets_with_warning', 'Markets with a warning about a value.', ['chain_id', 'code'], (target) => {
     for (const chainId of catalog.chainIds) {
       const markets = deps.warnings(chainId);
       for (const code of WARNING_CODES) {
@@ -178,7 +177,7 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   perTvl('spiral_tvl_gross_usd', 'Looped collateral in USD; absent until computed.', (tvl) => tvl.grossTvlUsd);
   perTvl(
     'spiral_tvl_divergent_usd',
-    'The part of the looped collateral that is valued by an oracle far from what it is compared with.',
+    'Looped collateral that is valued by an oracle far from its reference, in USD.',
     (tvl) => tvl.divergentUsd,
   );
   perChain('spiral_ready', '1 while the chain is ready, else 0.', (chainId) => Number(deps.ready(chainId)));
@@ -192,7 +191,7 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
   );
   gauge(
     'spiral_clock_skew_seconds',
-    'How far the clock of this process is ahead of the one of Redis; absent without Redis.',
+    'Lead of the process clock over the one of Redis; absent without Redis.',
     [],
     (target) => {
       const skewMs = deps.clockSkewMs();

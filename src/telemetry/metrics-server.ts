@@ -11,7 +11,10 @@ export interface MetricsServerDeps {
 
 const PATH = '/metrics';
 
-/** Serve the metrics on a port of their own, which is not exposed to callers. @throws ListenError */
+/**
+ * Serve the metrics on a separate port, which is not exposed to callers.
+ * @throws ListenError
+ */
 export function listenForMetrics({ metrics, host, port, logger }: MetricsServerDeps): Promise<Listening> {
   return listen(
     (req, res) => {

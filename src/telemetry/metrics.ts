@@ -11,8 +11,8 @@ import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts'
 export type MetricsDeps = FactsMetricsDeps;
 
 /**
- * What the parts tell. Every label is bounded by configuration or by code: route templates, provider names, warmer names,
- * chain ids, error codes; never a URL, an id, an address, a key or an operation name that a client chose.
+ * Recording functions for all parts. The values of every label are bounded by configuration or code: route templates, provider
+ * names, warmer names, chain ids, error codes; never a URL, an id, an address, a key or an operation name of a client.
  */
 export interface Metrics {
   request(exchange: Pick<HttpExchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
@@ -23,44 +23,44 @@ export interface Metrics {
     readonly outcome: string;
     readonly ms: number;
   }): void;
-  /** A build was tried out in a way, or by none. */
+  /** Count a simulated build by its method, `none` included. */
   simulation(chainId: number, way: string): void;
-  /** A reading was given a node. */
+  /** Count a reading by the node that was chosen. */
   nodeChosen(chainId: number, node: number): void;
   warmerRun(run: { readonly name: string; readonly ok: boolean; readonly ms: number }): void;
   query(query: { readonly durationMs: number; readonly failed: boolean }): void;
   cacheLookup(cache: string, hit: boolean): void;
-  /** Tell from now on what a cache holds. */
+  /** Register the gauges of a cache. */
   cacheFill(cache: string, fill: CacheFill): void;
-  /** A charge was counted by this process, because Redis does not answer. */
+  /** Count a charge that this process counted while Redis did not answer. */
   insuredCharge(): void;
-  /** Recorded rates were served from memory. */
+  /** Count an answer with remembered rates. */
   rememberedHistory(): void;
-  /** How the check of a key ended. */
+  /** Count the outcome of a key check. */
   keyCheck(outcome: string): void;
-  /** An error on its way to a caller; counted when a limit refused. */
+  /** Record an error of an answer; counted when it is the refusal of a limit. */
   refused(error: unknown): void;
   /** `outcome`: `ok` or the error code. */
   build(verb: string, outcome: string): void;
   swapQuote(event: { readonly chainId: number; readonly venue: string; readonly outcome: string }): void;
   subscription(event: { readonly field: string; readonly change: 'opened' | 'closed' }): void;
   slowReader(): void;
-  /** An answer ended with an error after its headers were sent. */
+  /** Count an answer that ended with an error after its headers were sent. */
   brokenAnswer(route: string): void;
-  /** A connection beyond the bound of its address was refused. */
+  /** Count a refused connection above the limit of its address. */
   connectionRefused(): void;
-  /** Tell what is open and what waits, whenever metrics are read. */
+  /** Register the gauges of connections and unread bytes, read at scrape time. */
   watchEdge(edge: { readonly connections: () => number; readonly unreadBytes: () => number }): void;
   publish(chainId: number, group: string): void;
-  /** The text that Prometheus reads. */
+  /** Return the metrics in the Prometheus text format. */
   render(): Promise<string>;
   readonly contentType: string;
-  /** Names of everything that is measured here, the runtime's own included. */
+  /** Return the names of all metrics, including those of the runtime. */
   names(): readonly string[];
   close(): void;
 }
 
-/** From a cached read (under a millisecond) to the longest that a caller may wait. */
+/** From a cached read (under a millisecond) to the longest timeout of a caller. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const CALL_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -68,7 +68,7 @@ const QUERY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 const EVENT_LOOP_RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
-/** Create the metrics of one process in a registry of their own. */
+/** Create the metrics of one process in a separate registry. */
 export function createMetrics(deps: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
@@ -82,18 +82,17 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const requests = counter('spiral_http_requests_total', 'Answered requests.', ['route', 'method', 'status']);
   const requestSeconds = histogram(
     'spiral_http_request_duration_seconds',
-    'From the first byte of a request to the end of its answer.',
+    'Time from the first byte of a request to the end of its answer.',
     ['route'],
     REQUEST_BUCKETS,
   );
-  const calls = counter(
-    'spiral_upstream_calls_total',
-    'Attempts at providers, retries included, by what came of them.',
-    ['provider', 'outcome'],
-  );
+  const calls = counter('spiral_upstream_calls_total', 'Requests to providers, retries included, by outcome.', [
+    'provider',
+    'outcome',
+  ]);
   const callSeconds = histogram(
     'spiral_upstream_call_duration_seconds',
-    'Duration of attempts at providers.',
+    'Duration of requests to providers.',
     ['provider'],
     CALL_BUCKETS,
   );
@@ -104,16 +103,16 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   ]);
   const rpcSeconds = histogram(
     'spiral_rpc_request_duration_seconds',
-    'Duration of requests to chain nodes until their headers.',
+    'Duration of requests to chain nodes until the response headers.',
     ['chain_id', 'node'],
     CALL_BUCKETS,
   );
   const simulations = counter(
     'spiral_simulations_total',
-    'Builds that were tried out, by the way it was done; none = no node could.',
+    'Simulated builds by method; none = no node could simulate.',
     ['chain_id', 'way'],
   );
-  const chosen = counter('spiral_node_readings_total', 'Readings that a chain node was chosen for.', [
+  const chosen = counter('spiral_node_readings_total', 'Readings by the chain node that was chosen.', [
     'chain_id',
     'node',
   ]);
@@ -143,40 +142,41 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         for (const [cache, fill] of fills) this.set({ cache }, read(fill));
       },
     });
-  fillGauge('spiral_cache_bytes', 'Memory that kept answers take.', ({ bytes }) => bytes);
-  fillGauge('spiral_cache_limit_bytes', 'Memory that kept answers may take.', ({ maxBytes }) => maxBytes);
+  fillGauge('spiral_cache_bytes', 'Memory of cached answers.', ({ bytes }) => bytes);
+  fillGauge('spiral_cache_limit_bytes', 'Maximum memory of cached answers.', ({ maxBytes }) => maxBytes);
   const refusals = counter('spiral_limiter_refusals_total', 'Requests refused by a limit.', ['limiter']);
   const insured = counter(
     'spiral_limiter_insured_total',
-    'Charges that this process counted alone, because Redis did not answer.',
+    'Charges that this process counted while Redis did not answer.',
     [],
   );
   const remembered = counter(
     'spiral_histories_from_memory_total',
-    'Reads of recorded rates that were served as they were read before.',
+    'Reads of recorded rates that were served from memory while the database did not answer.',
     [],
   );
-  const keyChecks = counter('spiral_key_checks_total', 'Checks of keys, by what came of them.', ['outcome']);
+  const keyChecks = counter('spiral_key_checks_total', 'Checks of keys by outcome.', ['outcome']);
   const builds = counter('spiral_transaction_builds_total', 'Transaction builds, by verb and error code.', [
     'verb',
     'outcome',
   ]);
   const quotes = counter(
     'spiral_swap_quotes_total',
-    'Questions to swap venues by what came of them (quoted, no_route, or the reason of a refusal), and quotes that were chosen or failed in simulation.',
+    'Requests to swap venues by outcome (quoted, no_route, or the reason of a refusal), and quotes that were chosen or failed in simulation.',
     ['chain_id', 'venue', 'outcome'],
   );
-  const publishes = counter('spiral_snapshot_changes_total', 'Versions that changed a group, own and followed ones.', [
-    'chain_id',
-    'group',
-  ]);
+  const publishes = counter(
+    'spiral_snapshot_changes_total',
+    'Versions that changed a group, published by this or another process.',
+    ['chain_id', 'group'],
+  );
   const open = new Gauge({
     name: 'spiral_subscriptions_open',
     help: 'Open subscriptions.',
     labelNames: ['field'] as const,
     registers,
   });
-  const cuts = counter('spiral_slow_readers_cut_total', 'Answers ended because their reader took nothing.', []);
+  const cuts = counter('spiral_slow_readers_cut_total', 'Answers cut off because their reader stopped reading.', []);
 
   const broken = counter(
     'spiral_http_broken_answers_total',
@@ -185,7 +185,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   );
   const refusedConnections = counter(
     'spiral_connections_refused_total',
-    'Connections refused because their address had too many.',
+    'Connections refused above the limit of their address.',
     [],
   );
   const gauge = (name: string, help: string, read: () => number) =>
@@ -202,11 +202,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   delay.enable();
   new Gauge({
     name: 'spiral_event_loop_delay_seconds',
-    help: 'How late the event loop was since the previous scrape.',
+    help: 'Delay of the event loop since the previous scrape.',
     labelNames: ['quantile'] as const,
     registers,
     collect() {
-      // Every sample includes the sampling interval itself.
+      // Every sample includes the sampling interval, which is subtracted.
       const late = (nanoseconds: number) =>
         Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / NANOSECONDS - EVENT_LOOP_RESOLUTION_MS / 1_000) : 0;
       this.set({ quantile: '0.5' }, late(delay.percentile(50)));
@@ -262,7 +262,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     connectionRefused: () => refusedConnections.inc(),
     watchEdge({ connections, unreadBytes }) {
       gauge('spiral_connections_open', 'Open connections of callers.', connections);
-      gauge('spiral_unread_bytes', 'Bytes of answers that wait for their readers.', unreadBytes);
+      gauge('spiral_unread_bytes', 'Bytes of unread answers.', unreadBytes);
     },
     publish: (chainId, group) => publishes.inc({ chain_id: String(chainId), group }),
     render: () => register.metrics(),
@@ -275,7 +275,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   };
 }
 
-/** Which limit an error stands for; `null` = it is no refusal of a limit. */
+/** The limit that an error refuses by; `null` = it is not the refusal of a limit. */
 function limiterOf(error: unknown): string | null {
   if (error instanceof RateLimitedError)
     return `${error.details?.scope ?? 'client'} ${error.details?.policy ?? ''}`.trim();

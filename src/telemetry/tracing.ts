@@ -13,13 +13,13 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { correlationIdOf } from '../shared/request-info.ts';
 
-/** Spans from a request through its resolvers to the calls that they cause. Nothing in them names a caller, an id or a URL. */
+/** Spans from a request through its resolvers to its outgoing calls. They contain no caller, id or URL. */
 export interface Tracing {
-  /** Begin a span per request; the correlation id is fixed here, so that span, log and answer agree. */
+  /** Start a span per request. The correlation id is fixed here, so that span, log and answer have the same. */
   node(listener: NodeListener, routeOf: (path: string) => string): NodeListener;
-  /** Put a span around every root field of a schema. Changes the schema. */
+  /** Wrap every root field of a schema in a span. Modifies the schema. */
   schema(schema: GraphQLSchema): GraphQLSchema;
-  /** Put a span around every call through a fetch. `peerOf` names who is called. */
+  /** Wrap every call of a fetch in a span. `peerOf` returns the attributes of the called service. */
   fetch(inner: typeof fetch, peerOf: (url: string) => Attributes): typeof fetch;
   stop(): Promise<void>;
 }
@@ -31,15 +31,15 @@ export interface TracingOptions {
   readonly endpoint: string;
   readonly sampleRatio: number;
   readonly role: string;
-  /** Instead of the exporter. */
+  /** Replaces the exporter in tests. */
   readonly processor?: SpanProcessor | undefined;
 }
 
 const SERVICE = 'spiral-gateway';
-/** Within what the connections of a stopping process may take. */
+/** Shorter than the time in which a stopping process closes its connections. */
 const STOP_MS = 800;
 
-/** Start the SDK and export to the collector. The SDK is loaded only here: unconfigured, it costs nothing. */
+/** Start the SDK and export to the collector. The SDK is imported only here, so that it costs nothing without tracing. */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const sdk = await import('@opentelemetry/sdk-trace-node');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
@@ -61,7 +61,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
     schema: (schema) => traceRootFields(tracer, schema),
     fetch: (inner, peerOf) => traceFetch(tracer, inner, peerOf),
     async stop() {
-      // A collector that is away must not hold the stop up.
+      // A collector that does not answer must not delay the stop.
       const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
       await Promise.race([provider.shutdown().catch(() => {}), late]);
       trace.disable();
@@ -131,7 +131,7 @@ function traceFetch(tracer: Tracer, inner: typeof fetch, peerOf: (url: string) =
   };
 }
 
-/** Run inside a span. Only the kind of an error is kept: texts may quote what came from outside. */
+/** Run inside a span. Of an error only the kind is recorded, because messages may quote text from outside. */
 function within<T>(tracer: Tracer, name: string, kind: SpanKind, attributes: Attributes, run: (span: Span) => T): T {
   return tracer.startActiveSpan(name, { kind, attributes }, (span) => {
     const failed = (error: unknown): void => {

@@ -4,7 +4,7 @@ import type { Migration } from './types.ts';
 export const positionProxies: Migration = {
   name: '0004_position_proxies',
   up: [
-    // The genesis hash keeps a chain that was started anew, with the same id, from inheriting another's owners.
+    // The genesis hash separates chains of the same id, such as a local chain that was started anew.
     sql`
       create table position_proxies (
         chain_id integer not null,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from './types.ts';
 
-/** What the ops reading itself observes: since when a disagreement is known, and what all portfolios came to. */
+/** Observations of the ops reading: first sightings of disagreements, and portfolio totals over time. */
 export const portfolioObservations: Migration = {
   name: '0005_portfolio_observations',
   up: [

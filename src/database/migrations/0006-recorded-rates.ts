@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Migration } from './types.ts';
 
-/** What no provider keeps for us: what campaigns paid after they have ended, and yields of sources without a history. */
+/** Rates that providers do not keep: those of ended campaigns, and yields of sources without a history. */
 export const recordedRates: Migration = {
   name: '0006_recorded_rates',
   up: [
-    // Steps are text as the snapshot has them: a campaign is read and written as a whole.
+    // Steps are stored as text, because a campaign is read and written as a whole.
     sql`
       create table incentive_campaigns (
         chain_id integer not null,

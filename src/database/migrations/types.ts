@@ -1,8 +1,8 @@
 import type { RawBuilder } from 'kysely';
 
-/** One step forward. Never edit one that was released: add the next. */
+/** One forward step. A released one must not be edited: add another. */
 export interface Migration {
-  /** Sorts in the order of application: four digits and words. */
+  /** Four digits and words; names sort in the order of application. */
   readonly name: string;
   readonly up: readonly RawBuilder<unknown>[];
 }
