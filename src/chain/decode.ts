@@ -7,10 +7,10 @@ export type Decoded<T> =
   | { readonly ok: false; readonly reason: FailureReason };
 
 const RAY = 10n ** 27n;
-/** A tenfold growth in a year, ln(10) / year: no savings rate comes near. */
+/** A tenfold growth in a year, ln(10) / year: far above any savings rate. */
 const MAX_RAY_RATE = RAY + (2_302_585_093n * 10n ** 18n) / 31_536_000n;
 
-/** Read a savings rate: growth factor per second in ray, at least 1. */
+/** Decode a savings rate: growth factor per second in ray, at least 1. */
 export function decodeRayRate(result: CallResult | undefined): Decoded<bigint> {
   return decoded(result, 1, (data) => {
     const rate = BigInt(data);
@@ -19,8 +19,8 @@ export function decodeRayRate(result: CallResult | undefined): Decoded<bigint> {
 }
 
 /**
- * Decode an answer of `words` 32-byte words; without a number, `read` checks the length. An answer that cannot be decoded
- * is `malformed`, and `read` may name another reason.
+ * Decode an answer of `words` 32-byte words; without a number, `read` checks the length. An answer that cannot be decoded is
+ * `malformed`; `read` may return another reason.
  */
 export function decoded<T extends object | bigint>(
   result: CallResult | undefined,

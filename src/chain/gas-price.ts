@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { ChainId } from '../shared/ids.ts';
 import type { ChainNodes } from './rpc/nodes.ts';
 
-/** One block of Ethereum: a venue weighs routes by gas, and an older price changes no route. */
+/** One block of Ethereum: a venue weighs routes by gas, and a slightly older price changes no route. */
 const TTL_MS = 12_000;
-/** 100,000 gwei, twenty times the highest price that Ethereum has seen: a node that says more is not believed. */
+/** 100,000 gwei, twenty times the highest price on Ethereum so far: a higher answer is implausible. */
 const MAX_PLAUSIBLE_WEI = 100_000n * 10n ** 9n;
 
 /**
- * Create the reader of gas prices in wei: `eth_gasPrice`, remembered for one block. It gives `undefined` where the node does
- * not say, or says something absurd.
+ * Create the reader of gas prices in wei: `eth_gasPrice`, cached for one block. Returns `undefined` when the node gives no
+ * plausible answer.
  */
 export function createGasPrices(
   nodes: ReadonlyMap<ChainId, ChainNodes>,

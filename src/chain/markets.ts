@@ -16,8 +16,8 @@ export interface LendingReading {
 }
 
 /**
- * Read markets at one block: their state, their oracles' values and the feeds behind those. Two requests for every hundred.
- * What is not known of feeds is left out, and harms nothing else.
+ * Read markets at one block: their state, their oracles' values and the feeds behind those. Two requests per hundred markets.
+ * Feeds that cannot be read are left out without affecting the rest.
  * @throws ChainReadError when the node stops answering
  */
 export type ReadMarkets = (
@@ -26,7 +26,7 @@ export type ReadMarkets = (
   options?: ReadOptions,
 ) => Promise<LendingReading>;
 
-/** Read at a time. No turn of the event loop works on more, and most on a part of them. */
+/** Markets per page, which bounds the work in one turn of the event loop. */
 const MARKETS_PER_PAGE = 100;
 
 interface Page {
@@ -35,12 +35,12 @@ interface Page {
   readonly oracle: readonly (readonly [Address, Decoded<OraclePrice>])[];
 }
 
-/** Create the reading of one chain's markets. */
+/** Create the reader of one chain's markets. */
 export function createMarketReading(
   { contracts: { morphoBlue } }: { readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> },
   readAt: ReadAt,
 ): ReadMarkets {
-  /** The rate follows from the totals, and which feeds to ask from the oracle: both are a second round. */
+  /** The rate depends on the totals, and the list of feeds on the oracle, so both are read in a second round. */
   const readPage = async (reading: Reading, markets: readonly Market[], options?: ReadOptions): Promise<Page> => {
     const isolated = { signal: options?.signal, isolate: true };
     const oracles = [...new Set(markets.map(({ oracle }) => oracle))];
@@ -75,7 +75,7 @@ export function createMarketReading(
     for (let from = MARKETS_PER_PAGE; from < markets.length; from += MARKETS_PER_PAGE) {
       const page = await readPage(reading, markets.slice(from, from + MARKETS_PER_PAGE), options);
       lending.push(...page.lending);
-      // Asked on two pages, it may have answered on one of them only.
+      // An oracle on two pages may have been read on one of them only.
       for (const [address, price] of page.oracle) if (!oracle.get(address)?.ok) oracle.set(address, price);
     }
     return { block: first.block, lending: readingsOf(lending), oracle: readingsOf(oracle) };

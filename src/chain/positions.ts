@@ -21,46 +21,52 @@ import { ChainReadError, toChainReadError } from './rpc/errors.ts';
 import type { ChainNodes } from './rpc/nodes.ts';
 import type { BlockRef, CallResult, Readings, ReadOptions } from './types.ts';
 
-/** What FlashLeverage has created so far. */
+/** The contracts that FlashLeverage has created so far. */
 export interface ProxyHead {
-  /** Read on at it, so that everything is of one block. */
+  /** Block of further reads, so that all are of one block. */
   readonly block: NamedBlock;
-  /** Nonces 1 … `proxyCount` were used; the first made the implementation. */
+  /** Nonces 1 … `proxyCount` are used; nonce 1 is the implementation. */
   readonly proxyCount: number;
-  /** How many of them are final; 0 where the node does not tell. */
+  /** Number of them in final blocks; 0 when the node does not report it. */
   readonly finalCount: number;
-  /** Tells one chain from another that has the same id (a local chain started anew); `null` = the node does not keep it. */
+  /** Distinguishes chains of the same id (a local chain that was started anew); `null` = the node does not have the block. */
   readonly genesisHash: Hex | null;
 }
 
 export interface HoldingsReading {
   readonly block: BlockRef;
-  /** By the wallets as they were asked. */
+  /** By requested wallet. */
   readonly wallets: Readings<Address, WalletHoldings>;
 }
 
 export interface HoldingsOptions extends ReadOptions {
-  /** Read at this block; the newest one when left out, which takes one request more. */
+  /** Block to read at; absent: the newest one, which takes one request more. */
   readonly block?: NamedBlock | undefined;
-  /** Leave the stock legs of equity vaults out, and the markets: they are valued with what is known already. */
+  /** Leave out the stock legs of equity vaults and the markets, for valuations with known market values. */
   readonly positionsOnly?: boolean | undefined;
 }
 
 /**
- * Reads wallets and their positions on one chain, thousands of them in a constant number of requests. Every further
- * 6,000 positions take one more.
+ * Reads wallets and their positions on one chain: thousands of them in a constant number of requests, with one more per 6,000
+ * positions.
  */
 export interface PositionReader {
   readonly chainId: ChainId;
-  /** Ask how many contracts FlashLeverage has created. 2 requests. @throws ChainReadError */
+  /**
+   * Read how many contracts FlashLeverage has created. 2 requests.
+   * @throws ChainReadError
+   */
   readProxyHead(options?: ReadOptions): Promise<ProxyHead>;
-  /** Read the owners of created contracts at one block. 1 request, 3 when a call breaks its multicall. @throws ChainReadError */
+  /**
+   * Read the owners of created contracts at one block. 1 request, 3 when a call breaks its multicall.
+   * @throws ChainReadError
+   */
   readProxyOwners(nonces: readonly number[], block: NamedBlock, options?: ReadOptions): Promise<ProxyOwners>;
   /**
-   * Read what wallets hold, all at one block: their positions with the collateral and debt of each proxy, their stock
-   * legs, and the markets that all of it stands on. 3 requests, one more without a block and some for many wallets, each
-   * tripled at most when a call breaks its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
-   * @throws ChainReadError when the chain gives no usable answer at all
+   * Read the holdings of wallets at one block: positions with collateral and debt of each proxy, stock legs, and the markets
+   * of all of these. 3 requests, one more without a block and some for many wallets, each tripled at most when a call breaks
+   * its multicall. A wallet that cannot be read fails alone; markets that cannot be read are left out.
+   * @throws ChainReadError when the chain gives no usable answer
    */
   readHoldings(wallets: readonly Address[], options?: HoldingsOptions): Promise<HoldingsReading>;
 }
@@ -159,7 +165,7 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
   }
 }
 
-/** Positions are worth showing with the market values that are known already. */
+/** Without markets at the block, positions are valued with the last-good market values. */
 async function orNull(reading: Promise<LendingReading>): Promise<LendingReading | null> {
   try {
     return await reading;

@@ -17,9 +17,9 @@ export interface ReadAtDeps {
 }
 
 export interface ReadAtOptions extends ReadOptions {
-  /** Read at the newest final block rather than at that of the reading. */
+  /** Read at the newest final block instead of the reading's block. */
   readonly finalized?: boolean | undefined;
-  /** Ask calls again that may have failed through another one: in small multicalls, and at last alone. */
+  /** Retry failed calls that another call of their multicall may have broken: in small multicalls, and finally alone. */
   readonly isolate?: boolean | undefined;
 }
 
@@ -30,36 +30,36 @@ export interface ReadResult {
 }
 
 /**
- * Read contracts at one block. One HTTP request for about 8,000 small calls. A call that reverts fails alone, and so does a multicall
- * that fails as a whole.
- * @throws ChainReadError when nothing can be read; `implausible` when the node is another chain's, the block is of the future,
- * or the answers do not tell the same time
+ * Read contracts at one block. One HTTP request for about 8,000 small calls. A call that reverts fails alone, and so does a
+ * multicall that fails as a whole.
+ * @throws ChainReadError when nothing can be read; `implausible` when the node is of another chain, the block is in the
+ * future, or the answers are of different blocks
  */
 export type ReadAt = (reading: Reading, plan: readonly Call[], options?: ReadAtOptions) => Promise<ReadResult>;
 
-/** Calls in a multicall of those that are asked again: first few together, then each alone. */
+/** Calls per multicall in the retries: first a few, then one. */
 const ISOLATED_CALLS = [20, 1] as const;
-/** Multicalls that are asked again at most: a node that is down is not asked thousands of times. */
+/** Maximum number of multicalls to retry, so that a node that is down does not get thousands of requests. */
 const MAX_ISOLATED = 500;
-/** Failures of a whole multicall that one of its calls may have caused: the node answered, and could not do it. */
+/** Failures of a whole multicall that one of its calls may have caused: the node answered, but could not execute it. */
 const CAUSED_BY_A_CALL: readonly string[] = ['server_error', 'malformed', 'timeout'];
 
-/** What became of one call. */
+/** Result of one call. */
 interface Row {
   readonly result: CallResult;
-  /** Another call of its multicall may be to blame. */
+  /** Whether another call of its multicall may have caused the failure. */
   readonly isSuspect: boolean;
 }
 
 interface Round {
   /** In the order of the calls. */
   readonly rows: readonly Row[];
-  /** Of the block, unix seconds; `undefined` = no multicall was answered. */
+  /** Block time, unix seconds; `undefined` = no multicall was answered. */
   readonly timestamp: bigint | undefined;
   readonly error: ChainReadError | undefined;
 }
 
-/** Create the reader of contracts at a block: calls become multicalls that are cut by gas and by payload and leave as one JSON-RPC batch. */
+/** Create the reader of contracts at a block. Calls become multicalls, split by gas and payload, in one JSON-RPC batch. */
 export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt {
   const frame: readonly Call[] = (['getCurrentBlockTimestamp', 'getChainId'] as const).map((functionName) => ({
     to: multicall3,
@@ -86,7 +86,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
       if (answer.error) continue;
       timestamp ??= answer.timestamp;
       if (answer.chainId !== BigInt(chainId)) throw new ChainReadError('implausible');
-      // The same number with another time is another block: the chain was reorganized between the calls.
+      // A different time for the same number means a reorganization between the calls.
       if (answer.timestamp !== timestamp) throw new BlockMissingError('implausible');
     }
     return {
@@ -96,7 +96,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
     };
   };
 
-  /** Ask suspects again, until each has failed or succeeded by itself. */
+  /** Retry suspects until each has failed or succeeded alone. */
   const isolate = async (
     reading: Reading,
     plan: readonly Call[],
@@ -110,7 +110,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
       if (again.length <= together && together > 1) continue;
       const calls = again.flatMap((i) => plan[i] ?? []);
       const retried = await ask(reading, multicallsOf(calls, gasOf(reading), together), options);
-      // Nothing at all is the node, and no call's fault.
+      // Without any answer the node is down, and no call is at fault.
       if (retried.timestamp === undefined) break;
       if (round.timestamp !== undefined && retried.timestamp !== round.timestamp)
         throw new BlockMissingError('implausible');
@@ -127,7 +127,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt
     const first = await ask(reading, multicallsOf(plan, gasOf(reading)), options);
     const round = options.isolate && plan.length > 1 ? await isolate(reading, plan, first, options) : first;
     if (round.timestamp === undefined) throw round.error ?? new ChainReadError('malformed');
-    // What was named by its number is another block by now, or the node takes no notice of what was named.
+    // The block of this number has changed, or the node ignores the requested block.
     if (!options.finalized && round.timestamp !== reading.block.timestamp) throw new BlockMissingError('implausible');
     return {
       block: { number: reading.block.number, timestamp: requireBlockTime(round.timestamp, clock) },
@@ -155,7 +155,7 @@ function answerOf(settled: PromiseSettledResult<Hex>, chunk: readonly Call[]): A
     const [time, id, ...rows] = decode(settled.value);
     if (rows.length !== chunk.length) throw new ChainReadError('malformed');
     const [timestamp, chainId] = [uintOf(time), uintOf(id)];
-    // A call without gas fails without a word, and another one may have used it up.
+    // A call that runs out of gas fails without data, and another one may have used the gas up.
     const isShort = chunk.length > 1 && rows.some((row, i) => isSilent(row) && !chunk[i]?.mayBeAbsent);
     return {
       timestamp,
@@ -192,14 +192,14 @@ function uintOf(row: Returned | undefined): bigint {
   return BigInt(row.returnData);
 }
 
-/** A call that fails alone as well, while most others pass, is itself to blame and counts as reverted. */
+/** A call that also fails alone while most others succeed is at fault itself and counts as reverted. */
 function blameAlone(rows: readonly Row[]): readonly Row[] {
   const suspects = rows.filter(({ isSuspect }) => isSuspect).length;
   if (suspects * 2 >= rows.length) return rows;
   return rows.map((row) => (row.isSuspect ? { result: { ok: false, reason: 'reverted' }, isSuspect: false } : row));
 }
 
-/** Work through a list, one item in a turn of the event loop. */
+/** Process a list with one item per turn of the event loop. */
 async function inTurns<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<readonly R[]> {
   const done: R[] = [];
   for (const [i, item] of items.entries()) {

@@ -31,20 +31,24 @@ export interface DeploymentReading extends DeploymentReadings {
   readonly tokenContract: Readings<Address, TokenContract>;
 }
 
-/** What warmers read from one chain. */
+/** Reads of one chain for the warmers. */
 export interface ChainReader {
   readonly chainId: ChainId;
   /**
-   * Read the state of markets, their oracles' values and when the feeds behind those were updated, all at one block.
-   * One request, and 2 more for every hundred markets.
-   * @throws ChainReadError when the chain gives no usable answer at all
+   * Read the state of markets, their oracles' values and the update times of the feeds behind those, at one block. One
+   * request, and 2 more per hundred markets.
+   * @throws ChainReadError when the chain gives no usable answer
    */
   readLendingState(markets: readonly Market[], options?: ReadOptions): Promise<LendingReading>;
-  /** Read the savings rates of tokens that publish one. 2 requests. @throws ChainReadError */
+  /**
+   * Read the savings rates of tokens that publish one. 2 requests.
+   * @throws ChainReadError
+   */
   readOnchainRates(tokens: readonly Token[], options?: ReadOptions): Promise<RateReading>;
   /**
-   * Read what the deployed contract says of itself and of its markets, the lending protocol of the markets, and the tokens of
-   * themselves, at one block. 2 requests. @throws ChainReadError
+   * Read the deployed contract and its terms for the markets, the markets in the lending protocol, and the token contracts, at
+   * one block. 2 requests.
+   * @throws ChainReadError
    */
   readDeployment(chain: Chain, options?: ReadOptions): Promise<DeploymentReading>;
 }
@@ -66,7 +70,7 @@ export function createChainReader({ nodes, chain, clock }: ChainReaderDeps): Cha
       nodes.read(async (reading) => {
         const plan = planDeploymentFacts(deployed);
         const [{ block, results }, code] = await Promise.all([
-          // What belongs to somebody else may burn the gas of a whole call, or answer with megabytes: it harms nobody else.
+          // Foreign token contracts may burn the gas of a whole call or return megabytes, so their calls are isolated.
           readAt(reading, [...plan, ...planTokenContracts(deployed)], { ...options, isolate: true }),
           readCode(reading, codeAddresses(deployed), options),
         ]);
@@ -91,7 +95,10 @@ export function createChainReader({ nodes, chain, clock }: ChainReaderDeps): Cha
   };
 }
 
-/** Ask which addresses have code, in the batch of what is read beside it. @throws ChainReadError */
+/**
+ * Read which addresses have code, in the batch of the other reads.
+ * @throws ChainReadError
+ */
 async function readCode(
   { client, at }: Reading,
   addresses: readonly Address[],

@@ -6,35 +6,35 @@ import type { ChainClient } from './rpc/client.ts';
 import { ChainReadError, toChainReadError } from './rpc/errors.ts';
 import type { BlockRef, ReadOptions } from './types.ts';
 
-/** A block as a node told it: everything of one reading is of it. */
+/** A block from a node. All values of one reading are of one block. */
 export interface NamedBlock extends BlockRef {
   readonly hash: Hex;
-  /** Which node told it, by its place in RPC_URL_*. */
+  /** The node that returned the block, by its position in RPC_URL_*. */
   readonly toldBy: number;
 }
 
-/** A block as requests name it: by its hash, so that a fork or a node at another height cannot answer, else by its number. */
+/** A block in requests: by its hash, so that a fork or a node at another height cannot answer, otherwise by its number. */
 export type BlockName = Hex | { readonly blockHash: Hex };
 
-/** One reading: one node, and the block that all of its requests name. */
+/** One reading: a node, and the block of all its requests. */
 export interface Reading {
   readonly client: ChainClient;
   readonly block: NamedBlock;
   readonly at: BlockName;
-  /** What the node takes, as far as it was known when the reading began. */
+  /** Limits of the node, as known when the reading began. */
   readonly limits: {
     /** Gas of one call; `null` = not known. */
     readonly callGas: bigint | null;
     /** Calls in one HTTP request. */
     readonly batchSize: number;
   };
-  /** What the node can do; waits for the first probe. */
+  /** Capabilities of the node; waits for the first probe. */
   capabilities(): Promise<NodeCapabilities>;
-  /** Say that a method which the probe believed in has failed: it is not used before the next probe. */
+  /** Report that a method failed although its probe passed: it is not used before the next probe. */
   distrust(method: 'simulateV1' | 'stateOverrides'): void;
 }
 
-/** A quantity of a node: no larger than any block's number or time will ever be. */
+/** A quantity in an answer, bounded by the digits of the largest plausible block number or time. */
 const quantity = z
   .string()
   .regex(/^0x[0-9a-f]{1,13}$/i)
@@ -42,7 +42,10 @@ const quantity = z
 const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value));
 const header = z.object({ number: quantity, hash, timestamp: quantity });
 
-/** Ask a node for its newest block. @throws ChainReadError */
+/**
+ * Read the newest block of a node.
+ * @throws ChainReadError
+ */
 export async function newestBlock(
   client: ChainClient,
   toldBy: number,
@@ -58,7 +61,7 @@ export async function newestBlock(
   return { ...told.data, toldBy };
 }
 
-/** Name a block as the node takes it. */
+/** Name a block in the form that the node supports. */
 export function nameOf({ number, hash: blockHash }: NamedBlock, { blockHash: byHash }: NodeCapabilities): BlockName {
   return byHash === 'works' ? { blockHash } : numberToHex(number);
 }

@@ -1,13 +1,13 @@
 import type { FailureReason } from '../domain/facts.ts';
 import type { Address, Hex } from '../shared/ids.ts';
 
-/** One read of one contract, as data: who sends it knows nothing about what it means. */
+/** One read of one contract, as data. The sender does not depend on its meaning. */
 export interface Call {
   readonly to: Address;
   readonly data: Hex;
-  /** What it usually takes, by which multicalls are cut; 20,000 when left out. */
+  /** Usual gas, for splitting multicalls; default 20,000. */
   readonly gas?: bigint | undefined;
-  /** Contracts may lack this view: that it reverts without a word says nothing about the gas. */
+  /** Contracts may lack this view: a revert without data is then no sign of missing gas. */
   readonly mayBeAbsent?: boolean | undefined;
 }
 
@@ -15,7 +15,7 @@ export type CallResult =
   | { readonly ok: true; readonly data: Hex }
   | { readonly ok: false; readonly reason: FailureReason };
 
-/** The block at which everything of one answer was read. */
+/** The block of all values of one answer. */
 export interface BlockRef {
   readonly number: bigint;
   /** Unix seconds. */
@@ -26,7 +26,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came per key, and why not for the others. Every asked key stands in exactly one of the two. */
+/** Values by key, and failure reasons for the others. Every requested key is in exactly one of the two. */
 export interface Readings<K extends string, T> {
   readonly values: ReadonlyMap<K, T>;
   readonly failures: ReadonlyMap<K, FailureReason>;

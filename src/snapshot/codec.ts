@@ -4,12 +4,12 @@ import { inPages } from '../shared/pages.ts';
 import { isFact, isFailure } from './fact-schemas.ts';
 
 /**
- * Version of the persisted form of facts. Raise it whenever a fact type changes its shape: data of another version is
- * set aside, never guessed at.
+ * Version of the persisted format of facts. Raise it whenever a fact type changes its shape: data of another version is not
+ * read.
  */
 export const CODEC_VERSION = 5;
 
-/** Persisted facts that cannot be read back. */
+/** Persisted facts that cannot be decoded. */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
 }
@@ -28,8 +28,8 @@ export class CodecVersionError extends CodecError {
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Write any fact value as JSON text: bigint, Decimal and Map keep their type through a one-key tag object. Written at once
- * and not by way of an object that says the same: a large chain has a million values.
+ * Encode any fact value as JSON text. bigint, Decimal and Map keep their type in a one-key tag object. The text is written
+ * directly, without an intermediate object, because a large chain has a million values.
  */
 export function encode(value: unknown): string {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
@@ -67,7 +67,10 @@ function recordOf(record: Readonly<Record<string, unknown>>): string {
   return `{${text}}`;
 }
 
-/** Read what `encode` wrote. @throws CodecError when the text is not JSON or carries an unknown tag. */
+/**
+ * Decode the output of `encode`.
+ * @throws CodecError when the text is not JSON or has an unknown tag
+ */
 export function decode(text: string): unknown {
   let json: unknown;
   try {
@@ -78,10 +81,13 @@ export function decode(text: string): unknown {
   return untag(json as Json);
 }
 
-/** Written or read in some milliseconds: other requests run between. */
+/** A page is encoded or decoded in some milliseconds, so that other requests run in between. */
 export const ITEMS_PER_PAGE = 50;
 
-/** Write one group's state as the pieces of one JSON text: every item stands on a line of its own, so that it can be read in pages. */
+/**
+ * Encode one group's state in parts of one JSON text. Every item is on a line of its own, so that the text can be decoded in
+ * pages.
+ */
 export function* encodeGroup(group: FactGroup, { items, failures, ...times }: GroupState<unknown>): Generator<string> {
   yield `${encode({ v: CODEC_VERSION, group }).slice(0, -1)},"items":`;
   yield* encodeMap(items);
@@ -101,11 +107,11 @@ function* encodeMap(map: ReadonlyMap<string, unknown>): Generator<string> {
 }
 
 /**
- * Read what `encodeGroup` wrote, in pages of items, and check it. A text without lines is read as well, in one piece.
- * @throws CodecError naming what is wrong
+ * Decode and check the output of `encodeGroup` in pages of items. A text without line breaks is decoded in one piece.
+ * @throws CodecError naming the fault
  */
 export async function decodeGroup<G extends FactGroup>(group: G, text: string): Promise<GroupState<FactGroups[G]>> {
-  /** What is left without the items: two empty maps among the rest. */
+  /** The JSON text with its maps of items and failures left empty. */
   let frame = '';
   const maps: [string, unknown][][] = [];
   for await (const page of inPages(text.split('\n'), ITEMS_PER_PAGE)) {
@@ -133,7 +139,10 @@ function entryOf(line: string): [string, unknown] {
   return decode(line.endsWith(',') ? line.slice(0, -1) : line) as [string, unknown];
 }
 
-/** Check the frame of a decoded group. @throws CodecError naming what is wrong. */
+/**
+ * Check the frame of a decoded group.
+ * @throws CodecError naming the fault
+ */
 export function asGroup<G extends FactGroup>(group: G, value: unknown): GroupState<FactGroups[G]> {
   if (!isRecord(value) || value.group !== group) throw incomplete(group);
   if (value.v !== CODEC_VERSION) {

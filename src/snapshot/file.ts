@@ -21,7 +21,7 @@ export interface FileSnapshotDeps {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly keep: (chainId: ChainId) => KeepItem;
-  /** How long publishes are gathered into one write; a crash loses at most this much. */
+  /** Publishes within this time are written together; a crash loses at most this much. */
   readonly gatherMs?: number | undefined;
 }
 
@@ -120,7 +120,7 @@ async function readIfThere(path: string, logger: Logger): Promise<string | null>
   }
 }
 
-/** A reader sees the old file or the new one, never a part: written beside it, synced, then renamed over it. */
+/** Write a temporary file, sync it and rename it over the old one, so that a reader sees the old file or the new one. */
 async function writeAtomically(path: string, parts: readonly string[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;

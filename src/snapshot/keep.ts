@@ -13,7 +13,9 @@ const BY_MARKET: readonly FactGroup[] = [
 ];
 const BY_TOKEN: readonly FactGroup[] = ['collateralApy', 'price', 'exitLiquidity', 'tokenContract'];
 
-/** Tell which persisted items of a chain still belong to the catalog. Pools of the stable index are not catalog rows and stay. */
+/**
+ * Return which persisted items of a chain are still in the catalog. Pools of the stable index are not in the catalog and stay.
+ */
 export function keepCatalogItems(catalog: Catalog, chainId: ChainId): KeepItem {
   const chain = catalog.chain(chainId);
   const markets = new Set<string>(chain?.markets.map((market) => market.id));

@@ -1,13 +1,13 @@
 import type { ChainId } from '../shared/ids.ts';
 
 export interface KeyedMutex {
-  /** Run a task once every task before it on the same chain has ended, also with a failure. */
+  /** Run a task after every earlier task on the same chain has ended, even with a failure. */
   <T>(chainId: ChainId, task: () => Promise<T>): Promise<T>;
-  /** Resolves when everything begun so far is done. */
+  /** Resolves when every task so far has ended. */
   settled(): Promise<void>;
 }
 
-/** Run one task at a time per chain: between reading the facts and writing the next ones nothing else may write. */
+/** Create a mutex per chain: nothing else may write between reading the facts and writing the next ones. */
 export function createKeyedMutex(): KeyedMutex {
   const queues = new Map<ChainId, Promise<unknown>>();
   const run = <T>(chainId: ChainId, task: () => Promise<T>): Promise<T> => {

@@ -3,14 +3,14 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { SnapshotListener, SnapshotReader } from './types.ts';
 
-/** The facts as this process sees them: one immutable reference per chain, and who is told of the next. */
+/** The facts in this process: one immutable reference per chain, and the listeners for the next one. */
 export interface LocalFacts extends SnapshotReader {
-  /** Put the next facts of a chain in place, then tell every listener once per changed group. */
+  /** Set the next facts of a chain, then call every listener once per changed group. */
   set(facts: ChainFacts, changed: readonly FactGroup[]): void;
   chainIds(): readonly ChainId[];
 }
 
-/** Create the local copy behind every store. A listener that throws is logged and harms nobody. */
+/** Create the local copy of a store. An error of a listener is logged and does not affect the others. */
 export function createLocalFacts({ logger }: { readonly logger: Logger }): LocalFacts {
   const chains = new Map<ChainId, ChainFacts>();
   const listeners = new Set<SnapshotListener>();

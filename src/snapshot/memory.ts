@@ -10,7 +10,7 @@ export interface MemorySnapshotDeps {
   readonly logger: Logger;
 }
 
-/** Create a snapshot store that lives and dies with the process. */
+/** Create a snapshot store without persistence. */
 export function createMemorySnapshot(deps: MemorySnapshotDeps): SnapshotStore {
   const { clock, logger } = deps;
   const mutex = createKeyedMutex();

@@ -9,20 +9,20 @@ import {
 import { ofNow, withoutFuture } from '../domain/freshness/future.ts';
 import type { Publication, Publications } from './types.ts';
 
-/** Tell whether an item still belongs to the catalog. */
+/** Whether an item is still in the catalog. */
 export type KeepItem = (group: FactGroup, key: string) => boolean;
 
 /**
- * Merge the refresh of one group, or of several of one moment, into the facts and make the next version. Last-good holds per item: keys that the
- * publication does not name keep their value and failure; a failure never touches a value or its `asOfMs`; a running
- * failure keeps its first `sinceMs`, and a value that waits to be confirmed, until the item succeeds; a measurement older than the one known is not taken.
- * What claims to be from the future is no measurement: it goes when it is known, and fails as implausible when it comes.
+ * Merge the refresh of one group, or of several of one moment, into the facts and make the next version. Last-good applies per
+ * item: keys that the publication lacks keep their value and failure. A failure never changes a value or its `asOfMs`; it
+ * keeps its first `sinceMs` and its unconfirmed value until the item succeeds. An older measurement than the known one is
+ * dropped. A measurement from the future is removed if it is known, and fails as implausible if it is new.
  */
 export function mergePublications(facts: ChainFacts, publications: Publications, nowMs: number): ChainFacts {
   return withGroups(facts, mergeGroups(facts, publications, nowMs), facts.version + 1, nowMs);
 }
 
-/** Merge refreshes into their groups: the rule of `mergePublications`, for whoever counts versions elsewhere. */
+/** Merge refreshes into their groups by the rules of `mergePublications`, for stores that count versions themselves. */
 export function mergeGroups(
   facts: ChainFacts,
   publications: Publications,
@@ -35,7 +35,7 @@ export function mergeGroups(
   return merged;
 }
 
-/** Tell which groups a publication names, in the order of all groups. */
+/** List the groups of a publication, in the order of all groups. */
 export function groupsOf(publications: Partial<Record<FactGroup, unknown>>): readonly FactGroup[] {
   return FACT_GROUPS.filter((group) => publications[group] !== undefined);
 }
@@ -80,16 +80,16 @@ export function mergeGroup<G extends FactGroup>(
   };
 }
 
-/** A failure goes on since it began, and what was told and not confirmed stands until a value is published. */
+/** A failure keeps its start, and an unconfirmed value stays until a value is published. */
 function continued(failure: Omit<Failure, 'sinceMs'>, before: Failure | undefined, nowMs: number): Failure {
   const suspect = failure.suspect ?? before?.suspect;
   return { ...failure, sinceMs: before?.sinceMs ?? nowMs, suspect };
 }
 
 /**
- * Unite two states of one group that grew apart (two writers, or one that could not reach the shared store). The newer
- * measurement of each item wins; its failure is the one told by whoever attempted last, unless the item was measured since.
- * What claims to be from the future, in either, does not count.
+ * Unite two states of one group that diverged (two writers, or one without access to the shared store). The newer measurement
+ * of each item counts. Its failure is that of the latest attempt, unless the item was measured since. Values from the future,
+ * in either, do not count.
  */
 export function uniteGroups<G extends FactGroup>(
   group: G,
@@ -119,8 +119,8 @@ export function uniteGroups<G extends FactGroup>(
 }
 
 /**
- * Take what another process told of a group after us. The newer measurement of each item wins all the same:
- * a store that was put back to an older state takes nothing away. Failures and attempts are theirs, unless ours came later.
+ * Follow a later write of another process. The newer measurement of each item still counts, so that a store that was reset to
+ * an older state loses nothing. Failures and attempts are those of the other process, unless ours are later.
  */
 export function followGroup<G extends FactGroup>(
   group: G,
@@ -134,7 +134,10 @@ export function followGroup<G extends FactGroup>(
   return { ...told, items: united.items };
 }
 
-/** Drop the items and failures, of some groups or of all, whose key `keep` refuses. Returns the same object when there is none. */
+/**
+ * Drop the items and failures, of some groups or of all, whose key `keep` rejects. Returns the same object when there are
+ * none.
+ */
 export function retain(facts: ChainFacts, keep: KeepItem, among: readonly FactGroup[] = FACT_GROUPS): ChainFacts {
   const changed = among.filter((group) => {
     const { items, failures } = facts.groups[group];
@@ -152,7 +155,7 @@ function refusesAny(map: ReadonlyMap<string, unknown>, group: FactGroup, keep: K
   return false;
 }
 
-/** Drop the items and failures of one group whose key `keep` refuses. */
+/** Drop the items and failures of one group whose key `keep` rejects. */
 export function retainGroup<T>(state: GroupState<T>, keep: (key: string) => boolean): GroupState<T> {
   const kept = <V>(map: ReadonlyMap<string, V>): Map<string, V> => new Map([...map].filter(([key]) => keep(key)));
   return { ...state, items: kept(state.items), failures: kept(state.failures) };

@@ -4,45 +4,44 @@ import type { Logger } from '../shared/logger.ts';
 export interface RedisConnectionDeps {
   readonly url: string;
   readonly logger: Logger;
-  /** What the connection is for, e.g. `snapshot`. Shown in logs and in `CLIENT LIST`. */
+  /** Purpose of the connection, e.g. `snapshot`. Shown in logs and in `CLIENT LIST`. */
   readonly name: string;
-  /** Whether it subscribes: then nothing can be asked on it but for a sign of life. */
+  /** Whether it subscribes: then it can only send PING. */
   readonly listens?: boolean | undefined;
   readonly times?: Partial<RedisTimes> | undefined;
 }
 
-/** How long a dead connection may go unnoticed, ms. */
+/** How soon a dead connection is detected, ms. */
 export interface RedisTimes {
-  /** A command that got no answer in this time counts as failed: a hanging Redis is an absent Redis. */
+  /** Timeout of a command: a Redis that hangs counts as unreachable. */
   readonly commandMs: number;
-  /** A connection on which nothing comes back for so long although something was asked is dead: it is cut and made anew. */
+  /** A connection without any data for this time after a command is dead: it is closed and made anew. */
   readonly socketMs: number;
-  /** Asked this often whether anybody is there; also on connections that otherwise only listen. */
+  /** Interval between probes, also on subscribing connections. */
   readonly probeMs: number;
 }
 
 const TIMES: RedisTimes = { commandMs: 2_000, socketMs: 5_000, probeMs: 3_000 };
 const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
-/** Asked for as facts are: what refuses every key, a cluster that is down for one, answers PING all the same. */
+/** Read like facts: a Redis that refuses every key, such as a cluster that is down, still answers PING. */
 const PROBED_KEY = 'spiral:probe';
-/** Told by a connection with the first answer after it was made. */
+/** Emitted by a connection with the first answer after it was made. */
 const ALIVE = 'alive';
 
-/** A connection that knows whether Redis answers on it. */
+/** A connection with a health state. */
 export type RedisConnection = Redis & {
-  /** Whether a command passed in the last seconds; a connection that is open but dead is not alive. */
+  /** Whether a command succeeded in the last seconds. A connection that is open but dead is not alive. */
   isAlive(): boolean;
 };
 
 /**
- * Open a connection that keeps trying for ever and never queues: while Redis is away every command fails at once.
- * A connection that is open but dead is noticed within some seconds.
- * Logs "redis unreachable" and "redis reachable" once per change.
+ * Open a connection that reconnects for ever and never queues: while Redis is away every command fails at once. A connection
+ * that is open but dead is detected within seconds. Logs "redis unreachable" and "redis reachable" once per change.
  */
 export function connectRedis({ url, logger, name, listens = false, times }: RedisConnectionDeps): RedisConnection {
   const { commandMs, socketMs, probeMs } = { ...TIMES, ...times };
-  /** An answer is proof of life for so long. */
+  /** An answer counts as a sign of life for this time. */
   const aliveMs = 2 * probeMs + commandMs;
   const redis = new Redis(url, {
     connectionName: name,
@@ -52,7 +51,7 @@ export function connectRedis({ url, logger, name, listens = false, times }: Redi
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: socketMs,
     keepAlive: 5_000,
-    // Who listens subscribes on every `ready`; the client's own attempt would reject where nobody catches it.
+    // Subscribers subscribe on every `ready`; the client's own attempt could reject without a handler.
     autoResubscribe: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
   });
@@ -67,7 +66,7 @@ export function connectRedis({ url, logger, name, listens = false, times }: Redi
         redis.emit(ALIVE);
       },
       (error: unknown) => {
-        if (error instanceof ReplyError) answeredMs = Number.NEGATIVE_INFINITY; // refused, and not lost
+        if (error instanceof ReplyError) answeredMs = Number.NEGATIVE_INFINITY; // refused, not lost
       },
     );
   };
@@ -90,7 +89,7 @@ export function connectRedis({ url, logger, name, listens = false, times }: Redi
   });
 }
 
-/** Wait until a command passed, at most `timeoutMs`. Tells whether one did. */
+/** Wait until a command succeeds, at most `timeoutMs`. Returns whether one did. */
 export function untilAlive(redis: RedisConnection, timeoutMs: number): Promise<boolean> {
   if (redis.isAlive()) return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -104,12 +103,14 @@ export function untilAlive(redis: RedisConnection, timeoutMs: number): Promise<b
   });
 }
 
-/** Call back once, with the next command that passes. */
+/** Call back once, on the next command that succeeds. */
 export function onceAlive(redis: Redis, resume: () => void): void {
   redis.once(ALIVE, resume);
 }
 
-/** Wait until the first attempt to connect has ended, either way. To be asked for when the connection is made. */
+/**
+ * Wait until the first attempt to connect has ended, in success or failure. Call it right after the connection was created.
+ */
 export function firstTry(redis: Redis): Promise<void> {
   return new Promise((resolve) => {
     for (const event of ['ready', 'close', 'end']) redis.once(event, () => resolve());

@@ -2,13 +2,13 @@ import type { Redis } from 'ioredis';
 import { FACT_GROUPS, type FactGroup } from '../domain/facts.ts';
 import type { ChainId } from '../shared/ids.ts';
 
-/*
- * The layout in Redis: one hash per chain with `version`, `publishedMs`, and per group its payload (`<group>`) and the
- * random token of its latest write (`<group>#rev`). A write is refused unless the writer has seen the latest revision.
+/**
+ * The layout in Redis: one hash per chain with `version`, `publishedMs`, and per group its payload (`<group>`) and the random
+ * token of its latest write (`<group>#rev`). A write is refused unless the writer has the latest revision.
  */
 
 export interface RemoteGroup {
-  /** Empty when the group was never written, or lost. */
+  /** Empty when the group was never written, or was lost. */
   readonly revision: string;
   readonly payload: string | null;
 }
@@ -21,7 +21,7 @@ export interface RemoteChanges {
 
 export interface RemoteGroupWrite {
   readonly group: FactGroup;
-  /** The revision that the writer has seen last. */
+  /** The revision that the writer read last. */
   readonly expected: string;
   readonly revision: string;
   readonly payload: string;
@@ -29,17 +29,17 @@ export interface RemoteGroupWrite {
 
 export interface RemoteWrite {
   readonly groups: readonly RemoteGroupWrite[];
-  /** The new version is above this one even if Redis forgot its own. */
+  /** The new version is above this one even if Redis lost its own. */
   readonly floor: number;
   readonly publishedMs: number;
 }
 
-/** Commands over the shared facts. Every method throws while Redis is away. */
+/** Commands for the shared facts. Every method throws while Redis is away. */
 export interface RemoteFacts {
-  /** Write groups, raise the version by one and send one notice, all or nothing. `false` = another write came first. */
+  /** Write groups, raise the version by one and send one notice, atomically. `false` = another write came first. */
   write(chainId: ChainId, write: RemoteWrite): Promise<boolean>;
   group(chainId: ChainId, group: FactGroup): Promise<RemoteGroup>;
-  /** The groups whose revision differs from the one known; all of one moment. One that Redis lost has none any more. */
+  /** The groups whose revision differs from the known one, at one moment. A group that Redis lost has no revision. */
   changedSince(chainId: ChainId, known: ReadonlyMap<FactGroup, string>): Promise<RemoteChanges>;
 }
 
@@ -72,7 +72,7 @@ for i = 1, #ARGV, 2 do
 end
 return answer`;
 
-/** Create the commands over one connection. */
+/** Create the commands on a connection. */
 export function createRemoteFacts(deps: {
   readonly redis: Redis;
   readonly channel: string;

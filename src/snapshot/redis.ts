@@ -21,27 +21,27 @@ export interface RedisSnapshotDeps {
   readonly logger: Logger;
   readonly keep: (chainId: ChainId) => KeepItem;
   readonly prefix?: string | undefined;
-  /** How long a start waits for Redis before it goes on with nothing; a Redis that appears later is read then. */
+  /** How long a start waits for Redis before it goes on without stored facts. Facts of a later Redis are read then. */
   readonly restoreWaitMs?: number | undefined;
-  /** How often it is looked whether Redis lost something or was put back to an older state, ms. */
+  /** Interval between checks whether Redis lost data or was reset to an older state, ms. */
   readonly healEveryMs?: number | undefined;
 }
 
 const RESTORE_WAIT_MS = 3_000;
-/** A hole is closed by whoever writes next, and after this time by anybody who knows what belongs there. */
+/** Missing data is restored by the next writer, and after this time by any process that has it. */
 const HEAL_EVERY_MS = 5_000;
-/** A measurement of Redis' clock that took longer tells nothing of minutes. */
+/** A measurement of Redis' clock that took longer is too imprecise. */
 const MAX_ASKING_MS = 1_000;
-/** Writers that collide this often on one group do not share a lease as they should. */
+/** After this many collisions on one group, its writers do not share a lease as they should. */
 const MAX_COLLISIONS = 8;
 
 type Groups = Partial<Record<FactGroup, GroupState<unknown>>>;
 
 /**
- * Create a snapshot store shared through Redis. Reads are local and never wait; every process follows the others by change
- * notices and re-reads after each reconnect. Without Redis the local copy is served and extended; what could not be shared
- * is published when Redis is back, also into a Redis that lost everything. Of each item the newer measurement wins, whatever
- * Redis says: one that was flushed or put back to an older state is filled again. Versions never go backwards in one process.
+ * Create a snapshot store shared through Redis. Reads are local and synchronous. Every process follows the others by change
+ * notices, and re-reads after each reconnect. Without Redis the local copy is served and extended; unshared changes are
+ * published when Redis is back, even to an empty one. The newer measurement of each item counts, so that a Redis that was
+ * flushed or reset to an older state is filled again. Versions never go backwards in one process.
  */
 export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   const { url, chainIds, clock, logger, keep, prefix = 'spiral' } = deps;
@@ -55,18 +55,20 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     channel,
     keyOf: (chainId) => `${prefix}:snapshot:${CODEC_VERSION}:${chainId}`,
   });
-  /** Revision of each group as last read or written; the revision is a random token, so a Redis that starts over is noticed. */
+  /**
+   * Revision of each group as last read or written. Revisions are random tokens, so that a Redis that starts anew is detected.
+   */
   const revisions = new Map<string, string>();
-  /** Groups whose local state was never accepted by Redis. */
+  /** Groups whose local state Redis has not accepted yet. */
   const unshared = new Set<string>();
-  /** Groups that Redis lost, or knows less of than we do. */
+  /** Groups that Redis lost, or has less of than this process. */
   const owed = new Set<string>();
   const pulling = new Set<ChainId>();
   const reconciling = new Set<ChainId>();
   let clockSkewMs: number | null = null;
   let closed = false;
 
-  /** A pull between a merge and its write would lose one of them. */
+  /** A pull between a merge and its write would lose one of the two. */
   const mutex = createKeyedMutex();
   const id = (chainId: ChainId, group: FactGroup): string => `${chainId}:${group}`;
   const state = (chainId: ChainId, group: FactGroup): GroupState<unknown> => local.facts(chainId).groups[group];
@@ -100,7 +102,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     }
   };
 
-  /** Take what others wrote since, together with `own` (just written), as one version. */
+  /** Read the writes of others since the last pull, and apply them together with `own` (just written) as one version. */
   const pull = async (chainId: ChainId, own: Groups = {}): Promise<ChainFacts> => {
     const known = new Map(FACT_GROUPS.map((group) => [group, revisions.get(id(chainId, group)) ?? '']));
     const { version, publishedMs, groups } = await remote.changedSince(chainId, known);
@@ -126,8 +128,8 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   };
 
   /**
-   * Write states of one moment as one version; what others wrote first is united with ours and written again, when it is
-   * given back only as far as ours tells more.
+   * Write states of one moment as one version. Concurrent writes of others are united with ours and written again; when
+   * restoring, only if ours adds something.
    */
   const push = async (chainId: ChainId, mine: Groups, givenBack = false): Promise<ChainFacts> => {
     const next: Groups = { ...mine };
@@ -168,7 +170,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
       }
       logger.warn({ chainId, groups }, 'shared facts are contended');
     } catch (error) {
-      // The text alone: the client's errors carry the whole command, payload included.
+      // The message alone, because the client's errors carry the whole command, payload included.
       const why = error instanceof Error ? error.message : 'unknown';
       logger.debug({ chainId, groups, why }, 'facts are kept until Redis is back');
     }
@@ -176,7 +178,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     return apply(chainId, next, 0, nowMs);
   };
 
-  /** Write what Redis does not have. */
+  /** Write the data that Redis lacks. */
   const giveBack = async (chainId: ChainId): Promise<void> => {
     const lacking = FACT_GROUPS.filter((group) => {
       const key = id(chainId, group);
@@ -187,7 +189,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     await push(chainId, states, true);
   };
 
-  /** Take what is newer, then give what Redis does not have: after a reconnect, and from time to time. */
+  /** Read newer data, then write the data that Redis lacks: after a reconnect, and from time to time. */
   const reconcile = (chainId: ChainId): Promise<void> => {
     if (reconciling.has(chainId) || closed) return Promise.resolve();
     reconciling.add(chainId);
@@ -198,7 +200,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     }).catch(() => {});
   };
 
-  /** All processes measure against one clock: who is far off can be told. */
+  /** Measure the skew against the clock of Redis, which all processes share. */
   const measureSkew = async (): Promise<void> => {
     const askedMs = clock.now();
     const [seconds, microseconds] = await redis.time();
@@ -246,7 +248,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
     mutex(chainId, async () => {
       const merged = mergeGroups(local.facts(chainId), publications, clock.now());
       await push(chainId, merged);
-      // What was lost is noticed by the write; without Redis there is nobody to give it to.
+      // A write detects lost data. Without Redis there is nothing to restore.
       if (unshared.size === 0 && owed.size > 0) await giveBack(chainId);
       return local.facts(chainId);
     });
@@ -281,7 +283,7 @@ export function createRedisSnapshot(deps: RedisSnapshotDeps): SnapshotStore {
   };
 }
 
-/** Whether a state holds an item that another lacks, or a newer measurement of one. */
+/** Whether a state has an item that the other lacks, or a newer measurement of one. */
 function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>): boolean {
   for (const [key, { asOfMs }] of ours.items) {
     const known = theirs.items.get(key);

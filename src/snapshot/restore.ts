@@ -3,8 +3,8 @@ import { withoutFuture } from '../domain/freshness/future.ts';
 import { type KeepItem, retain, withGroups } from './merge.ts';
 
 /**
- * Make persisted facts fit for use: items outside today's catalog go, and so does what claims to be from the future.
- * Everything else keeps its true age. Returns the same object when there is nothing of the kind.
+ * Prepare persisted facts for use: items outside of the current catalog and values from the future are removed, the others
+ * keep their age. Returns the same object when there is nothing to remove.
  */
 export function admit(facts: ChainFacts, keep: KeepItem, nowMs: number): ChainFacts {
   const cleaned: Partial<Record<FactGroup, GroupState<unknown>>> = {};

@@ -27,11 +27,11 @@ export interface DeploymentReadings {
   readonly marketSupport: Readings<MarketId, MarketSupport>;
 }
 
-/** Whether there is code at an address; an address of which that could not be asked is left out. */
+/** Whether there is code at an address; an address that could not be read is missing. */
 export type CodeAnswers = ReadonlyMap<Address, boolean>;
 
 type View = keyof typeof VIEWS;
-/** What is asked of the contract itself, the field that it is kept in, and how its answer is read. */
+/** Views of the contract: the field of each, and how its answer is decoded. */
 const VIEWS = {
   LIQUIDATION_BUFFER: { field: 'liquidationBuffer', read: share },
   s_yieldFee: { field: 'yieldFee', read: share },
@@ -42,12 +42,12 @@ const VIEWS = {
 const VIEW_NAMES = Object.keys(VIEWS) as View[];
 const WAD = 10n ** 18n;
 
-/** The routers of the catalog's venues, each once. */
+/** The routers of the catalog's venues, without repeats. */
 const venueRouters = ({ swapRouters }: Chain): readonly Address[] => [
   ...new Set(Object.values(swapRouters).flatMap((routers) => routers ?? [])),
 ];
 
-/** The contracts that name others they work with, in views of the deployed ABIs. */
+/** The contracts that link to others, with the views of the deployed ABIs. */
 const links = ({ contracts: { flashLeverage, flashLeverageRouter } }: Chain) =>
   [
     { address: flashLeverage, to: 'morphoBlue', abi: flashLeverageAbi, functionName: 'i_morpho' },
@@ -61,12 +61,15 @@ const links = ({ contracts: { flashLeverage, flashLeverageRouter } }: Chain) =>
     },
   ] as const satisfies readonly (Omit<ContractLink, 'target'> & { abi: Abi; functionName: string })[];
 
-/** Everything of the catalog that is called and has to have code: the contract that holds positions first. */
+/** Every address of the catalog that has to have code. The contract that holds positions comes first. */
 export function codeAddresses(chain: Chain): readonly Address[] {
   return [chain.contracts.flashLeverage, ...operatorsOf(chain), ...venueRouters(chain)];
 }
 
-/** Plan what the deployed contract says of itself and of every market, and what the lending protocol says of each. */
+/**
+ * Plan the reads of the deployed contract's own values and of its terms for every market, and of the markets in the lending
+ * protocol.
+ */
 export function planDeploymentFacts(chain: Chain): readonly Call[] {
   const { flashLeverage: to, morphoBlue } = chain.contracts;
   const of = (functionName: MarketView, id: MarketId): Call => ({
@@ -97,8 +100,8 @@ type MarketView = 'isSupportedMarket' | 's_isCorrelated';
 type AddressView = 'isValidSwapRouter' | 's_approvedOperators';
 
 /**
- * Fold the answers, in the order of `planDeploymentFacts`. A view that the deployment lacks is left out; one that could not
- * be asked fails the item that it belongs to, so that what was known of it stays.
+ * Fold the answers, in the order of `planDeploymentFacts`. A view that the deployment lacks is left out. A view that could not
+ * be read fails its item, so that the last-good value stays.
  */
 export function foldDeploymentFacts(
   chain: Chain,
@@ -160,7 +163,7 @@ function foldViews(
     const answer = decodeView(name, result);
     const value = answer === undefined ? undefined : read(answer);
     told[field] = value;
-    // What has no such view reverts, or answers nothing: what answers something else is not believed.
+    // A missing view reverts, or returns nothing. Any other answer that cannot be decoded is implausible.
     if (value === undefined && result.ok && size(result.data) > 0) implausible.push(field);
   }
   return {
@@ -170,7 +173,7 @@ function foldViews(
   };
 }
 
-/** A share of more than everything is no share. */
+/** A share above 100 % is implausible. */
 function share(answer: unknown): bigint | undefined {
   return typeof answer === 'bigint' && answer < WAD ? answer : undefined;
 }
@@ -182,7 +185,7 @@ function allowed(view: AddressView, results: readonly (readonly [Address, CallRe
   });
 }
 
-/** A market that was never created has no parameters: all of them are zero. */
+/** A market that was never created has zero in all parameters. */
 function marketParams(result: CallResult): ChainMarketParams | null | undefined {
   const params = decodeResult<readonly [Address, Address, Address, Address, bigint]>(
     { abi: morphoBlueAbi, functionName: 'idToMarketParams' },
@@ -194,7 +197,7 @@ function marketParams(result: CallResult): ChainMarketParams | null | undefined 
   return isNone ? null : { loanToken, collateralToken, oracle, irm, lltv };
 }
 
-/** Why a question was not answered, other than that the contract does not know it. */
+/** Failure reason of a read, unless the contract lacks the view. */
 function unasked(results: readonly CallResult[]): FailureReason | undefined {
   for (const result of results) if (!result.ok && result.reason !== 'reverted') return result.reason;
   return undefined;

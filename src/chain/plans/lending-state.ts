@@ -7,13 +7,13 @@ import type { Address } from '../../shared/ids.ts';
 import { type Decoded, decoded } from '../decode.ts';
 import type { BlockRef, Call, CallResult } from '../types.ts';
 
-/** What is read of a market before its rate can be asked for. */
+/** The stored state of a market, which its rate is read with. */
 export type StoredState = Omit<LendingState, 'borrowRate'>;
 
 const WAD = 10n ** 18n;
 /** The protocol's own ceiling for a fee. */
 const MAX_FEE = WAD / 4n;
-/** Far above the model's maximum of 800 % a year: above it, a rate is no rate. */
+/** Far above the model's maximum of 800 % a year: a higher rate is implausible. */
 const MAX_RATE_PER_SECOND = (100n * WAD) / 31_536_000n;
 const BORROW_RATE_GAS = 30_000n;
 
@@ -21,7 +21,7 @@ const MARKET = prepareEncodeFunctionData({ abi: morphoBlueAbi, functionName: 'ma
 const RATE_AT_TARGET = prepareEncodeFunctionData({ abi: irmAbi, functionName: 'rateAtTarget' });
 const BORROW_RATE_VIEW = prepareEncodeFunctionData({ abi: irmAbi, functionName: 'borrowRateView' });
 
-/** Plan the first round: what is stored of each market, two calls each. */
+/** Plan the first round: the stored state of each market, two calls each. */
 export function planStored(morphoBlue: Address, markets: readonly Market[]): readonly Call[] {
   return markets.flatMap(({ id, irm }) => [
     { to: morphoBlue, data: encodeFunctionData({ ...MARKET, args: [id] }) },
@@ -30,8 +30,8 @@ export function planStored(morphoBlue: Address, markets: readonly Market[]): rea
 }
 
 /**
- * Fold its answers, in the order of the markets. One that was never created is `missing`; one that lent more than it has, or
- * that was updated after the block, is `implausible`.
+ * Fold the first round's answers, in the order of the markets. A market that was never created is `missing`; one that lent
+ * more than its supply, or that was updated after the block, is `implausible`.
  */
 export function foldStored(
   markets: readonly Market[],
@@ -48,7 +48,7 @@ export function foldStored(
   });
 }
 
-/** Plan the second round: the rate that follows from what is stored, one call for each market of which it is known. */
+/** Plan the second round: the rate for the stored state, one call for each market with one. */
 export function planBorrowRates(markets: readonly Market[], stored: readonly Decoded<StoredState>[]): readonly Call[] {
   return markets.flatMap(({ loan, collateral, oracle, irm, lltv }, i) => {
     const state = stored[i];
@@ -59,7 +59,7 @@ export function planBorrowRates(markets: readonly Market[], stored: readonly Dec
   });
 }
 
-/** Fold its answers, in the order of `planBorrowRates`, into whole states in the order of the markets. */
+/** Fold the second round's answers, in the order of `planBorrowRates`, into whole states in the order of the markets. */
 export function foldBorrowRates(
   stored: readonly Decoded<StoredState>[],
   results: readonly CallResult[],

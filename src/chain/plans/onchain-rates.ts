@@ -5,10 +5,10 @@ import type { Address } from '../../shared/ids.ts';
 import { decodeRayRate, readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
 
-/** A token whose growth per second can be asked of its contract. */
+/** A token whose contract publishes its growth per second. */
 export type RatedToken = Token & { readonly onchainRate: NonNullable<Token['onchainRate']> };
 
-/** Tell whether the catalog says which view publishes the token's rate. */
+/** Check whether the catalog names the view of a token's rate. */
 export function isRated(token: Token): token is RatedToken {
   return token.onchainRate !== undefined;
 }

@@ -7,11 +7,11 @@ import type { Address } from '../../shared/ids.ts';
 import { type Decoded, decoded } from '../decode.ts';
 import type { BlockRef, Call, CallResult } from '../types.ts';
 
-/** What an oracle told. */
+/** Answer of an oracle. */
 export interface OracleAnswer {
   /** Scaled by 1e36. */
   readonly price: Decoded<bigint>;
-  /** The feeds behind it; a failure where it does not name them. */
+  /** The feeds behind it; a failure when it does not name them. */
   readonly feeds: Decoded<readonly Address[]>;
 }
 
@@ -23,9 +23,9 @@ const PRICE = encodeFunctionData({ abi: oracleAbi, functionName: 'price' });
 const LATEST_ROUND_DATA = encodeFunctionData({ abi: aggregatorAbi, functionName: 'latestRoundData' });
 const CALLS = VIEWS.length + 1;
 
-/** Immutables of a known contract. */
+/** Gas of immutables of a known contract. */
 const VIEW_GAS = 8_000n;
-/** Most take 10,000 to 300,000, one that values a vault over thirty markets a million. */
+/** Most oracles take 10,000 to 300,000 gas; one that values a vault with thirty markets takes a million. */
 const PRICE_GAS = 150_000n;
 /** A feed is a proxy before an aggregator. */
 const FEED_GAS = 40_000n;
@@ -38,7 +38,7 @@ export function planOracles(oracles: readonly Address[]): readonly Call[] {
   ]);
 }
 
-/** Fold its answers, in the order of the oracles. */
+/** Fold the first round's answers, in the order of the oracles. */
 export function foldOracles(
   oracles: readonly Address[],
   results: readonly CallResult[],
@@ -51,12 +51,12 @@ export function foldOracles(
   );
 }
 
-/** Plan the second round: when feeds were updated, one call each. */
+/** Plan the second round: the update time of each feed, one call each. */
 export function planFeedDates(feeds: readonly Address[]): readonly Call[] {
   return feeds.map((to) => ({ to, data: LATEST_ROUND_DATA, gas: FEED_GAS }));
 }
 
-/** Fold its answers, in the order of the feeds. One without a date that can be believed is there without one. */
+/** Fold the second round's answers, in the order of the feeds. A feed without a plausible time has none in the result. */
 export function foldFeedDates(
   feeds: readonly Address[],
   results: readonly CallResult[],
@@ -75,7 +75,7 @@ export function foldFeedDates(
   );
 }
 
-/** An oracle of another kind does not name its feeds. The zero address is none. */
+/** An oracle of another kind does not name its feeds. The zero address means none. */
 function feedsIn(answers: readonly CallResult[]): Decoded<readonly Address[]> {
   const feeds = new Set<Address>();
   for (const [i, { functionName }] of VIEWS.entries()) {
@@ -88,7 +88,7 @@ function feedsIn(answers: readonly CallResult[]): Decoded<readonly Address[]> {
   return { ok: true, value: [...feeds] };
 }
 
-/** Zero is no price. */
+/** A price of zero is implausible. */
 function priceIn(data: `0x${string}`) {
   const price = BigInt(data);
   return price === 0n ? 'implausible' : price;

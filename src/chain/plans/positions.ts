@@ -7,10 +7,10 @@ import type { Address, MarketId } from '../../shared/ids.ts';
 import { type Decoded, decoded, readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
 
-/** Position arrays as FlashLeverage keeps them; what each proxy holds is asked next. */
+/** A position array in FlashLeverage; the holdings of each proxy are read in the second round. */
 export type PositionArray = readonly Omit<HeldPosition, 'collateral' | 'borrowShares'>[];
 
-/** Each position takes five storage slots to read. */
+/** Gas of an array: five storage slots per position. */
 const ARRAY_GAS = 400_000n;
 const POSITION = prepareEncodeFunctionData({ abi: morphoBlueAbi, functionName: 'position' });
 
@@ -31,13 +31,13 @@ export function foldPositionArrays(
   return readingsOf(wallets.map((wallet, i) => [wallet, decodeArray(results[i])] as const));
 }
 
-/** What one account holds on one market: a proxy for its position, or a wallet on a stock market. */
+/** An account on one market: a proxy for its position, or a wallet on a stock market. */
 export interface Holding {
   readonly marketId: MarketId;
   readonly account: Address;
 }
 
-/** List what is asked in the second round: every open position, and every wallet on every stock market. */
+/** List the accounts of the second round: every open position, and every wallet on every stock market. */
 export function holdingsOf(
   arrays: ReadonlyMap<Address, PositionArray>,
   stockMarkets: readonly MarketId[],
@@ -57,8 +57,8 @@ export function planHoldings(morphoBlue: Address, holdings: readonly Holding[]):
 }
 
 /**
- * Plan what is asked beside the second round: whether each open position is in manual mode, and whether the routers of the
- * product may still act for each wallet, which only a batch that was broken off leaves behind.
+ * Plan the reads beside the second round: whether each open position is in manual mode, and whether the product's routers are
+ * authorized for each wallet, which only an interrupted batch leaves behind.
  */
 export function planPermissions(
   morphoBlue: Address,
@@ -76,15 +76,15 @@ export function planPermissions(
 }
 const S_MANUAL_MODE = encodeFunctionData({ abi: userProxyAbi, functionName: 's_manualMode' });
 
-/** What permissions were read, in the order of `planPermissions`. */
+/** Permissions, in the order of `planPermissions`. */
 export interface PermissionAnswers {
   readonly routers: readonly Address[];
   readonly results: readonly CallResult[];
 }
 
 /**
- * Fold the second round's answers, in the order of `holdingsOf`; what all wallets share is theirs as well. A wallet of which any part is not known fails as a
- * whole: part of somebody's money is not a picture of it. What of the permissions is not known is left out.
+ * Fold the second round's answers, in the order of `holdingsOf`, with the values that all wallets share. A wallet with any
+ * unknown holding fails as a whole, because its sums would be wrong. Unknown permissions are left out.
  */
 export function foldHoldings(
   shared: Pick<WalletHoldings, 'chainId' | 'block' | 'markets'>,
@@ -146,7 +146,7 @@ function decodeAmounts(result: CallResult | undefined): Decoded<Amounts> {
   });
 }
 
-/** The routers that may act; `undefined` = one of the answers is not known. */
+/** The authorized routers; `undefined` = one of the answers is not known. */
 function authorizedOf(
   routers: readonly Address[],
   isAuthorized: () => boolean | undefined,
@@ -156,7 +156,7 @@ function authorizedOf(
   return answers.flatMap(({ router, allowed }) => (allowed ? [router] : []));
 }
 
-/** A yes or no; anything else is no answer. */
+/** Decode a boolean; any other value is unknown. */
 function decodeFlag(result: CallResult | undefined): boolean | undefined {
   if (!result?.ok || size(result.data) !== 32) return undefined;
   const word = BigInt(result.data);

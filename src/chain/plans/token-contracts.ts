@@ -6,7 +6,7 @@ import type { Address } from '../../shared/ids.ts';
 import { readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
 
-/** Longer symbols are cut: nobody's token is known by more. */
+/** Longer symbols are cut. */
 const MAX_SYMBOL = 32;
 const WORD_BYTES = 32;
 const DECIMALS = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' });
@@ -14,7 +14,7 @@ const SYMBOL = encodeFunctionData({ abi: erc20Abi, functionName: 'symbol' });
 
 const contractsOf = ({ tokens }: Chain) => tokens.filter(({ isNative }) => !isNative);
 
-/** Plan what the tokens of the catalog say of themselves: two calls each. */
+/** Plan the reads of the catalog's token contracts: two calls each. */
 export function planTokenContracts(chain: Chain): readonly Call[] {
   return contractsOf(chain).flatMap(({ address }) => [
     { to: address, data: DECIMALS },
@@ -22,7 +22,10 @@ export function planTokenContracts(chain: Chain): readonly Call[] {
   ]);
 }
 
-/** Fold the answers, in the order of `planTokenContracts`. A view that a token lacks, or that is absurd, is left out. */
+/**
+ * Fold the answers, in the order of `planTokenContracts`. A view that a token lacks, or with an implausible value, is left
+ * out.
+ */
 export function foldTokenContracts(chain: Chain, results: readonly CallResult[]): Readings<Address, TokenContract> {
   return readingsOf(
     contractsOf(chain).map(({ address }, i) => {
@@ -38,7 +41,7 @@ export function foldTokenContracts(chain: Chain, results: readonly CallResult[])
 const MISSING: CallResult = { ok: false, reason: 'malformed' };
 
 function tokenContract(decimals: CallResult, symbol: CallResult): TokenContract {
-  // What has no code answers every call, with nothing.
+  // An address without code answers every call with nothing.
   const isSilent = [decimals, symbol].every((result) => result.ok && size(result.data) === 0);
   const told = { decimals: decimalsOf(decimals), symbol: symbolOf(symbol) };
   return {
@@ -48,12 +51,12 @@ function tokenContract(decimals: CallResult, symbol: CallResult): TokenContract 
   };
 }
 
-/** The whole word: a number that no uint8 can be is told as it is, and is nobody's decimals. */
+/** The whole word, so that a value beyond uint8 is reported as it is and differs from the catalog. */
 function decimalsOf(result: CallResult): bigint | undefined {
   return result.ok && size(result.data) >= WORD_BYTES ? BigInt(slice(result.data, 0, WORD_BYTES)) : undefined;
 }
 
-/** Old tokens tell it as `bytes32`. */
+/** Decode a symbol; old tokens return `bytes32`. */
 function symbolOf(result: CallResult): string | undefined {
   if (!result.ok) return undefined;
   const { data } = result;

@@ -5,18 +5,18 @@ import type { Address } from '../../shared/ids.ts';
 import { decoded } from '../decode.ts';
 import type { Call, CallResult } from '../types.ts';
 
-/** Owners of the contracts that FlashLeverage has created, by the nonce they were created with. */
+/** Owners of the contracts that FlashLeverage has created, by creation nonce. */
 export interface ProxyOwners {
-  /** `null` = it has no owner: the implementation behind the proxies, which is its own maker's or nobody's. */
+  /** `null` = no owner: the implementation behind the proxies, whose owner is FlashLeverage or zero. */
   readonly owners: ReadonlyMap<number, Address | null>;
   readonly failures: ReadonlyMap<number, FailureReason>;
 }
 
-/** A proxy asks its implementation. */
+/** Gas of the owner's view, which a proxy forwards to its implementation. */
 const OWNER_GAS = 12_000n;
 const S_USER = encodeFunctionData({ abi: userProxyAbi, functionName: 's_user' });
 
-/** Tell the address of the contract that an account created with a nonce, by plain CREATE. */
+/** Compute the address of the contract that an account created with a nonce by CREATE. */
 export function proxyAddress(flashLeverage: Address, nonce: number): Address {
   return getContractAddress({ from: flashLeverage, nonce: BigInt(nonce) });
 }

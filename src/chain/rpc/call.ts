@@ -4,11 +4,14 @@ import type { ReadOptions } from '../types.ts';
 import { toChainReadError } from './errors.ts';
 
 export interface CallOptions extends ReadOptions {
-  /** At the newest final block rather than at that of the reading. */
+  /** Call at the newest final block instead of the reading's block. */
   readonly finalized?: boolean | undefined;
 }
 
-/** Run a call at the block of a reading; without a receiver the data is creation code. @throws ChainReadError */
+/**
+ * Run a call at the block of a reading; without a receiver the data is creation code.
+ * @throws ChainReadError
+ */
 export async function callAt(
   { client, at }: Reading,
   call: { readonly to?: Address | undefined; readonly data: Hex; readonly gas?: Hex | undefined },

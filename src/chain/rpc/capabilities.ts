@@ -8,52 +8,52 @@ export interface RpcCall {
   readonly params?: readonly unknown[] | undefined;
 }
 
-/** What the node said to one call. */
+/** A node's answer to one call. */
 export type RpcAnswer =
   | { readonly result: unknown; readonly error?: undefined }
   | { readonly error: { readonly code: number; readonly message: string }; readonly result?: undefined };
 
-/** Sends calls in one HTTP request and gives the answers in their order. Rejects when there is none. */
+/** Sends calls in one HTTP request and returns the answers in their order. Rejects when there is none. */
 export type SendRpc = (calls: readonly RpcCall[]) => Promise<readonly RpcAnswer[]>;
 
 /**
- * What became of a probe. `works`: the node did it, and rightly. `missing`: it does not know it, or takes no notice of it.
- * `broken`: it knows it, and fails or answers something else. `unknown`: it did not answer.
+ * Result of a probe. `works`: the result was correct. `missing`: the node does not know the feature, or ignores it. `broken`:
+ * it fails or returns a wrong result. `unknown`: no answer.
  */
 export type Support = 'works' | 'missing' | 'broken' | 'unknown';
 
-/** What one node can do, as its answers to the probes say. */
+/** Capabilities of one node, by its answers to the probes. */
 export interface NodeCapabilities {
-  /** Which chain it says it is of; `null` = not known. */
+  /** The chain id that it returns; `null` = not known. */
   readonly chainId: number | null;
-  /** `eth_simulateV1` with code and state overrides, on what the chain's own code runs on, events included. */
+  /** `eth_simulateV1` with code and state overrides, on the opcodes and precompiles of the chain, events included. */
   readonly simulateV1: Support;
   /** Code overrides in `eth_call`. */
   readonly stateOverrides: Support;
-  /** Requests that the node takes in one batch, of those that were tried; 1 = no batches, `null` = not known. */
+  /** Accepted batch size among those tried; 1 = no batches, `null` = not known. */
   readonly batchSize: number | null;
-  /** Gas that an `eth_call` gets when it asks for none; `null` = not known. */
+  /** Gas of an `eth_call` without a gas parameter; `null` = not known. */
   readonly callGas: bigint | null;
-  /** Blocks named by their hash (EIP-1898). */
+  /** Block parameter by hash (EIP-1898). */
   readonly blockHash: Support;
   readonly blockTags: { readonly safe: Support; readonly finalized: Support };
-  /** Blocks that one `eth_getLogs` may look through, of the windows that were tried; 0 = none, `null` = not known. */
+  /** Accepted block range of one `eth_getLogs` among those tried; 0 = none, `null` = not known. */
   readonly logRange: number | null;
 }
 
-/** Largest first. The first is what a batch may be at most, below geth's default limit of 1,000. */
+/** Largest first. The largest is below geth's default limit of 1,000. */
 export const BATCH_SIZES: readonly number[] = [500, 100, 20, 5];
 const LOG_WINDOWS: readonly number[] = [10_000, 2_000, 100, 10];
-/** An account that nobody holds: the probe's code runs there. */
+/** An unused account, at which the probe's code runs. */
 const NOWHERE: Address = '0x5b1A700000000000000000000000000000005B1B';
-/** GAS PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: returns what gas is left. */
+/** GAS PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: returns the remaining gas. */
 const GAS_CODE: Hex = '0x5a5f5260205ff3';
 const CODE_OVERRIDE = { [NOWHERE]: { code: NODE_PROBE_CODE } };
-/** JSON-RPC: the method is not there; its parameters are not understood. */
+/** JSON-RPC codes: unknown method; invalid parameters. */
 const NOT_KNOWN: readonly number[] = [-32601, -32602, -32004];
 const NOT_THERE = /not (found|available|supported|exist|implemented|whitelisted)|unsupported|unknown method/i;
 
-/** Find the largest batch that a node takes: all of it has to be answered. 1 = none, `null` = it does not answer at all. */
+/** Find the largest batch that a node answers completely. 1 = none, `null` = no answer. */
 export async function probeBatchSize(send: SendRpc): Promise<number | null> {
   for (const size of BATCH_SIZES) {
     const answers = await send(Array.from({ length: size }, () => ({ method: 'eth_chainId' }))).catch(() => []);
@@ -62,7 +62,7 @@ export async function probeBatchSize(send: SendRpc): Promise<number | null> {
   return (await ask(send, { method: 'eth_chainId' })) === undefined ? null : 1;
 }
 
-/** Find out what one node can do, by asking it. Some twenty small requests; nothing is written. Never throws. */
+/** Probe the capabilities of one node, with some twenty small requests that write nothing. Never throws. */
 export async function probeNode(send: SendRpc): Promise<NodeCapabilities> {
   const newest = await ask(send, { method: 'eth_getBlockByNumber', params: ['latest', false] });
   const head = headOf(newest);
@@ -91,14 +91,20 @@ export async function probeNode(send: SendRpc): Promise<NodeCapabilities> {
   };
 }
 
-/** The same code at an address has to end as creation code does. A node that ignores overrides finds no code there. */
+/**
+ * The code at an overridden address has to return the same as the creation code. A node that ignores overrides finds no code
+ * there.
+ */
 async function probeOverrides(send: SendRpc, expected: Hex | undefined): Promise<Support> {
   const answer = await call(send, { from: NOWHERE, to: NOWHERE, data: '0x' }, 'latest', CODE_OVERRIDE);
   if (answer?.error === undefined && answer?.result === '0x') return 'missing';
   return judge(answer, expected, () => wordIn(answer?.result));
 }
 
-/** Two runs in one simulated block: each has to succeed, the first as `eth_call` does, with its event, and the second to find the first's state. */
+/**
+ * Two runs in one simulated block: each has to succeed, the first with the result of `eth_call` and its event, the second with
+ * the first's state.
+ */
 async function probeSimulation(send: SendRpc, expected: Hex | undefined): Promise<Support> {
   const run = { from: NOWHERE, to: NOWHERE, data: '0x' };
   const block = { stateOverrides: CODE_OVERRIDE, calls: [run, run] };
@@ -136,7 +142,7 @@ async function probeTag(send: SendRpc, tag: 'safe' | 'finalized'): Promise<Suppo
 async function probeLogs(send: SendRpc, head: Head | undefined): Promise<number | null> {
   if (!head) return null;
   for (const window of LOG_WINDOWS) {
-    // The chain may be shorter than the window: what is accepted is what was asked.
+    // On a chain that is shorter than the window, only the existing blocks are tested.
     const blocks = head.number + 1n < BigInt(window) ? head.number + 1n : BigInt(window);
     const range = { fromBlock: numberToHex(head.number + 1n - blocks), toBlock: numberToHex(head.number) };
     const answer = await ask(send, { method: 'eth_getLogs', params: [{ address: NOWHERE, ...range }] });
@@ -166,14 +172,14 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
   return { number: BigInt(block.number), hash: block.hash };
 }
 
-/** No block's number will ever be longer, with its 0x. */
+/** Digits of the largest plausible block number, with its 0x. */
 const MAX_QUANTITY_DIGITS = 15;
 
 function call(send: SendRpc, params: object, block: unknown, overrides?: object): Promise<RpcAnswer | undefined> {
   return ask(send, { method: 'eth_call', params: [params, block, ...(overrides ? [overrides] : [])] });
 }
 
-/** `undefined` = no answer. A refusal of the provider, such as too many requests, is none either. */
+/** `undefined` = no answer. A refusal by the provider, such as too many requests, does not count as one. */
 async function ask(send: SendRpc, request: RpcCall): Promise<RpcAnswer | undefined> {
   try {
     const [answer] = await send([request]);

@@ -10,30 +10,30 @@ export type ChainClient = PublicClient;
 export interface ChainEndpoint {
   readonly chainId: ChainId;
   readonly rpcUrl: string;
-  /** Calls in one HTTP request at most; 1 = no batches. Default 500. */
+  /** Maximum number of calls in one HTTP request; 1 = no batches. Default 500. */
   readonly batchSize?: number | undefined;
   /** Default 10 s. */
   readonly timeoutMs?: number | undefined;
-  /** Further tries after a failed request. Default 1: the warmers' own backoff does the rest. */
+  /** Retries of a failed request. Default 1, because the warmers have their own backoff. */
   readonly retryCount?: number | undefined;
 }
 
 export interface ChainClientHooks {
-  /** Told of every HTTP request before it leaves, retries included. */
+  /** Called before every HTTP request, retries included. */
   readonly onRequest?: ((chainId: ChainId) => void) | undefined;
-  /** What requests to the node leave through. Default: the global one. */
+  /** Fetch for requests to the node. Default: the global one. */
   readonly fetch?: typeof fetch | undefined;
-  /** By which the timeouts of requests run. Default: really. */
+  /** Timers of request timeouts. Default: the system's. */
   readonly timeouts?: Timers | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRY_COUNT = 1;
 const [BATCH_SIZE = 1] = BATCH_SIZES;
-/** What a call of 30 million gas can return at most is 8 MB as text. */
+/** A call with 30 million gas returns at most 8 MB as text. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** Create the RPC client of one node. Calls issued in the same turn leave as one batched HTTP request. */
+/** Create the RPC client of one node. Calls issued in the same turn are sent as one batched HTTP request. */
 export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): ChainClient {
   const { retryCount = RETRY_COUNT, batchSize = BATCH_SIZE } = endpoint;
   const batch = batchSize > 1 ? { batchSize } : false;
@@ -43,7 +43,7 @@ export function createChainClient(endpoint: ChainEndpoint, hooks: ChainClientHoo
   });
 }
 
-/** Create what probes are sent through: one HTTP request for what is sent, tried once, errors given as they are. */
+/** Create the sender of probes: one HTTP request, without retry, errors returned unchanged. */
 export function createProbeSender(endpoint: ChainEndpoint, hooks: ChainClientHooks = {}): SendRpc {
   const config = { ...limitsOf(endpoint, hooks), raw: true, retryCount: 0 } as const;
   const alone = http(ownUrl(endpoint), { ...config, batch: false })({});
@@ -56,7 +56,7 @@ export function createProbeSender(endpoint: ChainEndpoint, hooks: ChainClientHoo
 
 let clients = 0;
 
-/** viem gathers batches by URL, over all clients: a fragment, which is never sent, keeps those of one client to itself. */
+/** viem groups batches by URL across clients. A fragment, which is never sent, separates those of this client. */
 function ownUrl({ rpcUrl }: ChainEndpoint): string {
   clients += 1;
   return `${rpcUrl}#${clients}`;
@@ -73,6 +73,6 @@ function limitsOf({ chainId, timeoutMs = TIMEOUT_MS }: ChainEndpoint, hooks: Cha
       return send(input, init);
     },
   });
-  // Both are held by the fetch.
+  // The fetch enforces both limits.
   return { fetchFn, timeout: 0, maxResponseBodySize: false } as const;
 }

@@ -6,7 +6,10 @@ import { RefusedError } from './rpc-fetch.ts';
 /** Public name of the chain among the sources of facts. */
 export const CHAIN_SOURCE = 'chain';
 
-/** The chain gave no usable answer at all. It has no cause: the client's texts quote the node's URL, which may hold a key. */
+/**
+ * The chain gave no usable answer. It has no cause, because the client's messages quote the node's URL, which may contain a
+ * key.
+ */
 export class ChainReadError extends UpstreamUnavailableError {
   readonly reason: FailureReason;
 
@@ -16,7 +19,7 @@ export class ChainReadError extends UpstreamUnavailableError {
   }
 }
 
-/** The node does not have the block that was named: another one, or the same a moment later, may. */
+/** The node does not have the requested block. Another node, or the same one a moment later, may have it. */
 export class BlockMissingError extends ChainReadError {
   constructor(reason: FailureReason = 'missing') {
     super(reason);
@@ -24,16 +27,16 @@ export class BlockMissingError extends ChainReadError {
 }
 
 /**
- * What nodes say of a block that they do not have, or whose state they have dropped: EIP-1474's code, and the words of geth (other
- * ones for a block named by its hash), Nethermind, Erigon, Reth, Nitro and a balancer before several.
+ * Error codes and messages of nodes for a block that they do not have, or whose state was pruned: EIP-1474's code, and the
+ * messages of geth (different for a block by hash), Nethermind, Erigon, Reth, Nitro and of a load balancer.
  */
 const RESOURCE_NOT_FOUND = -32001;
 const NO_BLOCK =
   /header (for hash )?not found|missing header|block .{0,80}not found|unknown block|could not find block|(block|header|0x[0-9a-f]{64}|\d+) could not be found|not (currently )?canonical|does not have the requested block|missing trie node|no state available|state .{0,80}(not available|pruned)/i;
-/** Too many requests, as providers say it in an answer of JSON-RPC: EIP-1474, Alchemy, QuickNode. */
+/** JSON-RPC codes for too many requests: EIP-1474, Alchemy, QuickNode. */
 export const LIMIT_CODES: readonly number[] = [-32005, 429, -32007];
 
-/** Turn whatever a request threw into a `ChainReadError`. An abort is rethrown as it is. */
+/** Convert any error of a request to a `ChainReadError`. An abort is rethrown unchanged. */
 export function toChainReadError(error: unknown, signal?: AbortSignal): ChainReadError {
   if (signal?.aborted) throw signal.reason;
   if (error instanceof ChainReadError) return error;

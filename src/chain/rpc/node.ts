@@ -11,67 +11,73 @@ import { ChainReadError } from './errors.ts';
 export interface NodeDeps {
   readonly chainId: ChainId;
   readonly url: string;
-  /** Its place in RPC_URL_*, from 1. */
+  /** Its position in RPC_URL_*, from 1. */
   readonly place: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly fetch: typeof fetch;
-  /** By which the timeouts of requests run. Default: really. */
+  /** Timers of request timeouts. Default: the system's. */
   readonly timeouts?: Timers | undefined;
   readonly retryCount?: number | undefined;
-  /** Default: really. */
+  /** Default: `probeNode`. */
   readonly probe?: ((send: SendRpc) => Promise<NodeCapabilities>) | undefined;
 }
 
-/** What is known of one node. */
+/** State of one node. */
 export interface NodeStatus {
   readonly place: number;
-  /** `unknown` before its first answer; `failing` while its latest answer was none; `other_chain` = it is not of this chain. */
+  /** `unknown` before its first answer; `failing` after a failed request; `other_chain` = it has another chain id. */
   readonly status: 'ok' | 'behind' | 'failing' | 'other_chain' | 'unknown';
-  /** The newest block that it told, and how long that took. */
+  /** Its newest block, and the duration of that request. */
   readonly head?: NamedBlock | undefined;
   readonly latencyMs?: number | undefined;
   readonly capabilities?: NodeCapabilities | undefined;
   readonly lastFailure?: { readonly reason: string; readonly atMs: number } | undefined;
 }
 
-/** One node of a chain, as this process knows it. */
+/** One node of a chain, with its state in this process. */
 export interface Node {
   readonly place: number;
   status(): NodeStatus;
-  /** Whether it failed a moment ago, or is of another chain: others go first. */
+  /** Whether it failed recently, or is of another chain: other nodes come first. */
   isResting(): boolean;
-  /** Ask it for its newest block. @throws ChainReadError */
+  /**
+   * Read its newest block.
+   * @throws ChainReadError
+   */
   ask(timeoutMs: number, options?: ReadOptions): Promise<NamedBlock>;
-  /** Find out again what it can do, in the background, when that is due. */
+  /** Probe it again in the background, when a probe is due. */
   refresh(): void;
-  /** Begin a reading of a block on it; waits for its first probe. @throws ChainReadError when it is of another chain */
+  /**
+   * Begin a reading of a block on it; waits for its first probe.
+   * @throws ChainReadError when it is of another chain
+   */
   readingOf(block: NamedBlock, timeoutMs: number): Promise<Reading>;
-  /** Note what became of a reading on it. */
+  /** Record the result of a reading on it. */
   succeeded(): void;
   failed(error: ChainReadError): void;
-  /** Note whether it is further behind the others than a reading may be. */
+  /** Record whether it is too far behind the others for a reading. */
   compared(isBehind: boolean): void;
-  /** Find out what it can do. Never throws. */
+  /** Probe its capabilities. Never throws. */
   probe(): Promise<NodeCapabilities>;
 }
 
-/** After a failure a node is asked last for so long. */
+/** After a failure a node comes last for this time. */
 const REST_MS = 10_000;
-/** A probe is not repeated before this, however often the node fails. */
+/** Minimum interval between probes, however often the node fails. */
 const PROBE_AGAIN_MS = 60_000;
-/** What failed although its probe passed is not used for so long: it would fail again. */
+/** Time for which a method is not used after it failed although its probe passed. */
 const DISTRUST_MS = 5 * 60_000;
-/** What a node is sent at once that did not say how much it takes. */
+/** Batch size for a node whose limit is not known. */
 const UNKNOWN_BATCH = 20;
 
-/** Create one node. Nothing is asked before it is used. */
+/** Create one node. No request is sent before its first use. */
 export function createNode(deps: NodeDeps): Node {
   const { chainId, url, place, clock, logger, fetch, timeouts, retryCount, probe: find = probeNode } = deps;
   const about = { chainId, node: place, host: new URL(url).host };
   const clients = new Map<string, ChainClient>();
   const sendProbe = createProbeSender({ chainId, rpcUrl: url }, { fetch, timeouts });
-  /** Questions for the newest block that are not answered yet, by how long they may take. */
+  /** Pending requests for the newest block, by timeout. */
   const begun = new Map<number, Promise<NamedBlock>>();
   let head: NamedBlock | undefined;
   let latencyMs: number | undefined;
@@ -119,7 +125,7 @@ export function createNode(deps: NodeDeps): Node {
     isResting: () => isOther() || (lastFailure !== undefined && isFailing && clock.now() < lastFailure.atMs + REST_MS),
     ask(timeoutMs, options) {
       const asking = begun.get(timeoutMs);
-      // Readings that begin together share the question; one that can be aborted asks for itself.
+      // Concurrent readings share a request; one with an abort signal needs its own.
       if (asking && !options?.signal) return asking;
       const startedMs = performance.now();
       const answer: Promise<NamedBlock> = newestBlock(clientOf(timeoutMs), place, options)
@@ -181,12 +187,15 @@ export function createNode(deps: NodeDeps): Node {
   };
 }
 
-/** Whether a probe has said what readings and simulations go by. */
+/** Whether a probe has determined the capabilities that readings and simulations need. */
 function isAnswered({ chainId, batchSize, simulateV1, stateOverrides, blockHash }: NodeCapabilities): boolean {
   return chainId !== null && batchSize !== null && ![simulateV1, stateOverrides, blockHash].includes('unknown');
 }
 
-/** When to probe again without a failure: soon what was not answered, later what may have failed for a moment; `undefined` = never. */
+/**
+ * Delay until the next probe without a failure: short for unanswered probes, longer for failures that may be temporary;
+ * `undefined` = never.
+ */
 function probeAgainMs(found: NodeCapabilities, isOther: boolean): number | undefined {
   if (!isAnswered(found)) return REST_MS;
   if (isOther) return PROBE_AGAIN_MS;
@@ -194,7 +203,7 @@ function probeAgainMs(found: NodeCapabilities, isOther: boolean): number | undef
   return isBroken ? DISTRUST_MS : undefined;
 }
 
-/** Capabilities as JSON has them. */
+/** Convert capabilities to JSON-compatible values. */
 export function printable({ callGas, ...rest }: NodeCapabilities) {
   return { ...rest, callGas: callGas === null ? null : Number(callGas) };
 }

@@ -10,18 +10,18 @@ import { createNode, type Node, type NodeDeps, type NodeStatus } from './node.ts
 export type { NodeStatus } from './node.ts';
 
 export interface SessionOptions extends ReadOptions {
-  /** Read at this block rather than at the newest one. */
+  /** Block to read at; absent: the newest one. */
   readonly block?: NamedBlock | undefined;
-  /** What a node should be able to do; where none can, any will do. */
+  /** Preferred capabilities; without such a node, any other is used. */
   readonly prefers?: ((can: NodeCapabilities) => boolean) | undefined;
 }
 
-/** Everything that is read for one purpose: all of it on one node and of one block, as long as that node answers. */
+/** All reads for one purpose: on one node and at one block, as long as that node answers. */
 export interface Session {
   /**
-   * Work at the session's node and block. Where the node fails, or does not have the block, the work is done once more on another
-   * one, and the session stays there.
-   * @throws ChainReadError, and whatever else the work throws
+   * Run work at the session's node and block. If the node fails, or does not have the block, the work is repeated once on
+   * another node, and the session stays there.
+   * @throws ChainReadError, and any other error of the work
    */
   run<T>(work: (reading: Reading) => Promise<T>, options?: ReadOptions): Promise<T>;
 }
@@ -29,13 +29,13 @@ export interface Session {
 /** The nodes of one chain. */
 export interface ChainNodes {
   readonly chainId: ChainId;
-  /** Begin a session. Nothing is asked before its first work. */
+  /** Begin a session. No request is sent before its first work. */
   session(options?: SessionOptions): Session;
-  /** A session of one piece of work. */
+  /** Run one piece of work in a session of its own. */
   read<T>(work: (reading: Reading) => Promise<T>, options?: SessionOptions): Promise<T>;
-  /** The same nodes with another wait timeout. */
+  /** The same nodes with another timeout. */
   within(timeoutMs: number): ChainNodes;
-  /** Find out what every node can do. Never throws. */
+  /** Probe every node. Never throws. */
   probe(): Promise<void>;
   status(): readonly NodeStatus[];
 }
@@ -45,23 +45,23 @@ export interface ChainNodesDeps
   /** In the order of RPC_URL_*. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number | undefined;
-  /** The fetch that requests to a node leave through, by its place from 1. Default: the global one. */
+  /** Fetch for the requests to a node, by its position from 1. Default: the global one. */
   readonly fetchOf?: ((place: number) => typeof fetch) | undefined;
-  /** Told which node a reading was given. */
+  /** Called with the node that was chosen for a reading. */
   readonly onChosen?: ((place: number) => void) | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Where another node answers, nobody waits longer than this, twice, for the newest block of one. */
+/** Timeout for a node's newest block when other nodes are available; waited for twice at most. */
 const HEAD_TIMEOUT_MS = 2_000;
-/** A node may be so many blocks behind the others, */
+/** A node may be this many blocks behind the others, */
 const MAX_BLOCKS_BEHIND = 3n;
-/** or so many seconds: a chain of four blocks a second is never at one height everywhere. */
+/** or this many seconds, because on a chain with four blocks a second nodes are rarely at the same height. */
 const MAX_SEC_BEHIND = 2n;
 
 /**
- * Create the nodes of one chain. A reading begins by asking all of them for their newest block: the first that answers, and is
- * not behind the others, is the reading's node. One that failed a moment ago is asked only when no other is left.
+ * Create the nodes of one chain. A reading begins with the newest block of all nodes: the first one that answers and is not
+ * behind the others is chosen. A node that failed recently is asked only when no other is left.
  */
 export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
   const { chainId, urls, clock, logger, timeoutMs = TIMEOUT_MS, fetchOf, onChosen } = deps;
@@ -118,9 +118,9 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
           return await attempt(first, work);
         } catch (error) {
           const isAlone = nodes.length === 1;
-          // Behind the address of one node there may be several: the same one is asked for a block that it has.
+          // A URL may be served by several nodes: for a missing block the same URL is retried.
           if (!isNodes(error) || (isAlone && !(error instanceof BlockMissingError && !block))) throw error;
-          // Other work of this session may have left the node already: all of it stays together.
+          // Another work of this session may have changed the node already; the session uses one node.
           const moved = opened === opening ? undefined : opened;
           const second = await (moved ?? open(isAlone ? [] : [first.node], options));
           return attempt(second, work);
@@ -129,7 +129,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     };
   }
 
-  /** Those that can do it before those that cannot, and those that failed a moment ago last. */
+  /** Nodes with the preferred capabilities come first, and nodes that failed recently last. */
   function candidatesOf(left: readonly Node[], prefers: SessionOptions['prefers']): readonly Node[] {
     const able = left.filter((node) => {
       const { capabilities } = node.status();
@@ -140,7 +140,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     return awake.length > 0 ? awake : wanted;
   }
 
-  /** Ask the candidates, and when none of them answers the rest. */
+  /** Ask the candidates, and the remaining nodes if none of them answers. */
   async function begin(
     left: readonly Node[],
     wish: { readonly block: NamedBlock | undefined; readonly prefers: SessionOptions['prefers'] },
@@ -171,7 +171,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     }
   }
 
-  /** The node that told a block, else one that has come as far. */
+  /** The node that returned a block, otherwise one that has reached it. */
   function holderOf(block: NamedBlock, candidates: readonly Node[]): Choice {
     const far = (node: Node) => (node.status().head?.number ?? 0n) >= block.number;
     const node = candidates.find(({ place }) => place === block.toldBy) ?? candidates.find(far) ?? candidates[0];
@@ -179,7 +179,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     return { node, head: block };
   }
 
-  /** Ask all at once. Resolves with the first that is not behind; when none is, with the highest. */
+  /** Ask all nodes at once. Resolves with the first one that is not behind; if all are, with the highest. */
   function first(candidates: readonly Node[], waitMs: number, options?: ReadOptions): Promise<Choice> {
     return new Promise((resolve, reject) => {
       const answered: Choice[] = [];
@@ -216,7 +216,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     });
   }
 
-  /** Note which of the nodes that answered together are behind, and say where two of them are on different forks. */
+  /** Record which of the answering nodes are behind, and log when two of them are on different forks. */
   function compare(answered: readonly Choice[]): void {
     for (const { node, head } of answered) {
       node.compared(answered.some((other) => isFarBehind(head, other.head, clock)));
@@ -224,7 +224,7 @@ export function createChainNodes(deps: ChainNodesDeps): ChainNodes {
     const [one] = answered;
     const same = answered.filter(({ head }) => head.number === one?.head.number);
     const differ = same.some(({ head }) => head.hash !== one?.head.hash);
-    // At different heights nothing is said of each other.
+    // Nodes at different heights cannot be compared.
     if (same.length < 2 || differ === isForked) return;
     isForked = differ;
     const places = same.map(({ node }) => node.place);
@@ -242,14 +242,17 @@ interface Opened {
   readonly reading: Reading;
 }
 
-/** Whether a head is further behind another than a few blocks, and than some seconds. A height without its time proves nothing. */
+/**
+ * Whether a head is behind another by more than a few blocks and more than some seconds. A height alone, without its time,
+ * does not prove it.
+ */
 function isFarBehind(head: NamedBlock, other: NamedBlock, clock: Clock): boolean {
   const nowSec = BigInt(Math.floor(clock.now() / 1_000));
   const otherSec = other.timestamp < nowSec ? other.timestamp : nowSec;
   return head.number + MAX_BLOCKS_BEHIND < other.number && head.timestamp + MAX_SEC_BEHIND < otherSec;
 }
 
-/** What a node is to blame for, and another may do: everything but a call that reverted. */
+/** Whether an error is the node's fault, so that another node may succeed: every error except a revert. */
 function isNodes(error: unknown): error is ChainReadError {
   return error instanceof ChainReadError && error.reason !== 'reverted';
 }

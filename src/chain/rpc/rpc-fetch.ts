@@ -3,13 +3,13 @@ import type { Timers } from '../../shared/timers.ts';
 
 export interface RpcFetchDeps {
   readonly fetch: typeof fetch;
-  /** After this a request ends, body included. */
+  /** Timeout of the whole request, body included. */
   readonly timeoutMs: number;
   readonly timeouts: Timers;
   readonly maxResponseBytes: number;
 }
 
-/** Why an HTTP answer was no answer: what the node said of when to ask again. */
+/** A refusal by HTTP status, with its `Retry-After`. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly retryAfter: string | null;
@@ -27,9 +27,9 @@ interface RpcRequest {
 }
 
 /**
- * Create the fetch of a viem transport, for what viem leaves open. Its timeout ends with the headers and does not hold where
- * the caller passes a signal; here it holds always, body included. It takes the answers of a batch by their place; here each
- * is found by its id, and an error for the whole batch becomes the error of each call. A batch of one call is sent as a single
+ * Create the fetch of a viem transport, which adds three things. viem's timeout ends with the headers and does not apply with
+ * a signal of the caller; here it always applies, body included. viem matches the answers of a batch by position; here they
+ * are matched by id, and an error for the whole batch becomes the error of each call. A batch of one call is sent as a single
  * object, for nodes that refuse lists.
  */
 export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBytes }: RpcFetchDeps): RpcFetch {
@@ -45,7 +45,7 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
     try {
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
       const response = await send(input, { ...init, body, signal });
-      // Without the headers: viem would wait as long as a Retry-After says before its next try, an hour where it says an hour.
+      // Without the headers, because viem would wait for the whole Retry-After before its next try, even an hour.
       const refuse = (details: string) =>
         new HttpRequestError({
           url: String(input),
@@ -55,7 +55,7 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
         });
       const answered = parsed(await textOf(response, maxResponseBytes, refuse));
       const error = Array.isArray(answered) && answered.length === 1 ? answered[0] : answered;
-      // An error page is no JSON, and providers give limits codes of their own; the status says what there is to say.
+      // An error page is not JSON, and providers use codes of their own for limits, so the status decides.
       if (response.status === TOO_MANY_REQUESTS || (!response.ok && !isRpcError(error)))
         throw refuse(response.statusText);
       const answers = isRpcError(error)
@@ -96,12 +96,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Put answers in the order of the requests. @throws HttpRequestError when one is not answered */
+/**
+ * Put answers in the order of the requests.
+ * @throws HttpRequestError when one is not answered
+ */
 function inOrder(answers: readonly unknown[], requests: readonly RpcRequest[], refuse: Refuse): readonly object[] {
   const byId = new Map<unknown, object>();
   for (const answer of answers) if (isResult(answer) || isRpcError(answer)) byId.set(answer.id, answer);
   return requests.map(({ id }) => {
-    // The answer to a single call is its own, whatever id it carries: an error may have none.
+    // The answer to a single call is accepted with any id, because an error may have none.
     const answer = byId.get(id) ?? (requests.length === 1 && answers.length === 1 ? [...byId.values()][0] : undefined);
     if (answer === undefined) throw refuse('Not every call was answered.');
     return answer;
