@@ -33,7 +33,10 @@ export interface TierLimits {
   readonly streams: number;
   /** Maximum cost of one operation, list sizes included. */
   readonly cost: number;
-  /** Most calls per window and client of fields that ask an upstream or a chain on demand, or may with a key, by coordinate. */
+  /**
+   * Maximum number of calls per window and client, by coordinate, of fields that ask an upstream or a chain on demand, or may
+   * do so with a key.
+   */
   readonly calls: Readonly<Record<string, number>>;
   /** The maximum for every other root field that needs a key. */
   readonly keyedCalls: number;

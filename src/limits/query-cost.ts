@@ -173,12 +173,13 @@ function* rootFields(
   }
 }
 
-/** Types of the variables that a cost depends on. Of a text no cost is kept. */
+/** Types of variables that a cost may depend on. Costs that depend on a string are not cached. */
 const COSTLY_TYPES: ReadonlySet<string> = new Set(['Int', 'Boolean', 'ID']);
 
 /**
- * Name the variables of a document that its costs may depend on: page sizes are integers, batches are lists, what a directive
- * leaves out hangs on a boolean, and a global id names its type. No cost of the schema reads another argument (`test/limits/query-cost.test.ts`).
+ * List the variables of a document that its cost may depend on: page sizes are integers, batches are lists, directives depend
+ * on booleans, and a global id contains its type. No cost in the schema reads another argument
+ * (`test/limits/query-cost.test.ts`).
  */
 export function costlyVariables({ definitions, loc }: DocumentNode): readonly string[] {
   const names = new Set<string>();
