@@ -10,25 +10,28 @@ import type { WarmerRunner } from './warmers/runner.ts';
 export type { AppDeps } from './app/deps.ts';
 
 export interface App {
-  /** Migrate, restore the last snapshot, listen, and start warming. Resolves when requests are answered. */
+  /** Migrate, restore the last snapshot, listen, and start warming. Resolves once requests are answered. */
   start(): Promise<void>;
-  /** Stop accepting, finish what runs, release leases and connections. */
+  /** Stop accepting requests, finish running ones, release leases and connections. */
   stop(): Promise<void>;
-  /** Where it listens. @throws Error before `start` */
+  /**
+   * URL of the service.
+   * @throws Error before `start`
+   */
   readonly url: string;
-  /** Where `/metrics` is served; `null` without METRICS_PORT. */
+  /** URL of `/metrics`; `null` without METRICS_PORT. */
   readonly metricsUrl: string | null;
   readonly warmers: WarmerRunner;
-  /** Resolves when the first round of warmers is over; at once in a process that does not warm. */
+  /** Resolves after the first round of warmers; at once in a process without warmers. */
   readonly warmed: Promise<void>;
 }
 
-/** How long running requests may take to finish after a stop was asked for. */
+/** How long running requests may take after a stop was requested. */
 const DRAIN_MS = 8_000;
-/** How long the connections may take to close after that. */
+/** How long connections may then take to close. */
 const CLOSE_MS = 1_000;
 
-/** Compose the service from its parts and give it its life: start, serve, stop. */
+/** Compose the service from its parts, with its lifecycle: start, serve, stop. */
 export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
@@ -46,7 +49,7 @@ export function createApp(deps: AppDeps): App {
     const delayMs = listening === undefined ? 0 : env.STOP_DELAY_SEC * 1_000;
     const drainMs = DRAIN_MS - delayMs;
     hourly.stop();
-    // Leases go back while requests still run: another warmer takes over at once.
+    // Leases are released while requests still run, so that another warmer takes over at once.
     const cooled = bounded('warmers', warmth.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     changes.close();

@@ -6,20 +6,20 @@ import type { Logger } from './shared/logger.ts';
 import { systemTimers } from './shared/timers.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
-/** The whole stop, drained requests included, has to fit into what orchestrators usually grant (10 s). */
+/** Deadline of the whole stop, running requests included, below the usual grace period of orchestrators (10 s). */
 const STOP_DEADLINE_MS = 9_500;
 
 async function main(): Promise<void> {
   const env = parseEnv(process.env);
   const local = needsLocalWorld(env);
-  // In the local world people read the terminal: only what is wrong is logged unless they ask for more.
+  // The local world runs in a terminal, so only warnings are logged unless LOG_LEVEL is set.
   const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
   const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
 
   let app: App | undefined;
   let world: Awaited<ReturnType<typeof startLocalWorld>> | undefined;
   let tracing: Tracing | undefined;
-  // The world and the spans outlive the service: what still runs there needs them.
+  // World and tracing stop last, because requests still running need them.
   const stop = async () => {
     await app?.stop();
     await Promise.all([world?.stop(), tracing?.stop()]);
@@ -72,7 +72,7 @@ async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger)
   };
 }
 
-/** The first signal drains, a second one ends at once. */
+/** The first signal stops gracefully, a second one exits at once. */
 function onSignal(logger: Logger, stop: () => Promise<void>): void {
   let stopping = false;
   const handle = (signal: NodeJS.Signals) => {

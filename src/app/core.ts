@@ -25,11 +25,11 @@ import { StartError } from './start.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
 
-/** Somebody waits for a build: a node that is silent for so long, twice, is told as 503. */
+/** Timeout of a node during a build, because a user waits: after two of them the build fails with 503. */
 const BUILD_RPC_TIMEOUT_MS = 4_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** Everything behind the surfaces: where facts come from, how they are kept warm, and the ports that resolvers reach. */
+/** Everything behind the HTTP surfaces: sources of facts, warmers, and the services of resolvers. */
 export interface Core {
   readonly catalog: Catalog;
   readonly db: Database;
@@ -41,7 +41,7 @@ export interface Core {
   readonly nodes: NodesOf;
 }
 
-/** Wire sources, warmers and services. Nothing is connected, read or scheduled before the app starts. */
+/** Wire sources, warmers and services. No connection, read or schedule starts before the app starts. */
 export function createCore(deps: AppDeps): Core {
   const { config, logger, clock } = deps;
   const { env } = config;

@@ -6,7 +6,7 @@ import type { Timers } from '../shared/timers.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Sleep } from '../upstreams/sleep.ts';
 
-/** What a process hands to the service: its settings, and everything that a test wants to hold in its hand. */
+/** Inputs of the service from its process: settings, and everything that tests replace. */
 export interface AppDeps {
   readonly config: Config;
   readonly logger: Logger;
@@ -15,11 +15,11 @@ export interface AppDeps {
   /** Uniform in [0, 1); jitter only. */
   readonly random: () => number;
   readonly fetch: typeof globalThis.fetch;
-  /** How to wait between tries of an upstream and for its budget; absent: really. */
+  /** Waits between retries of an upstream and for its budget; absent: real time. */
   readonly sleep?: Sleep | undefined;
-  /** By which the timeouts of requests to upstreams and nodes run; absent: really. */
+  /** Timers of requests to upstreams and nodes; absent: the system's. */
   readonly timeouts?: Timers | undefined;
   readonly observe?: ((exchange: HttpExchange) => void) | undefined;
-  /** Spans of everything; off when absent. */
+  /** Tracing; off when absent. */
   readonly tracing?: Tracing | undefined;
 }

@@ -25,13 +25,13 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly fairQueue: FairQueue;
   readonly logger: Logger;
-  /** Told of what keeps a REST request out, for metrics. */
+  /** Called with each error that refuses a REST request, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Told of every charge that this process counts because Redis does not answer, for metrics. */
+  /** Called on every charge that this process counts while Redis does not answer, for metrics. */
   readonly onInsured?: (() => void) | undefined;
 }
 
-/** A REST request that was let in, with what its execution needs to know. */
+/** An admitted REST request, with the context of its execution. */
 export interface RestEntry extends Entry {
   readonly requestContext: RequestContext;
 }
@@ -39,24 +39,32 @@ export interface RestEntry extends Entry {
 export interface Gateway {
   readonly limits: Limits;
   readonly admission: Admission;
-  /** Let a REST request in, or say why not. Never throws. */
+  /** Admit or refuse a REST request. Never throws. */
   admitRest(
     request: RestRequest,
     route: { readonly surface: RestSurface; readonly operation: string } | null,
   ): Promise<RestEntry>;
   /**
-   * The status of a caller's budget when nothing of it is left; `undefined` = something may be. A key that was found good
-   * before has a budget of its own, any other is charged to its address.
+   * The status of a caller without points left; `undefined` = it may have some. A key that was accepted before has a budget of
+   * its own, any other is charged to its address.
    */
   exhausted(clientIp: string, authorization: string | undefined): RateLimitStatus | undefined;
-  /** Charge a request for a file to its address. @returns the headers of its budget. @throws RateLimitedError */
+  /**
+   * Charge a request for a file to its address.
+   * @returns the headers of its budget
+   * @throws RateLimitedError
+   */
   chargeFile(request: RestRequest, points: number): Promise<Readonly<Record<string, string>>>;
-  /** Count a request for diagnostics, beside the budget: nobody's use of the service may hide how it is. @throws RateLimitedError */
+  /**
+   * Count a request for diagnostics. It has a limit of its own, so that a used-up budget does not hide the state of the
+   * service.
+   * @throws RateLimitedError
+   */
   chargeStatus(request: RestRequest): void;
   close(): Promise<void>;
 }
 
-/** Name what a call of each persisted operation costs: what the row that it stands behind costs. */
+/** Points of each persisted operation: those of the REST row that executes it. */
 export function persistedOperations(
   manifest: Readonly<Record<string, { readonly sha256: string; readonly document: string }>>,
   routes: readonly AnyRoute[],
@@ -70,10 +78,10 @@ export function persistedOperations(
   );
 }
 
-/** Requests for diagnostics per address and window: ten a second, many times what a probe asks. */
+/** Diagnostic requests per address and window: ten a second, far above the rate of probes. */
 const STATUS_LIMIT = 600;
 
-/** Wire keys, limits and budgets: shared through Redis where there is one, else kept by this process. */
+/** Wire keys, limits and budgets: shared through Redis if configured, otherwise local to this process. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, keys, clock, fairQueue, logger, onError, onInsured } = deps;
   const { env } = config;

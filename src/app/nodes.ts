@@ -4,10 +4,10 @@ import type { ChainId } from '../shared/ids.ts';
 import type { AppDeps } from './deps.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** The nodes of every chain that has some. */
+/** The nodes of every chain that has a configured one. */
 export type NodesOf = ReadonlyMap<ChainId, ChainNodes>;
 
-/** Create the nodes of every configured chain, counted and traced. Nothing is asked yet. */
+/** Create the nodes of every configured chain, with metrics and tracing. No request is sent yet. */
 export function createNodesByChain(
   { config, clock, logger, timeouts }: Pick<AppDeps, 'config' | 'clock' | 'logger' | 'timeouts'>,
   telemetry: Telemetry,
@@ -30,7 +30,7 @@ export function createNodesByChain(
   );
 }
 
-/** Show what is known of the nodes of a chain. Their addresses are secrets: each is told by its place in RPC_URL_*. */
+/** Format the state of a chain's nodes. Their URLs are secret, so each is named by its position in RPC_URL_*. */
 export function formatNodes(nodes: ChainNodes | undefined) {
   const status = nodes?.status() ?? [];
   const highest = status.reduce((max, { head }) => (head && head.number > max ? head.number : max), 0n);

@@ -20,25 +20,30 @@ export interface StatusDeps {
   readonly nodes: NodesOf;
   readonly clock: Clock;
   readonly role: 'all' | 'api' | 'warmer';
-  /** The jobs that keep the facts fresh, in a process that warms. */
+  /** The jobs of the warmers, in a process with role warmer. */
   readonly jobs: WarmerRunner['jobs'];
   /** Whether keys can be checked. */
   readonly keyChecks: () => KeyChecks;
-  /** Where the facts are kept beside this process. */
+  /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
-  /** Whether the process was asked to stop: it is not ready for anything new then. */
+  /** Whether the process is stopping: it is then not ready. */
   readonly stopping: () => boolean;
-  /** Count a request for diagnostics. @throws RateLimitedError */
+  /**
+   * Count a request for diagnostics.
+   * @throws RateLimitedError
+   */
   readonly charge: (request: RestRequest) => void;
 }
 
 export interface StatusPages {
   readonly paths: readonly string[];
-  /** `undefined` = not a page of this kind. */
+  /** `undefined` = not a status page. */
   answer(request: RestRequest): Promise<RestResponse> | RestResponse | undefined;
 }
 
-/** Liveness with cache diagnostics, and readiness. Neither says anything of upstream texts, URLs or secrets. */
+/**
+ * Create the status pages: liveness with cache diagnostics, and readiness. They contain no upstream messages, URLs or secrets.
+ */
 export function createStatusPages(deps: StatusDeps): StatusPages {
   const { catalog, services, nodes, clock, role, jobs, keyChecks, place, stopping, charge } = deps;
   const readyPage = () => {
@@ -62,7 +67,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
     const nowMs = clock.now();
     return {
       status: 'ok',
-      // By the second, so that within one the answer is the same.
+      // Rounded to a second, so that answers within a second are equal.
       now: new Date(Math.floor(nowMs / 1_000) * 1_000).toISOString(),
       role,
       snapshot: formatPlace(place()),

@@ -10,8 +10,8 @@ export interface HourlyReports {
 }
 
 /**
- * Make a report of every chain once an hour, whether or not somebody looks: making one keeps a sample, and totals over time
- * have no holes. A report that fails is told by the report itself.
+ * Make a report of every chain once an hour, even without a request: each report stores a sample, so that totals over time
+ * have no gaps. A report logs its own failures.
  */
 export function createHourlyReports(deps: {
   readonly ops: Pick<OpsPort, 'report'>;

@@ -22,28 +22,28 @@ import type { ReadPositions } from '../warmers/types.ts';
 export interface PositionServicesDeps {
   readonly catalog: Catalog;
   readonly nodes: ReadonlyMap<ChainId, ChainNodes>;
-  /** The same nodes for whoever waits for a build: they are given up sooner. */
+  /** The same nodes for builds, with a shorter timeout. */
   readonly buildNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
-  /** Where totals over time are kept. */
+  /** Store of totals over time. */
   readonly samples: PortfolioSampleRepository;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** How long a report of all portfolios is kept, seconds. */
+  /** How long a report of all portfolios is cached, seconds. */
   readonly portfoliosStaleAfterSec: number;
 }
 
 export interface WiredPositions extends PositionServices, Pick<OpsServices, 'ops'> {
-  /** The reading that the TVL warmer takes. */
+  /** The reading for the TVL warmer. */
   readonly readPositions: ReadPositions;
-  /** The same positions, as builds read them. */
+  /** The positions port for builds. */
   readonly buildPositions: PositionsPort;
 }
 
-/** Wire everything that reads positions: the services of the request path, and the readings of builds and of the TVL warmer. */
+/** Wire the readers of positions: the services of requests, and the readings for builds and for the TVL warmer. */
 export function createPositionServices(deps: PositionServicesDeps): WiredPositions {
   const { catalog, db, composed, clock, logger } = deps;
   const readersOf = (all: ReadonlyMap<ChainId, ChainNodes>) =>

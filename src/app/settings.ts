@@ -3,7 +3,7 @@ import type { FreshnessBudgets } from '../domain/facts.ts';
 import { type UpstreamsConfig, upstreamsConfig } from '../upstreams/config.ts';
 import { type Cadences, DEFAULT_CADENCES } from '../warmers/types.ts';
 
-/** What the parts take from the configuration, in each part's own words. */
+/** Map the configuration to the settings of each part. */
 
 export function budgetsOf({ env }: Config): FreshnessBudgets {
   const slow = env.BUDGET_SLOW_APY_SEC;

@@ -22,7 +22,7 @@ export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 
   readonly upstreams: Upstreams;
   readonly samples: SampleRepository;
   readonly recordedRates: RecordedRateRepository;
-  /** Remove stored samples that are too old or from the future; tells how many. */
+  /** Remove stored samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly cadences: Cadences;
   readonly readPositions: ReadPositions;
@@ -32,18 +32,18 @@ export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 
 export interface SnapshotWiring {
   readonly snapshot: SnapshotStore;
   readonly runner: WarmerRunner;
-  /** Resolves when the first round of warmers is over. */
+  /** Resolves after the first round of warmers. */
   readonly warmed: Promise<void>;
-  /** Begin to warm; without `warming` the facts only follow what other processes publish. */
+  /** Start the warmers. Without `warming` the facts only follow other processes. */
   start(warming: boolean): void;
   stop(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** What compositions look back on: the longest trailing window, with room. */
+/** History needed by compositions: the longest trailing window, with a margin. */
 const HISTORY_DAYS = 400;
 
-/** Wire the snapshot and the warmers that feed it: through Redis where there is one, else in this process and a file. */
+/** Wire the snapshot and its warmers: shared through Redis if configured, otherwise in this process with a file. */
 export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
   const { config, logger, clock, timers, catalog, samples, recordedRates } = deps;
   const { REDIS_URL: redisUrl, SNAPSHOT_FILE: path } = config.env;

@@ -5,7 +5,7 @@ import type { Timers } from '../shared/timers.ts';
 import { SnapshotFileInUseError } from '../snapshot/file-lock.ts';
 import type { SnapshotStore } from '../snapshot/types.ts';
 
-/** The service cannot start; the message names the setting to look at. */
+/** The service cannot start; the message names the setting to check. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
@@ -13,7 +13,7 @@ export class StartError extends Error {
 export interface OpenDatabaseDeps {
   readonly logger: Logger;
   readonly timers: Timers;
-  /** How long to wait for a Postgres that comes up together with us, ms. */
+  /** How long to wait for a Postgres that starts at the same time, ms. */
   readonly waitMs: number;
 }
 
@@ -21,8 +21,9 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Migrate the database. A Postgres that does not answer is asked again for `waitMs`, since both may be starting; then the
- * start fails, because without it no key can be checked. @throws StartError
+ * Migrate the database. A Postgres that does not answer is retried for `waitMs`, because both may be starting. After that the
+ * start fails, because keys could not be checked.
+ * @throws StartError
  */
 export async function openDatabase(url: string, { logger, timers, waitMs }: OpenDatabaseDeps): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
@@ -59,7 +60,7 @@ export async function restoreSnapshot(snapshot: Pick<SnapshotStore, 'restore'>):
   }
 }
 
-/** Host, port and database; never the user or the password. */
+/** Host, port and database, without user and password. */
 function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port === '' ? '5432' : port}${pathname}`;

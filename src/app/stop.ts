@@ -2,8 +2,8 @@ import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 
 /**
- * Wait for one step of a stop, but not longer than it may take: a step that hangs (a database that went away) must not
- * keep the others from happening. Never throws.
+ * Wait for one step of a stop, at most for its time limit, so that a step that hangs does not prevent the others. Never
+ * throws.
  */
 export async function bounded(
   step: string,

@@ -28,15 +28,15 @@ import { closedGraphQL, notServedHere } from './warmer-only.ts';
 
 export interface Surface {
   readonly handler: HttpHandler;
-  /** The bounded name of a path, for metrics, logs and spans. */
+  /** Route name of a path for metrics, logs and spans, from a bounded set. */
   readonly routeName: (path: string) => string;
-  /** Bytes of answers that wait for their readers. */
+  /** Bytes of unread answers. */
   readonly unreadBytes: number;
-  /** Let go of the shared budgets. */
+  /** Close the shared budgets. */
   close(): Promise<void>;
 }
 
-/** Wire what callers meet: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
+/** Wire the HTTP surfaces: the gateway, GraphQL, the /v1 rows on the same execution, and the pages. */
 export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean): Surface {
   const { config, logger, clock } = deps;
   const { env } = config;

@@ -21,7 +21,7 @@ export interface TelemetryDeps {
   readonly logger: Logger;
   readonly fetch: typeof fetch;
   readonly tracing?: Tracing | undefined;
-  /** Asked when metrics are read, never before `start`. */
+  /** Called at scrape time, never before `start`. */
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly ready: (chainId: ChainId) => boolean;
   readonly warnings: FactsMetricsDeps['warnings'];
@@ -31,26 +31,26 @@ export interface TelemetryDeps {
   readonly jobs: FactsMetricsDeps['jobs'];
 }
 
-/** What the composition root hangs into the parts so that they can be seen from outside. */
+/** Instrumentation that the composition root passes to the parts. */
 export interface Telemetry {
-  /** `undefined` without METRICS_PORT: nothing is counted then. */
+  /** `undefined` without METRICS_PORT. */
   readonly metrics: Metrics | undefined;
-  /** For providers. */
+  /** Fetch for providers. */
   readonly fetch: typeof fetch;
-  /** For a node of a chain, by its place in RPC_URL_*. */
+  /** Fetch for a node of a chain, by its position in RPC_URL_*. */
   rpcFetch(chainId: ChainId, node: number): typeof fetch;
-  /** Count what comes of previews and builds. */
+  /** Count the outcomes of previews and builds. */
   countBuilds(builders: PartnerServices): PartnerServices;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Where metrics are served; `null` without METRICS_PORT. */
+  /** URL of the metrics; `null` without METRICS_PORT. */
   readonly url: string | null;
 }
 
-/** How long a scrape that is running at the end may take. */
+/** How long a running scrape may delay the stop. */
 const CLOSE_MS = 500;
 
-/** Create the telemetry of one process: metrics when METRICS_PORT is set, spans when tracing is handed in. */
+/** Create the telemetry of one process: metrics when METRICS_PORT is set, spans when tracing is given. */
 export function createTelemetry(deps: TelemetryDeps): Telemetry {
   const { config, clock, logger, tracing } = deps;
   const { METRICS_PORT: port, HOST: host } = config.env;

@@ -14,7 +14,7 @@ export interface WalletReadingDeps {
   readonly composed: (chainId: ChainId) => ComposedChain;
 }
 
-/** Join what builders ask about a wallet: all that it holds, and which vault one of its loops belongs to. */
+/** Combine the reads that builders need of a wallet: its holdings, and the vault that one of its loops belongs to. */
 export function createWalletReading({ catalog, positions, composed }: WalletReadingDeps): {
   readonly readWallet: ReadWallet;
   readonly vaultOf: VaultOf;
@@ -31,7 +31,7 @@ export function createWalletReading({ catalog, positions, composed }: WalletRead
         composed: composeWallet(chain, marketsAt(composed(chainId), holdings.markets), holdings, tags),
       };
     },
-    // A candidate of an ambiguous match stands among the plain positions, and is managed as one.
+    // A candidate of an ambiguous match is listed among the plain positions, and managed as one.
     vaultOf: async (chainId, user, positionId) => {
       const attribution = await positions.vaultOf(chainId, user, positionId);
       return attribution === null || attribution.match === 'ambiguous' ? null : attribution.vaultId;

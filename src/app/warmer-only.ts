@@ -2,7 +2,7 @@ import type { GraphQLEndpoint } from '../http/handler.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 
-/** Answer a request for the product at a process that only warms. */
+/** Answer an API request in a process with role warmer. */
 export function notServedHere(correlationId: string): RestResponse {
   return errorResponse(
     {
@@ -14,7 +14,7 @@ export function notServedHere(correlationId: string): RestResponse {
   );
 }
 
-/** The GraphQL endpoint of a process that only warms. */
+/** The GraphQL endpoint of a process with role warmer. */
 export const closedGraphQL: GraphQLEndpoint = {
   answer: async ({ correlationId }) => notServedHere(correlationId),
   refuse: (_error, { correlationId }) => notServedHere(correlationId),

@@ -16,36 +16,36 @@ import { jsonTypeFor } from './media-type.ts';
 import type { QueryCost } from './queries.ts';
 
 export interface CachedAnswersDeps {
-  /** Absent: no operation but introspection is answered here. */
+  /** Absent: only introspection is answered here. */
   readonly cache?: AnswerCache | undefined;
-  /** Absent: introspection is switched off. */
+  /** Absent: introspection is off. */
   readonly introspection?: Introspection | undefined;
   readonly admission: Pick<Admission, 'charge'>;
   readonly limits: Limits;
-  /** The text of a persisted operation by its id. */
+  /** Returns the text of a persisted operation by its id. */
   readonly textOf: (id: string) => string | undefined;
   /** Whether callers without a key may send documents that are not persisted. */
   readonly anyDocument: boolean;
-  /** Told of every operation that is answered from the cache, for metrics. */
+  /** Called on every operation that is answered from the cache, for metrics. */
   readonly onHit?: (() => void) | undefined;
 }
 
-/** Data that is ready to be sent, with the cost that its extensions tell. */
+/** Serialized data, with its cost for the extensions. */
 interface ReadyData {
-  /** The answer up to its extensions. */
+  /** The answer without its extensions. */
   readonly bytes: Buffer;
   readonly cost: QueryCost;
   readonly isCached: boolean;
 }
 
-/** Names that the operation of the standard query may be asked by. */
+/** Operation names that the standard introspection query may be sent with. */
 const INTROSPECTION_NAMES: ReadonlySet<string | undefined> = new Set([undefined, 'IntrospectionQuery']);
 const INTROSPECTION_POINTS = 5;
 const INTROSPECTION_COST = INTROSPECTION_POINTS * COST_PER_POINT;
 
 /**
- * Build the way to an answer without an execution: operations whose data is cached, and the introspection query of the usual
- * tools. They are charged what sending them costs.
+ * Create the path for answers without an execution: operations with cached data, and the introspection query of common tools.
+ * They are charged for the bytes.
  */
 export function createCachedAnswers(deps: CachedAnswersDeps) {
   const { cache, introspection, admission, limits, textOf, anyDocument, onHit } = deps;
@@ -59,7 +59,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
     return bytes && { bytes, cost, isCached: false };
   };
   const readCached = (params: unknown, { authorization }: RequestContext): ReadyData | undefined => {
-    // The answer to a key may depend on its tier.
+    // The answer to a request with a key may depend on its tier.
     if (cache === undefined || authorization !== undefined) return undefined;
     const request = readGraphQLRequest(params, textOf);
     if (request === undefined || (!anyDocument && !request.isPersisted)) return undefined;
@@ -70,7 +70,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
   };
 
   /**
-   * Answer one operation or a batch, when all of it is ready. `undefined` = it has to be executed.
+   * Answer one operation or a batch when every part is cached. `undefined` = it has to be executed.
    * @throws RateLimitedError
    */
   return async (
@@ -90,7 +90,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
       ready.push(found);
     }
     for (const { isCached } of ready) if (isCached) onHit?.();
-    // What every operation pays on admission is paid.
+    // The admission point of every operation is paid already.
     const due = ready.reduce((sum, { cost }) => sum + cost.points - ADMISSION_POINTS, 0);
     if (due > 0) await admission.charge(requestContext, due);
     const { extensions: budget } = budgetExtension(requestContext, WINDOW_SEC);
@@ -110,7 +110,7 @@ export function createCachedAnswers(deps: CachedAnswersDeps) {
   };
 }
 
-/** The answers of a batch as one JSON list. */
+/** Join the answers of a batch to one JSON list. */
 function listOf(answers: readonly (readonly Buffer[])[]): Buffer[] {
   const parts = answers.flatMap((answer, i) => [Buffer.from(i === 0 ? '[' : ','), ...answer]);
   return [...parts, Buffer.from(']')];

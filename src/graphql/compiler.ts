@@ -6,14 +6,14 @@ export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<Executi
 
 export interface CompilerDeps {
   readonly now: () => number;
-  /** Run something when nothing else is to do. */
+  /** Run a callback when the event loop is idle. */
   readonly later: (work: () => void) => void;
 }
 
 export interface Compiler {
-  /** The executor of an operation: the compiled one when there is one, else `execute`. */
+  /** The executor of an operation: the compiled one if there is one, otherwise `execute`. */
   executorOf(args: ExecutionArgs, execute: Execute): Execute;
-  /** Note that an operation was executed, and may be executed twice without harm: one that comes often is compiled. */
+  /** Count the execution of an operation that may safely be executed twice. Frequent ones are compiled. */
   noteExecuted(args: ExecutionArgs): void;
 }
 
@@ -22,17 +22,20 @@ interface Operation {
   compiled: CompiledQuery | undefined;
 }
 
-/** Compiling costs some ten executions: an operation has to come back before it is worth it. */
+/** Compiling costs some ten executions, so an operation has to be repeated first. */
 const MIN_EXECUTIONS = 2;
-/** Least time between two compilations, ms: whoever sends ever new queries gets them interpreted. */
+/** Minimum time between two compilations, ms. A client that always sends new queries gets them interpreted. */
 const PAUSE_MS = 100;
 const MAX_OPERATIONS = 500;
-/** Characters of their documents: a compiled operation takes some 25 bytes per character, and its document more. */
+/**
+ * Maximum total size of the documents, in characters: a compiled operation takes some 25 bytes per character, and its document
+ * more.
+ */
 const MAX_CHARS = 200_000;
 
 /**
- * Compile operations that come often into functions. A compiled operation answers what an interpreted one does, except
- * that its errors do not say where in the document they stand: an answer with errors is made again by the interpreter.
+ * Compile frequent operations to functions. A compiled operation returns the same as an interpreted one, except that its
+ * errors lack their location in the document: an answer with errors is executed again by the interpreter.
  */
 export function createCompiler({ now, later }: CompilerDeps): Compiler {
   const operations = new LRUCache<string, Operation>({ max: MAX_OPERATIONS, maxSize: MAX_CHARS });
@@ -53,11 +56,11 @@ export function createCompiler({ now, later }: CompilerDeps): Compiler {
     if (operation.compiled || now() < readyAtMs) return;
     readyAtMs = now() + PAUSE_MS;
     const compiled = compileQuery(args.schema, args.document, args.operationName ?? undefined, {
-      // What a resolver throws is shown by us, never by its trace.
+      // Stack traces of resolver errors are not used.
       disablingCapturingStackErrors: true,
     });
     if (isCompiledQuery(compiled)) operation.compiled = compiled as CompiledQuery;
-    // It cannot be compiled: never try again.
+    // Compilation failed, and is not tried again.
     else operation.count = Number.NEGATIVE_INFINITY;
   };
 

@@ -1,17 +1,17 @@
-/** One operation as it was sent, in the plain form that most requests have. */
+/** One operation of a request in plain form, which most requests have. */
 export interface GraphQLRequest {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: unknown;
-  /** Whether it was named by the id of a persisted operation. */
+  /** Whether it was requested by the id of a persisted operation. */
   readonly isPersisted: boolean;
 }
 
 const KNOWN_PARAMS: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'documentId']);
 
 /**
- * Read the parameters of one operation with nothing beside them that could mean something.
- * @returns `undefined` for any other form.
+ * Read the parameters of one operation without any parameter that could change its meaning.
+ * @returns `undefined` for any other form
  */
 export function readGraphQLRequest(
   params: unknown,
@@ -28,7 +28,10 @@ export function readGraphQLRequest(
   return { text, operationName: operationName ?? undefined, variables, isPersisted };
 }
 
-/** The key of an operation's answer: equal for equal documents, operation names and variables. No path begins so. */
+/**
+ * Cache key of an operation: equal for equal documents, operation names and variables. Distinct from the keys of REST rows,
+ * which start with a path.
+ */
 export function answerKey(text: string, operationName: string | null | undefined, variables: unknown): string {
   return `graphql ${operationName ?? ''} ${JSON.stringify(variables ?? {})} ${text}`;
 }

@@ -10,11 +10,11 @@ import { LRUCache } from 'lru-cache';
 import { ownBytes } from '../shared/bytes.ts';
 
 export interface Introspection {
-  /** Find the answer to one of the introspection queries that tools send, up to its extensions. `undefined` = another query. */
+  /** Return the answer to a standard introspection query, without its extensions. `undefined` = another query. */
   find(text: string): Buffer | undefined;
 }
 
-/** Options that tools switch on or off; each decides over a few lines of the query. */
+/** Options of the query that tools set; each adds or removes some of its lines. */
 const OPTIONS = [
   'descriptions',
   'specifiedByUrl',
@@ -23,12 +23,15 @@ const OPTIONS = [
   'inputValueDeprecation',
   'oneOf',
 ] as const satisfies readonly (keyof IntrospectionOptions)[];
-/** Longer than the longest of them, white space included. */
+/** Longer than the longest form, white space included. */
 const MAX_CHARS = 8_000;
-/** The forms of the query that are kept, each with an answer of its own: tools send one of two. The one not asked for longest goes first. */
+/**
+ * Maximum number of cached forms of the query, each with its own answer: tools send one of two. The least recently used one is
+ * evicted.
+ */
 const MAX_KEPT = 8;
 
-/** Answer the standard introspection query from bytes: it is asked by every tool, and always answered with the same. */
+/** Create the cache of answers to the standard introspection query, which every tool sends, always with the same answer. */
 export function createIntrospection(schema: GraphQLSchema): Introspection {
   const kept = new LRUCache<string, Buffer>({ max: MAX_KEPT });
   let standard: ReadonlySet<string> | undefined;
@@ -56,7 +59,7 @@ function stripped(text: string): string {
   }
 }
 
-/** Every combination of the options. */
+/** The query in every combination of the options. */
 function standardQueries(): ReadonlySet<string> {
   const queries = new Set<string>();
   for (let bits = 0; bits < 2 ** OPTIONS.length; bits += 1) {

@@ -3,8 +3,8 @@ const JSON_TYPE = 'application/json';
 const MAX_CHARS = 200;
 
 /**
- * Choose the media type of an answer without errors as Yoga does: of the types in an `Accept` header the first that is JSON,
- * whatever its weight. `undefined` = none is, or the header is longer than those of common clients.
+ * Choose the media type of an answer without errors like Yoga: the first JSON type in an `Accept` header, regardless of
+ * weights. `undefined` = there is none, or the header is longer than those of common clients.
  */
 export function jsonTypeFor(accept: string | undefined): string | undefined {
   if (accept !== undefined && accept.length > MAX_CHARS) return undefined;

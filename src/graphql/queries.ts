@@ -20,42 +20,42 @@ export interface QueriesDeps {
   readonly persistedPoints: (text: string) => number | undefined;
 }
 
-/** What an answer tells of its cost; persisted operations have only their points. */
+/** Cost in the extensions of an answer; persisted operations have points only. */
 export interface QueryCost {
   readonly cost?: number | undefined;
   readonly limit?: number | undefined;
   readonly points: number;
-  /** What is charged for the execution, in units of cost, and what of that is for lists that may be shorter than asked. */
+  /** The charge for the execution, in units of cost, and the part of it for lists that may be shorter than requested. */
   readonly execution?: number | undefined;
   readonly sized?: number | undefined;
 }
 
-/** What it costs to read a document: `parse` alone when it turns out not to be GraphQL. */
+/** Cost of reading a document: `parse` alone if it is not GraphQL. */
 export interface ReadingCost {
   readonly parse: number;
   readonly whole: number;
-  /** What was found of a document that is not known. */
+  /** Scan of a document that is not cached. */
   readonly scan?: Scan | undefined;
 }
 
-/** The documents that callers send: each is parsed, measured, validated and costed once. */
+/** Cache of documents: each is parsed, measured, validated and costed once. */
 export interface Queries {
   /**
-   * Scan a text, and tell what parsing and validating it costs, in units of the cost of a query; nothing when it is known.
-   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL
+   * Scan a text, and return the cost of parsing and validating it, in units of query cost; zero for a cached one.
+   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is not GraphQL
    */
   readingCost(text: string, tier: Tier): ReadingCost;
   /**
    * Parse a text.
-   * @param scanned what its scan for this tier has found, when it was scanned already
-   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is no GraphQL
+   * @param scanned its scan for this tier, if already done
+   * @throws QueryTooComplexError when it is beyond the tier's limits; GraphQLError when it is not GraphQL
    */
   read(text: string, tier: Tier, scanned?: Scan): DocumentNode;
   isValid(document: DocumentNode): boolean;
   isPersisted(document: DocumentNode): boolean;
   /**
-   * Validate a document that was read, up to the first few errors.
-   * @param suggestions whether the first one may say what was meant; finding that out costs more than finding the error
+   * Validate a parsed document, up to the first few errors.
+   * @param suggestions whether the first error may suggest names, which costs more than finding the error
    */
   validate(
     schema: GraphQLSchema,
@@ -64,43 +64,51 @@ export interface Queries {
     suggestions: boolean,
   ): readonly GraphQLError[];
   noteValid(document: DocumentNode): void;
-  /** Note how many fields the answer to a persisted operation had. @returns what its execution has cost, in units of cost */
+  /**
+   * Record the number of fields in the answer to a persisted operation.
+   * @returns the cost of its execution, in units of cost
+   */
   noteExecuted(document: DocumentNode, fields: number): number;
-  /** Compute what an operation is charged. @throws QueryTooComplexError when it costs more than the tier may ask at once */
+  /**
+   * Compute the charge of an operation.
+   * @throws QueryTooComplexError when it costs more than the tier's limit
+   */
   costOf(args: ExecutionArgs, tier: Tier): QueryCost;
 }
 
 interface Known {
   readonly text: string;
   readonly document: DocumentNode;
-  /** What a persisted operation is charged; `undefined` for documents that callers write. */
+  /** Points of a persisted operation; `undefined` for documents of callers. */
   readonly points: number | undefined;
   readonly scan: Scan;
   readonly shape: Shape;
-  /** What executing a persisted operation cost the last time. */
+  /** Cost of the last execution of a persisted operation. */
   executed: number;
-  /** Whether validation has found nothing; the schema never changes. */
+  /** Whether validation succeeded; the schema never changes. */
   valid: boolean;
-  /** Names of the variables that the cost depends on, by definition of the document. */
+  /** Names of the variables that the cost depends on. */
   readonly costly: readonly string[];
-  /** Costs by operation and the values of those variables. */
+  /** Costs by operation and the values of these variables. */
   readonly costs: Map<string, OperationCost>;
 }
 
-/** Characters of text whose documents are kept parsed: a document takes up to 170 bytes per character of its text. */
+/**
+ * Maximum total size of the texts whose documents are cached, in characters: a document takes up to 170 bytes per character.
+ */
 const CACHED_CHARS = 200_000;
 const CACHED_DOCUMENTS = 1_000;
-/** Errors of a document that are told. */
+/** Maximum number of errors of a document in an answer. */
 const MAX_ERRORS = 5;
-/** What a document may cost to validate that is validated again for the rest of its errors: some 200 tokens. */
+/** Maximum validation cost of a document that is validated again to list its other errors: some 200 tokens. */
 const LISTED_COST = 20;
-/** Persisted operations are ours: they have no limits. */
+/** Persisted operations are trusted and have no limits. */
 const UNSCANNED: Scan = { tokens: 0, brackets: 0, selections: 0, fragments: 0, parseCost: 0, validationCost: 0 };
 const NO_SHAPE: Shape = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 const KNOWN: ReadingCost = { parse: 0, whole: 0 };
-/** Fields of persisted operations are a quarter as dear as those of documents that callers write. */
+/** Fields of persisted operations cost a quarter of those in documents of callers. */
 const PERSISTED_FIELDS_PER_COST = 4;
-/** Costs kept of one document. */
+/** Maximum number of cached costs per document. */
 const CACHED_COSTS = 32;
 
 export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries {
@@ -109,7 +117,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     maxSize: CACHED_CHARS,
     sizeCalculation: (_known, text) => text.length + 1,
   });
-  /** The persisted ones, whose number is ours: nothing that callers write displaces them. */
+  /** Persisted documents, which documents of callers do not evict. */
   const persisted = new Map<string, Known>();
   const documents = new WeakMap<DocumentNode, Known>();
   const find = (text: string): Known | undefined => persisted.get(text) ?? texts.get(text);
@@ -158,7 +166,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
     if (before !== undefined) return before;
     const cost = compute();
     if (known.costs.size >= CACHED_COSTS) known.costs.clear();
-    // Beyond its limit a cost may be less than the whole: another tier may ask for more.
+    // A cost above the limit may be incomplete, and another tier may have a higher limit.
     if (cost !== null && cost.cost <= limit) known.costs.set(key, cost);
     return cost;
   };
@@ -177,7 +185,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
           limits[tier],
           tier,
         );
-      // What is refused is not worth its memory.
+      // Refused documents are not cached.
       keep(text, known);
       return known.document;
     },
@@ -194,7 +202,7 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
       const known = documents.get(document);
       if (known === undefined) return;
       known.valid = true;
-      // What is not valid is not worth its memory: it may be different each time.
+      // Invalid documents are not cached, because each may be different.
       if (known.points === undefined) texts.set(known.text, known);
     },
     noteExecuted(document, fields) {
@@ -220,12 +228,12 @@ export function createQueries({ limits, persistedPoints }: QueriesDeps): Queries
   };
 }
 
-/** What executing a persisted operation costs: its price, or its latest answer, whichever is more. */
+/** Cost of executing a persisted operation: its price, or that of its last answer, whichever is higher. */
 function executionOf({ points = 0, executed }: Known): number {
   return Math.max(points * COST_PER_POINT, executed);
 }
 
-/** Name the values that decide the cost; `undefined` when one of them is none that may be given. */
+/** Cache key of the values that the cost depends on; `undefined` when one of them is invalid. */
 function costKey(
   names: readonly string[],
   variables: Readonly<Record<string, unknown>>,

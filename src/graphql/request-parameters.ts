@@ -13,7 +13,7 @@ const JSON_PARAMETERS = ['variables', 'extensions'];
 
 /**
  * Read the parameters of a GraphQL request: one operation or a batch.
- * @param ready waits, once everything has arrived, until it may be worked on
+ * @param ready called after the request has arrived; resolves when it may be processed
  * @throws MethodNotAllowedError, UnsupportedMediaTypeError, PayloadTooLargeError, BadRequestError, QueryTooComplexError
  */
 export async function readGraphQL(

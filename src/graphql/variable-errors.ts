@@ -1,15 +1,15 @@
 import { type ExecutionArgs, GraphQLError, getOperationAST, getVariableValues } from 'graphql';
 import { ERROR_CODES } from '../shared/errors.ts';
 
-/** Errors of variables that are told. Each one prints the value that it is about, and suggests names. */
+/** Maximum number of variable errors in an answer. Each one prints the value and may suggest names. */
 const MAX_ERRORS = 5;
-/** What is left of a longer message at both of its ends: the variable, and what is wrong with it. */
+/** Characters kept at both ends of a longer message: the variable, and the fault. */
 const MAX_MESSAGE_CHARS = 1_000;
 const KEPT_CHARS = 300;
 
 /**
- * Tell the first few errors of the variables of an operation; none when they fit, or when there is no operation to run. The
- * engine goes on for fifty errors, and repeats the whole value in each.
+ * Return the first few errors of an operation's variables; none when they fit, or when there is no operation to run. The
+ * engine would report fifty errors and repeat the whole value in each.
  */
 export function variableErrors({ schema, document, operationName, variableValues }: ExecutionArgs) {
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
@@ -23,7 +23,7 @@ function presented({ message, nodes, originalError }: GraphQLError): GraphQLErro
   return new GraphQLError(isLong ? `${message.slice(0, KEPT_CHARS)} … ${message.slice(-KEPT_CHARS)}` : message, {
     nodes: nodes ?? null,
     originalError,
-    // Nothing is executed: to those who accept GraphQL's own media type the status says so.
+    // Nothing is executed: with GraphQL's own media type the HTTP status is an error too.
     extensions: { http: { spec: true, status: ERROR_CODES.bad_request.status } },
   });
 }

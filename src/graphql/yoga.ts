@@ -42,22 +42,22 @@ import { readGraphQL } from './request-parameters.ts';
 export interface PersistedOperation {
   readonly sha256: string;
   readonly document: string;
-  /** What one call costs, in points of the budget. */
+  /** Cost of one call in points. */
   readonly points: number;
 }
 
 export interface GraphQLServerDeps {
   readonly schema: GraphQLSchema;
-  /** Build the context of one operation; `trusted` = it is one of the persisted ones. */
+  /** Create the context of one operation; `trusted` = it is a persisted one. */
   readonly createContext: (requestContext: RequestContext, trusted: boolean) => AppContext;
   /** The persisted operations by name. */
   readonly persisted: ReadonlyMap<string, PersistedOperation>;
-  /** Answers that may be given again; absent: every operation is executed. */
+  /** Cached answers; absent: every operation is executed. */
   readonly answers?: AnswerCache | undefined;
-  /** Told whether an operation was answered from the cache, for metrics. */
+  /** Called with each look-up in the cache, for metrics. */
   readonly onLookup?: ((hit: boolean) => void) | undefined;
   readonly compiler: Compiler;
-  /** The page for those who open the endpoint in a browser; absent: they get what others get. */
+  /** The page for browsers that open the endpoint; absent: they get the same answer as others. */
   readonly page?: ((request: RestRequest) => Promise<RestResponse>) | undefined;
   readonly introspection: boolean;
   readonly anonymousMayRunAnyDocument: boolean;
@@ -65,7 +65,7 @@ export interface GraphQLServerDeps {
   readonly admission: Admission;
   readonly limits: Limits;
   readonly logger: Logger;
-  /** Told of every error before it is made presentable, for metrics. */
+  /** Called with every error before it is converted, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -89,11 +89,11 @@ export interface GraphQLServer extends GraphQLEndpoint {
   }): Promise<ExecutedOperation>;
 }
 
-/** Build the Yoga server behind the gateway, and the in-process way into the same pipeline. */
+/** Create the Yoga server behind the gateway, and the function that executes persisted operations in the same pipeline. */
 export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const { schema, persisted, admission, limits, logger, fairQueue } = deps;
   const presentable = new WeakSet<GraphQLError>();
-  /** Make an error presentable, count it and log it; once, however often it comes by. */
+  /** Convert an error, count it and log it, once per error object. */
   const formatError = (error: unknown, correlationId: string) => {
     if (error instanceof GraphQLError && presentable.has(error)) return error;
     deps.onError?.(error);
@@ -119,15 +119,15 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     landingPage: false,
     logging: false,
     cors: false,
-    // The gateway has bounded bodies and batches already, per tier.
+    // The gateway limits bodies and batches per tier.
     batching: { limit: Math.max(...Object.values(limits).map(({ batch }) => batch)) },
     maxRequestBodySize: false,
     multipart: false,
-    // Documents are cached by the query limits: Yoga's cache would hand one tier's document to another unchecked.
+    // The query limits cache documents. Yoga's cache would return one tier's document to another without a check.
     parserAndValidationCache: false,
     extraParamNames: ['documentId'],
     context: (initial) => deps.createContext(initial.info, pointsByText.has(initial.params?.query ?? '')),
-    // Errors are made presentable where their request is known: by the gateway, which every answer passes.
+    // The gateway plugin converts errors, because it knows their request.
     maskedErrors: { maskError: (error) => (error instanceof Error ? error : new Error(String(error))) },
     graphiql: false,
     plugins: [
@@ -171,12 +171,13 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         params = await readGraphQL(request, requestContext, limits, () =>
           fairQueue.enter(clientIdentity(requestContext)),
         );
-        // The first operation has paid on admission, and each of the others pays before anything of it is parsed.
+        // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
         const cached = await cachedAnswer(params, requestContext, accept);
         if (cached) return cached;
       } catch (error) {
-        // A key that is refused here and one that is refused at a field shall look the same, the connection included.
+        // A key that is refused here must get the same answer as one that is refused at a field, including the state of the
+        // connection.
         if (error instanceof UnauthorizedError) await request.body(limits.anonymous.bodyBytes).catch(() => undefined);
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
@@ -221,7 +222,10 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   };
 }
 
-/** Parse and validate an operation of ours. @throws Error naming what does not fit */
+/**
+ * Parse and validate a persisted operation.
+ * @throws Error naming the fault
+ */
 function prepare(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const [error] = validate(schema, document);
@@ -237,9 +241,9 @@ function useNoIntrospection(): Plugin {
   };
 }
 
-/** Take over what Yoga has made: whole, unless it is a stream of events. */
+/** Convert an answer of Yoga: as a whole, unless it is a stream of events. */
 async function responseOf(response: Response): Promise<RestResponse | StreamResponse> {
-  // Names are as whoever made the answer wrote them.
+  // Header names are normalized to lower case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const { status, body } = response;
   const isStream = STREAMED.test(headers['content-type'] ?? '') && body !== null;

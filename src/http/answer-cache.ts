@@ -4,22 +4,22 @@ import type { Clock } from '../shared/clock.ts';
 import type { Compress } from './compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from './encoded-body.ts';
 
-/** What is told of the cost of an operation, in answers that tell it. */
+/** Cost of an operation, for answers that state it. */
 export interface AnswerCost {
   readonly cost?: number | undefined;
   readonly limit?: number | undefined;
 }
 
-/** A successful answer that may be given again. */
+/** A successful answer that may be cached. */
 export interface Answer {
   readonly contentType: string;
   readonly body: string;
-  /** Whether the body is the whole answer: such a body is compressed. Answers of GraphQL get extensions of their own. */
+  /** Whether the body is the whole answer, which is then compressed. GraphQL answers get per-request extensions instead. */
   readonly isWhole: boolean;
   readonly cost?: AnswerCost | undefined;
 }
 
-/** A cached answer as bytes. The plain ones are there at once, compressed ones soon after it was found for the first time. */
+/** A cached answer as bytes. Plain ones exist from the start, compressed ones soon after the first hit. */
 export interface CachedResponse {
   readonly contentType: string;
   readonly cost: AnswerCost | undefined;
@@ -29,13 +29,13 @@ export interface CachedResponse {
   readonly bodies: EncodedBodies;
 }
 
-/** Answers of REST and GraphQL by what was asked. */
+/** Cached answers of REST and GraphQL by cache key. */
 export interface AnswerCache {
-  /** Find an answer that is still valid. */
+  /** Find a valid answer. */
   find(key: string): CachedResponse | undefined;
-  /** Cache an answer, unless it is not valid any more. */
+  /** Cache an answer, if it is still valid. */
   store(key: string, answer: Answer, validity: CacheValidity): CachedResponse | undefined;
-  /** Resolves when everything cached so far is compressed. */
+  /** Resolves when all pending compressions are done. */
   settled(): Promise<void>;
   readonly fill: CacheFill;
 }
@@ -43,31 +43,31 @@ export interface AnswerCache {
 export interface AnswerCacheDeps {
   readonly clock: Clock;
   readonly compress: Compress;
-  /** Most bytes cached, keys and all encodings included. */
+  /** Maximum bytes in the cache, keys and all encodings included. */
   readonly maxBytes: number;
 }
 
 interface Entry extends CachedResponse {
   readonly validity: CacheValidity;
-  /** Whether it is still to be compressed once somebody asks for it again. */
+  /** Whether it is to be compressed at its next hit. */
   isPlain: boolean;
   bodies: EncodedBodies;
 }
 
-/** Below it the headers are the larger part. */
+/** Smaller bodies are not compressed, because the headers are the larger part. */
 const MIN_COMPRESSED_BYTES = 1_024;
-/** What is valid no longer than this is compressed quickly: it is made again in a moment. */
+/** Answers that are valid for a shorter time are compressed quickly. */
 const SHORT_LIVED_MS = 5_000;
-/** What an entry, and each of its bodies, cost beside their bytes. */
+/** Memory of an entry, and of each of its bodies, beside their bytes. */
 const ENTRY_BYTES = 1_024;
 const BODY_BYTES = 512;
 
-/** Cache answers for as long as they are valid, in bounded memory. */
+/** Create the cache of answers, each valid for a limited time, in bounded memory. */
 export function createAnswerCache({ clock, compress, maxBytes }: AnswerCacheDeps): AnswerCache {
   const entries: ByteCache<Entry> = createByteCache<Entry>({ maxBytes, bytesOf });
   const compressing = new Set<Promise<void>>();
 
-  /** Without the compressed bytes the plain ones are as right. */
+  /** If compression fails, the plain bytes stay. */
   const compressLater = (key: string, entry: Entry): void => {
     entry.isPlain = false;
     const effort = entry.untilMs - entry.createdAtMs < SHORT_LIVED_MS ? 'quick' : 'thorough';

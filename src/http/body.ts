@@ -9,7 +9,10 @@ export class PayloadTooLargeError extends AppError<{ readonly limitBytes: number
   }
 }
 
-/** Read a request body into memory, never more than `limit` bytes. @throws PayloadTooLargeError, BadRequestError when it breaks off */
+/**
+ * Read a request body into memory, at most `limit` bytes.
+ * @throws PayloadTooLargeError, BadRequestError when it breaks off
+ */
 export async function readNodeBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw new PayloadTooLargeError(limit);
   if (request.readableEnded) return new Uint8Array();
@@ -29,7 +32,7 @@ export async function readNodeBody(request: IncomingMessage, limit: number): Pro
     const left = () =>
       reject(new BadRequestError('The connection ended before the body. Send it again.', { field: 'body' }));
     request.once('error', left);
-    // A caller that is gone sends no end.
+    // A caller that disconnects sends no end of the body.
     request.once('close', () => {
       if (!request.readableEnded) left();
     });

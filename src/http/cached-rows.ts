@@ -6,17 +6,17 @@ import { chooseBody } from './encoded-body.ts';
 export interface CachedRowsDeps {
   readonly cache: AnswerCache;
   readonly clock: Clock;
-  /** Told of every look-up, for metrics. */
+  /** Called on every look-up, for metrics. */
   readonly onLookup?: ((hit: boolean) => void) | undefined;
 }
 
-/** How long others may cache an answer without asking, seconds, unless it changes sooner. */
+/** How long clients and proxies may cache an answer without revalidation, seconds, unless it changes sooner. */
 const MAX_AGE_SEC = 5;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Answer public rows from cached bytes, or make an answer once, however many ask for it at the same time. Errors, and answers
- * that are good for one time, are given as made, to the one who asked.
+ * Create the row cache: public rows are answered from cached bytes, or made once for concurrent requests. Errors, and answers
+ * without validity, are returned to the first caller only.
  */
 export function createCachedRows({ cache, clock, onLookup }: CachedRowsDeps): RowCache {
   const making = new Map<string, Promise<CachedResponse | undefined>>();
@@ -24,7 +24,7 @@ export function createCachedRows({ cache, clock, onLookup }: CachedRowsDeps): Ro
     async answer(request, make) {
       const key = keyOf(request);
       const running = making.get(key);
-      // No pause without a reason: whoever asks in the same turn has to find what is begun here.
+      // Without an `await` when nothing runs, so that a request in the same turn sees the execution that begins here.
       const cached = cache.find(key) ?? (running && (await running));
       onLookup?.(cached !== undefined);
       if (cached) return respond(cached, request.headers, clock.now());
@@ -44,7 +44,7 @@ export function createCachedRows({ cache, clock, onLookup }: CachedRowsDeps): Ro
   };
 }
 
-/** The same row with the same parameters in the same order; HEAD shares the answer of GET. */
+/** Cache key: the row with the same parameters in the same order. HEAD shares the answer of GET. */
 function keyOf({ path, query }: RestRequest): string {
   return query === '' ? path : `${path}?${query}`;
 }
@@ -60,7 +60,7 @@ function store(cache: AnswerCache, key: string, { response, validity }: MadeResp
 function respond(cached: CachedResponse, asked: RestRequest['headers'], nowMs: number): RestResponse {
   const { bytes, etag, encoding, isKnown } = chooseBody(cached.bodies, asked);
   const ageSec = Math.max(0, Math.floor((nowMs - cached.createdAtMs) / 1_000));
-  // Freshness counts from when the answer was made: what is left of it is added to the age.
+  // Freshness counts from the creation of the answer, so the remaining time is added to its age.
   const leftSec = Math.max(0, Math.min(MAX_AGE_SEC, Math.floor((cached.untilMs - nowMs) / 1_000)));
   const headers: Record<string, string> = {
     etag,

@@ -2,27 +2,27 @@ import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 
-/** Content encodings that are prepared, best first. */
+/** Supported content encodings, best first. */
 export const CONTENT_ENCODINGS = ['br', 'gzip'] as const;
 export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number] | 'identity';
 
-/** `quick` = the bytes are soon worth nothing. */
+/** `quick` = for short-lived bytes. */
 export type Effort = 'thorough' | 'quick';
 
-/** Compresses off the event loop. */
+/** Compresses outside of the event loop. */
 export type Compress = (
   body: Buffer,
   effort: Effort,
 ) => Promise<Readonly<Record<(typeof CONTENT_ENCODINGS)[number], Buffer>>>;
 
-/** Better ones cost ten times the time and save a twentieth of the bytes. */
+/** Higher qualities take ten times as long and save a twentieth of the bytes. */
 const BROTLI_QUALITY = { thorough: 5, quick: 1 } as const;
 const GZIP_LEVEL = { thorough: 6, quick: 1 } as const;
 
 const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 const gzipAsync = promisify<Buffer, { level: number }, Buffer>(gzip);
 
-/** Compress in the threads that zlib has for it. */
+/** Compress in zlib's thread pool. */
 export const compress: Compress = async (body, effort) => {
   const params = {
     [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
@@ -43,8 +43,8 @@ export function createCompressor(encoding: (typeof CONTENT_ENCODINGS)[number]): 
 }
 
 /**
- * Choose among what is ready by an `Accept-Encoding` header: the encoding with the highest weight, of equals the smaller
- * one. Without the header, or when nothing named is ready, the plain bytes.
+ * Choose among the available encodings by an `Accept-Encoding` header: the highest weight, and of equal weights the smaller
+ * body. Without the header, or without a match, the plain bytes.
  */
 export function chooseEncoding(
   header: string | undefined,
@@ -61,7 +61,7 @@ export function chooseEncoding(
   return (weights.get('identity') ?? 0) > bestWeight ? 'identity' : best;
 }
 
-/** Browsers and libraries send a handful of different headers; what is not among the first ones is parsed each time. */
+/** Browsers and libraries send few different headers: this many are cached in parsed form, others are parsed each time. */
 const MAX_KNOWN = 100;
 const MAX_CHARS = 200;
 const known = new Map<string, ReadonlyMap<string, number>>();
@@ -80,7 +80,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** Say whether an `If-None-Match` header names this entity tag. */
+/** Check whether an `If-None-Match` header contains this entity tag. */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   if (header === tag) return true;

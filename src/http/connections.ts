@@ -1,16 +1,16 @@
-/** What becomes of a new connection: served; answered that there are too many; closed without an answer. */
+/** Result for a new connection: accepted; refused with an answer; closed without one. */
 export type Entrance = 'open' | 'refused' | 'cut';
 
 export interface ConnectionCounts {
-  /** Count a connection of this address, unless it is cut. */
+  /** Count a connection of this address, unless it is closed at once. */
   enter(identity: string): Entrance;
   leave(identity: string): void;
 }
 
 /**
- * Count open connections by address: each takes memory, however little comes by it. Those beyond the bound are told so; beyond
- * twice the bound nothing is told any more.
- * @param perAddress 0 = no bound
+ * Count open connections by address, because each takes memory. Connections above the limit get an answer; above twice the
+ * limit they are closed without one.
+ * @param perAddress 0 = no limit
  */
 export function createConnectionCounts(perAddress: number): ConnectionCounts {
   const counts = new Map<string, number>();

@@ -11,19 +11,19 @@ import { toGraphQLError } from './errors.ts';
 import { graphqlRefusal } from './graphql-refusal.ts';
 
 export interface EarlyRefusalDeps {
-  /** The status of a caller's budget when nothing of it is left; `undefined` = something may be, or it has none. */
+  /** The status of a caller without points left; `undefined` = it may have some, or has no budget. */
   readonly exhausted: (clientIp: string, authorization: string | undefined) => RateLimitStatus | undefined;
   /** Paths that are not charged to the address. */
   readonly uncharged: readonly string[];
-  /** Where refusals have the form of GraphQL. */
+  /** Path with refusals in the form of GraphQL. */
   readonly graphqlPath: string;
-  /** Told of every refusal, for metrics. */
+  /** Called on every refusal, for metrics. */
   readonly onError?: ((error: unknown) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A refusal without what differs from request to request. */
+/** The parts of a refusal that do not depend on the request. */
 interface Prepared {
   readonly error: unknown;
   readonly status: number;
@@ -32,15 +32,14 @@ interface Prepared {
   readonly parts: readonly [before: string, after: string];
 }
 
-/** Where keys have budgets of their own, beside GraphQL: what is the same for all is charged to the address. */
+/** Rows charge valid keys, and GraphQL too. Other paths, with the same answer for everybody, are charged to the address. */
 const ROWS = '/v1/';
-/** Stands in a prepared text where the id of a request will. */
+/** Placeholder of the correlation id in a prepared text. */
 const ID = 'ID'.repeat(16);
 
 /**
- * Build the refusal of addresses whose budget is used up. Who floods the service gets little else, so that it has to cost little:
- * nothing is read of the body, nothing is thrown or logged, and the text is made once a second.
- * The refusal is `undefined` for everybody else.
+ * Create the refusal of clients whose budget is used up. It has to be cheap, because a flood consists of it: the body is not
+ * read, nothing is thrown or logged, and the text is made once a second. Returns `undefined` for other clients.
  */
 export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   const { exhausted, uncharged, graphqlPath, onError, clock, logger } = deps;
@@ -59,7 +58,7 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   };
   const preparedOf = (rateLimit: RateLimitStatus, accept: string | undefined, isGraphQL: boolean): Prepared => {
     const second = Math.floor(clock.now() / 1_000);
-    // The refusals tell the seconds that are left of a window.
+    // The text contains the remaining seconds of a window.
     if (second !== preparedSec) prepared.clear();
     preparedSec = second;
     const form = isGraphQL ? (accept?.includes('graphql-response+json') ? 'own' : 'json') : 'rest';

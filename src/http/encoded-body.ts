@@ -11,7 +11,7 @@ import {
 
 export interface EncodedBody {
   readonly bytes: Buffer;
-  /** Strong entity tag: from the content, one for each encoding. */
+  /** Strong entity tag, by the content and the encoding. */
   readonly etag: string;
 }
 
@@ -22,24 +22,24 @@ export interface EncodedBodies {
   readonly gzip?: EncodedBody | undefined;
 }
 
-/** What to send of a body to a caller. */
+/** The body to send to a caller. */
 export interface ChosenBody extends EncodedBody {
   readonly encoding: ContentEncoding;
-  /** The caller has these bytes already. */
+  /** Whether the caller has these bytes already. */
   readonly isKnown: boolean;
 }
 
 const HASH_CHARS = 27;
 const SUFFIX: Readonly<Record<ContentEncoding, string>> = { identity: '', br: '-br', gzip: '-gz' };
 
-/** Hash and tag a body as it is. */
+/** Hash and tag a body without encodings. */
 export function plainBody(content: string | Uint8Array): EncodedBodies {
   const bytes = ownBytes(typeof content === 'string' ? Buffer.from(content) : Buffer.from(content));
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, HASH_CHARS);
   return { identity: { bytes, etag: `"${hash}"` } };
 }
 
-/** Compress a body, off the event loop, into the encodings that make it smaller. */
+/** Compress a body, outside of the event loop, in the encodings that make it smaller. */
 export async function compressedBodies(
   { identity }: EncodedBodies,
   compress: Compress,
@@ -55,7 +55,7 @@ export async function compressedBodies(
   return { identity, ...Object.fromEntries(encoded) };
 }
 
-/** The hash of the content, as text that may stand in a URL. */
+/** The hash of the content, safe in URLs. */
 export function hashOf({ identity }: EncodedBodies): string {
   return identity.etag.slice(1, -1);
 }

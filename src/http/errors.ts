@@ -6,7 +6,7 @@ import { loggedError } from '../shared/scrub.ts';
 
 export interface ErrorExtensions {
   readonly code: ErrorCode;
-  /** HTTP status that the code stands for, whatever the transport does with it. */
+  /** HTTP status of the code, independent of the transport's own. */
   readonly status: number;
   readonly retryable: boolean;
   readonly correlationId?: string | undefined;
@@ -15,21 +15,23 @@ export interface ErrorExtensions {
 }
 
 export interface ErrorOptions {
-  /** Whether to leave out names that the schema has but the query has not: they are introspection by guessing. */
+  /**
+   * Whether to remove names that are in the schema but not in the query, because they would allow introspection by guessing.
+   */
   readonly hideNames?: boolean | undefined;
 }
 
 const SUGGESTION = / ?Did you mean .+\?$/s;
 const QUOTED = /"([^"]+)"/g;
 
-/** Leave out of a message what the query does not say itself. */
+/** Remove from a message the names that are not in the query. */
 function withoutNames(message: string, source: string): string {
   return message
     .replace(SUGGESTION, '')
     .replaceAll(QUOTED, (quoted, name: string) => (source.includes(name) ? quoted : '(hidden)'));
 }
 
-/** Codes that refuse the request as a whole: the GraphQL answer carries their HTTP status as well. */
+/** Codes that refuse the request as a whole: the GraphQL answer has their HTTP status as well. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'unauthorized',
@@ -40,9 +42,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Turn any thrown value into the GraphQL error that may be shown. Expected errors keep message, code and details; errors
- * of GraphQL itself (syntax, validation, variables) become `bad_request`; anything else is logged under the correlation
- * id and masked.
+ * Convert any thrown value to a GraphQL error for clients. Expected errors keep message, code and details; errors of GraphQL
+ * itself (syntax, validation, variables) become `bad_request`; any other error is logged under the correlation id and masked.
  */
 export function toGraphQLError(
   error: unknown,
@@ -64,7 +65,7 @@ export function toGraphQLError(
   });
 }
 
-/** What was thrown first: the engine wraps errors in errors that say where. */
+/** The original error: the engine wraps errors to add their location. */
 function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
 }
@@ -81,7 +82,7 @@ function shown(cause: AppError, error: unknown, correlationId: string | undefine
   });
 }
 
-/** Already classified errors keep their code; the library's own say what is wrong with the document. */
+/** A classified error keeps its code; an error of the library describes a fault of the document. */
 function protocolError(
   error: GraphQLError,
   correlationId: string | undefined,
@@ -112,7 +113,7 @@ function protocolError(
 function codeOf({ extensions }: GraphQLError): ErrorCode {
   const { code, http } = extensions;
   if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as ErrorCode;
-  // The engine refuses mutations by GET with a status alone.
+  // The engine refuses mutations by GET with a status only.
   const isMethod = (http as { readonly status?: unknown } | undefined)?.status === METHOD_NOT_ALLOWED;
   return isMethod ? 'method_not_allowed' : 'bad_request';
 }
@@ -146,7 +147,7 @@ function httpOf(
   if (REFUSALS.has(code)) {
     return { status, headers: retryAfterSec === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSec)) } };
   }
-  // Refused before execution: to those who accept GraphQL's own media type the status says so as well.
+  // The request is refused before execution: with GraphQL's own media type the HTTP status is an error too.
   const isRequestError = located?.nodes !== undefined && located.path === undefined;
   return isRequestError ? { status, spec: true } : (located?.extensions.http as GraphQLErrorExtensions['http']);
 }

@@ -15,22 +15,22 @@ import { type CorsPolicy, corsHeaders, preflightHeaders, SECURITY_HEADERS } from
 import { type Unread, UnreadAnswersError } from './unread-answers.ts';
 import { bytesOf, writeStream, writeWhole } from './write.ts';
 
-/** A request, and the socket that it came by, for what lasts as long as the caller stays. */
+/** A request with its socket, for streams that last as long as the connection. */
 export interface NodeExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }
 
-/** The GraphQL server as seen from here. */
+/** The GraphQL server as the handler uses it. */
 export interface GraphQLEndpoint {
   answer(request: RestRequest, info: RequestInfo, node: NodeExchange): Promise<RestResponse | StreamResponse>;
-  /** Give an error of a whole request the form that callers of GraphQL expect. */
+  /** Convert an error of a whole request to the form of GraphQL. */
   refuse(error: unknown, request: Pick<RestRequest, 'headers' | 'correlationId'>): RestResponse;
 }
 
 export interface HttpExchange {
   readonly method: string;
-  /** Bounded: a route template, `/graphql`, or `unmatched`. */
+  /** From a bounded set: a route template, `/graphql`, or `unmatched`. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -39,7 +39,7 @@ export interface HttpExchange {
 
 export interface HandlerDeps {
   readonly graphql: GraphQLEndpoint;
-  /** Everything that is not GraphQL: status pages, documents and /v1. */
+  /** Everything except GraphQL: status pages, documents and /v1. */
   readonly pages: (request: RestRequest) => Promise<RestResponse | StreamResponse> | RestResponse;
   readonly routeName: (path: string) => string;
   readonly cors: CorsPolicy;
@@ -50,7 +50,7 @@ export interface HandlerDeps {
   readonly observe?: ((exchange: HttpExchange) => void) | undefined;
   /** Told of every answer that ended with an error after its headers were sent, for metrics. */
   readonly onBrokenAnswer?: ((route: string) => void) | undefined;
-  /** The refusal of addresses whose budget is used up, before anything else is looked at. */
+  /** The refusal of clients whose budget is used up, before any other check. */
   readonly early?: ReturnType<typeof createEarlyRefusals> | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface HttpHandler {
 
 export const GRAPHQL_PATH = '/graphql';
 const READY_PATH = '/ready';
-/** What logs and metrics call a caller that left before the answer began; nobody gets this status. */
+/** Status in logs and metrics for a caller that disconnected before the answer began. It is never sent. */
 const CALLER_LEFT = 499;
 
 const INTERNAL = {
@@ -70,8 +70,8 @@ const INTERNAL = {
 } as const;
 
 /**
- * Build the one entry for requests: common headers, preflight, correlation id and log line for every surface. Whatever
- * fails on any way to an answer fails in here, and is answered with the envelope of its surface.
+ * Create the handler of all requests: common headers, preflight, correlation id and log line for every surface. Any failure on
+ * the way to an answer is answered with the error envelope of its surface.
  */
 export function createHandler(deps: HandlerDeps): HttpHandler {
   const { graphql, pages, cors, trustedProxies, unread, clock, logger } = deps;
@@ -85,10 +85,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       correlationId,
     };
     deps.observe?.(exchange);
-    // Whoever asks whether it is ready asks again and again: a no is no failure of the request.
+    // A probe polls this path, so its 503 is not logged as a failure.
     logger[status >= 500 && route !== READY_PATH ? 'warn' : 'debug']({ ...exchange }, 'request');
   };
-  /** Nobody is left to be told of what fails after the answer. */
+  /** After the answer a failure is logged only. */
   const guarded = (correlationId: string, work: () => void) => (): void => {
     try {
       work();
@@ -158,9 +158,9 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
 
   /** Answer with an error. `true` = done. */
   const fail = (error: unknown, req: IncomingMessage, res: ServerResponse, state: State): true => {
-    // Before anything else of it was looked at.
+    // The request failed before its correlation id was read.
     if (state.correlationId === '') state.correlationId = randomUUID();
-    // What was begun cannot be taken back, and must not look complete.
+    // An answer that has begun cannot be replaced, and is cut off so that it does not look complete.
     if (res.headersSent) {
       logger.error({ err: loggedError(error), correlationId: state.correlationId }, 'answer broke off');
       res.destroy();
@@ -187,7 +187,7 @@ function idHeader({ correlationId }: State): Headers {
   return { 'x-correlation-id': correlationId };
 }
 
-/** What is known of a request when something fails. */
+/** State of a request for error handling. */
 interface State {
   correlationId: string;
   path: string;
@@ -195,9 +195,9 @@ interface State {
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** @throws BadRequestError for what HTTP leaves to guessing */
+/** @throws BadRequestError for headers that are ambiguous in HTTP */
 function checkHeaders(req: IncomingMessage): void {
-  // Only one of them would be looked at, and another server on the way may have looked at the other one.
+  // Only one of them would be used, and a proxy may have used the other one.
   if (req.headers.authorization !== undefined && (req.headersDistinct.authorization?.length ?? 0) > 1) {
     throw new BadRequestError('The header "Authorization" is given twice. Give it once.', {
       field: 'headers.authorization',
@@ -212,7 +212,7 @@ function checkHeaders(req: IncomingMessage): void {
   if (wrong) throw new BadRequestError(`The header "Host" ${wrong}.`, { field: 'headers.host' });
 }
 
-/** Count the Host headers: Node keeps the first one. */
+/** Count the Host headers: Node keeps only the first one. */
 function hostsOf({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -221,14 +221,14 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
-/** Whether URLs can be made with this host. An empty one is allowed, and means none. */
+/** Whether URLs can be made with this host. An empty one is allowed by HTTP and means none. */
 function isHost(host: string): boolean {
   return host === '' || (!/[\s/?#@\\]/.test(host) && URL.canParse(`http://${host}`));
 }
 
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
-/** Bring a target into the form that everything else expects: HTTP allows the whole URL in its place, as for proxies. */
+/** Convert a request target to origin form. HTTP also allows the absolute form, as for proxies. */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const rest = target.replace(ABSOLUTE, '');

@@ -1,10 +1,10 @@
-/** Header rules that hold for every answer of every surface. */
+/** CORS rules of every answer. */
 
 export interface CorsPolicy {
   readonly origins: readonly string[] | '*';
 }
 
-/** What scripts on other origins may read. */
+/** Headers that scripts of other origins may read. */
 const EXPOSED = 'ETag, Age, Retry-After, RateLimit, RateLimit-Policy, x-correlation-id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
@@ -15,30 +15,30 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Nothing from elsewhere is loaded or asked, and nobody may frame the page. */
+/** No external resources or requests, and no framing. */
 const HTML_POLICY =
   "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Content security policies of the HTML pages, each with only what the page needs. */
+/** Content security policies of the HTML pages, each with the minimum that the page needs. */
 export const HTML_SECURITY_HEADERS = {
-  /** Scripts, workers and styles are files of ours; its editor compiles grammars and sets inline styles. */
+  /** Scripts, workers and styles are local files; the editor compiles grammars and sets inline styles. */
   graphiql: {
     'content-security-policy': `${HTML_POLICY}; script-src 'self' 'unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:`,
   },
-  /** Scripts and styles are files of ours; the viewer sets inline styles and shows data: images. */
+  /** Scripts and styles are local files; the viewer sets inline styles and shows data: images. */
   docs: {
     'content-security-policy': `${HTML_POLICY}; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:`,
   },
 } as const;
 
-/** CORS headers of a plain answer. Credentials are never allowed: keys travel in the Authorization header. */
+/** CORS headers of an answer. Credentials are never allowed, because keys are sent in the Authorization header. */
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
   if (policy.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
   if (origin === undefined || !policy.origins.includes(origin)) return { vary: 'Origin' };
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' };
 }
 
-/** Headers that answer a preflight. */
+/** Headers of the answer to a preflight. */
 export function preflightHeaders(policy: CorsPolicy, origin: string | undefined): Record<string, string> {
   return {
     ...corsHeaders(policy, origin),

@@ -9,7 +9,7 @@ import { createConnectionCounts } from './connections.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { type Connection, createSlowReaders } from './slow-readers.ts';
 
-/** The address is taken or may not be used; the message names the settings. */
+/** The address is in use or not permitted; the message names the settings. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
@@ -17,14 +17,14 @@ export class ListenError extends Error {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** The setting that the port comes from, for messages. */
+  /** The setting of the port, for messages. */
   readonly setting?: string | undefined;
   readonly slowReaderMs?: number | undefined;
-  /** How long headers, and a whole request, may take to arrive, ms. */
+  /** Timeouts for the headers and for a whole request, ms. */
   readonly headersTimeout?: number | undefined;
   readonly requestTimeout?: number | undefined;
   readonly onSlowReader?: (() => void) | undefined;
-  /** Most open connections of one address; 0 = no bound. */
+  /** Maximum number of open connections of one address; 0 = no limit. */
   readonly connectionsPerAddress?: number | undefined;
   readonly onRefusedConnection?: (() => void) | undefined;
 }
@@ -32,11 +32,11 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number;
   readonly url: string;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** What requests may take, and how often that is looked at, ms. */
+  /** Effective request timeouts and the interval of their checks, ms. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
-  /** Stop accepting, let running requests finish, cut what is left after `graceMs`. */
+  /** Stop accepting, let running requests finish, close remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -44,16 +44,19 @@ export interface Listening {
 const SLOW_READER_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How long a connection beyond the bound may take to ask, and so to be told. */
+/** How long a refused connection may take to send a request and get its answer. */
 const REFUSED_MS = 1_000;
 const REFUSED_RETRY_SEC = 2;
-/** How often Node looks for requests that are late, at most; its own default lets them be late by half a minute. */
+/** Maximum interval between Node's checks of timeouts; with its default requests may exceed them by half a minute. */
 const CHECK_MS = 1_000;
 const CHECKS_PER_LIMIT = 10;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections first. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-/** Listen for HTTP. @throws ListenError when the address is taken or not allowed */
+/**
+ * Listen for HTTP.
+ * @throws ListenError when the address is in use or not permitted
+ */
 export async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => void,
   options: ListenOptions,
@@ -61,7 +64,8 @@ export async function listen(
   const { host, port, setting = 'PORT', slowReaderMs = SLOW_READER_MS, onSlowReader } = options;
   const { connectionsPerAddress = 0, onRefusedConnection } = options;
   const { headersTimeout = HEADERS_TIMEOUT_MS, requestTimeout = REQUEST_TIMEOUT_MS } = options;
-  // By connection and not by answer: a set that every answer enters and leaves keeps the dead ones from the collector.
+  // Tracked by connection instead of by answer: a set that changes with every answer keeps finished ones from garbage
+  // collection.
   const connections = new Map<Socket, Connection>();
   const slow = createSlowReaders({
     connections,
@@ -71,10 +75,10 @@ export async function listen(
   const counts = createConnectionCounts(connectionsPerAddress);
   const checkMs = Math.min(CHECK_MS, headersTimeout / CHECKS_PER_LIMIT);
   let closing = false;
-  /** End the connection with this answer: kept alive, it would hold the stop up. */
+  /** Close the connection after this answer, because a kept-alive connection would delay the stop. */
   const leaveAfter = (res: ServerResponse) => {
     res.shouldKeepAlive = false;
-    // The connection counts as idle only once this turn is over.
+    // The connection only becomes idle after this turn.
     res.once('close', () => setImmediate(() => server.closeIdleConnections()));
   };
   const server = createServer(
@@ -83,7 +87,7 @@ export async function listen(
       headersTimeout,
       requestTimeout,
       connectionsCheckingInterval: checkMs,
-      // It is looked at where it can be answered with the envelope.
+      // The handler checks the header, and answers with the envelope.
       requireHostHeader: false,
     },
     (req, res) => {
@@ -94,7 +98,7 @@ export async function listen(
       else listener(req, res);
     },
   );
-  // Their size is limited. Beyond a number Node would leave the last ones out: those that a proxy has added.
+  // Headers are limited by size. A limit on their number would drop the last ones, which a proxy has added.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const connection = connections.get(req.socket);
@@ -102,7 +106,7 @@ export async function listen(
     const { headers, body } = refusal(417, 'The only expectation that is met is "100-continue".', 'headers.expect');
     res.writeHead(417, { ...headers, connection: 'close' }).end(body);
   });
-  // Tunnels are answered like anything else that is not HTTP for us; without a listener the connection would just end.
+  // CONNECT gets an error answer; without a listener Node would close the connection.
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not taken.');
   });
@@ -155,11 +159,12 @@ const MALFORMED: Readonly<Record<string, readonly [status: number, reason: strin
 const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request.'] as const;
 
 /**
- * What the parser refuses never reaches a handler: it gets the error envelope here, and the connection ends. An answer that was
- * begun is never written into: its connection ends behind it, or with it when it is the request that broke.
+ * Answer a request that the parser refuses, which never reaches a handler, with the error envelope, and close the connection.
+ * An answer that has begun is not written into: its connection is closed after it, or at once when the body of its own request
+ * is malformed.
  */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: ServerResponse | null): void {
-  // A body that ends with its connection: whoever sent it has left.
+  // The body ended with its connection: the caller has disconnected.
   const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && answer !== null && !answer.closed;
   if (error.code === 'ECONNRESET' || hasLeft || !socket.writable) {
     socket.destroy();
@@ -189,7 +194,7 @@ function tellTooMany(res: ServerResponse, most: number): void {
   res.writeHead(503, { ...headers, ...own }).end(body);
 }
 
-/** Make the envelope for what no handler sees. */
+/** Make the envelope of a request without a handler. */
 function refusal(status: number, message: string, field: string) {
   const correlationId = randomUUID();
   const { headers, body } = errorResponse(

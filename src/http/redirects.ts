@@ -1,11 +1,14 @@
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 
 export interface NearMisses {
-  /** `undefined` = nothing is close to this path. */
+  /** `undefined` = no redirect for this path. */
   answer(request: RestRequest): RestResponse | undefined;
 }
 
-/** What people type into a browser: the host alone means the documents, and a slash behind a page means the page. */
+/**
+ * Create the redirects of paths that people type into a browser: the host alone leads to the documents, and a page with a
+ * trailing slash to the page.
+ */
 export function createNearMisses({ pages }: { readonly pages: readonly string[] }): NearMisses {
   const known = new Set(pages);
   return {
@@ -13,7 +16,7 @@ export function createNearMisses({ pages }: { readonly pages: readonly string[] 
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       const page = path === '/' ? '/docs' : path.slice(0, -1);
       if (!path.endsWith('/') || !known.has(page)) return undefined;
-      // Relative, so that it also holds behind a proxy that serves us under a prefix.
+      // Relative, so that it also works behind a proxy with a path prefix.
       const up = path === '/' ? './' : '../';
       const location = `${up}${page.slice(1)}${query === '' ? '' : `?${query}`}`;
       return { status: 308, headers: { location, 'cache-control': 'public, max-age=3600' }, body: '' };

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What is known of an open connection. */
+/** State of an open connection. */
 export interface Connection {
-  /** The newest answer, also when it is over. */
+  /** The newest answer, even if it has ended. */
   answer: ServerResponse | null;
   takenBytes: number;
   waitedMs: number;
-  /** Whether its address has too many: it is told so, and closed. */
+  /** Whether its address has too many connections: it gets an answer, and is closed. */
   readonly isRefused: boolean;
 }
 
 export interface SlowReadersDeps {
   readonly connections: ReadonlyMap<Socket, Connection>;
-  /** How long a reader may take nothing while there is something for it, ms. */
+  /** How long a reader may take nothing while data waits for it, ms. */
   readonly limitMs: number;
   readonly onCut?: (() => void) | undefined;
 }
@@ -26,8 +26,8 @@ const SWEEPS_PER_LIMIT = 5;
 const LONGEST_SWEEP_MS = 1_000;
 
 /**
- * Cut off whoever stops reading: an answer that waits for its reader holds memory and a connection. A reader that is only
- * slow, and takes something now and then, is left alone.
+ * Close the connections of callers that stop reading, because unread answers take memory. A slow reader that takes something
+ * from time to time is left alone.
  */
 export function createSlowReaders({ connections, limitMs, onCut }: SlowReadersDeps): SlowReaders {
   const everyMs = Math.min(limitMs / SWEEPS_PER_LIMIT, LONGEST_SWEEP_MS);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../shared/errors.ts';
 
-/** Answers that wait for their readers take as much memory as they may: new large ones are refused until some were read. */
+/** Unread answers take the allowed memory: new large ones are refused until some were read. */
 export class UnreadAnswersError extends AppError<{ readonly waitingFor: readonly string[] }> {
   constructor() {
     super('not_ready', 'Too many bytes of earlier answers are not read yet. Read them, then ask again.', {
@@ -18,15 +18,15 @@ export interface UnreadOptions {
 
 /** Counts the bytes that were written and not taken yet, of the process and of each address. */
 export interface Unread {
-  /** Whether an answer of this size may not be written to this address now. Small ones always may. */
+  /** Whether an answer of this size must not be written to this address now. Small ones always may. */
   refuses(identity: string, bytes: number): boolean;
-  /** Count what the kernel has not taken of an answer, until its connection is done with it. */
+  /** Count the unsent bytes of an answer, until its connection has taken or dropped them. */
   note(res: ServerResponse, identity: string): void;
-  /** What the process waits to be rid of now. */
+  /** Unread bytes of the process now. */
   readonly bytes: number;
 }
 
-/** Smaller answers are written in any case: a refusal would be as large. */
+/** Smaller answers are always written, because a refusal would be as large. */
 const LARGE_BYTES = 16 * 1024;
 
 export function createUnread({ processBytes, addressBytes }: UnreadOptions): Unread {

@@ -4,9 +4,9 @@ import type { RestResponse, StreamResponse } from '../rest/types.ts';
 import { type Headers, joinHeaders } from '../shared/headers.ts';
 import { chooseEncoding, createCompressor } from './compression.ts';
 
-/** What is read of a body that nobody wants, so that its sender comes to read the answer. */
+/** Maximum bytes to read of an unused body, so that its sender gets to read the answer. */
 const LINGER_BYTES = 16 * 2 ** 20;
-/** The same for a caller who is refused for asking too much. */
+/** The maximum for a caller that exceeded its rate limit. */
 const LINGER_LIMITED_BYTES = 256 * 1024;
 
 /** Count the bytes of a body. */
@@ -15,7 +15,7 @@ export function bytesOf(body: RestResponse['body']): number {
   return body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Write a whole answer to a socket, with headers that go before its own; nothing when one was begun already. */
+/** Write a whole answer to a socket, with extra headers before its own; does nothing if an answer has begun. */
 export function writeWhole(
   req: IncomingMessage,
   res: ServerResponse,
@@ -24,7 +24,7 @@ export function writeWhole(
 ): void {
   if (res.destroyed || res.headersSent) return;
   const isUnread = isLong(req);
-  // What has no body says nothing of its length: a length of zero would speak for the whole answer.
+  // A bodiless status has no content length: zero would describe the full answer.
   const length = status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) };
   res.writeHead(status, joinHeaders(length, ...common, budget, headers, isUnread ? { connection: 'close' } : {}));
   const parts = req.method === 'HEAD' || status === 304 ? [] : partsOf(body);
@@ -41,15 +41,15 @@ function partsOf(body: RestResponse['body']): readonly (string | Uint8Array)[] {
   return typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
 }
 
-/** Whether there is more of a body to come than what Node reads into nothing by itself, before the next request. */
+/** Whether a request body is longer than the part that Node discards itself before the next request. */
 export function isLong(req: IncomingMessage): boolean {
   if (req.complete || req.method === 'GET' || req.method === 'HEAD') return false;
   return !(Number(req.headers['content-length'] ?? Number.NaN) <= LINGER_LIMITED_BYTES);
 }
 
 /**
- * Keep reading, into nothing, what the caller still sends: closing the connection on unread bytes resets it, and the answer,
- * which is complete by now, would be lost on its way.
+ * Read and discard the rest of a request. Closing a connection with unread bytes resets it, and the finished answer could be
+ * lost.
  */
 function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): void {
   let left = limitBytes;

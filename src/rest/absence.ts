@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /**
- * GraphQL has one null; the contract has two kinds of empty. A field that the response schema makes
+ * Drop or keep nulls. GraphQL has one null; the contract has two kinds of empty values. A field that the response schema makes
  * - optional only: null means "not measured" and the field is dropped;
  * - nullable only: null is kept;
- * - both: null is kept when `isNone` says that it was measured as "there is none" (or cannot apply), else dropped.
- * Walks data and schema together; paths are dotted, without list indexes.
+ * - both: null is kept when `isNone` returns that it was measured as "none" (or does not apply), otherwise dropped. Walks data
+ * and schema together; paths are dotted, without list indexes.
  */
 export function dropAbsent(schema: z.ZodType, value: unknown, isNone: (path: string) => boolean, path = ''): unknown {
   const type = unwrap(schema).inner;

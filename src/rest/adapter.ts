@@ -25,7 +25,7 @@ export interface RestDeps<E extends Entry> {
   readonly routes: readonly AnyRoute[];
   readonly admit: AdmitPort<E>;
   readonly execute: ExecutePort<E>;
-  /** Answers of public rows; absent: every answer is made anew. */
+  /** Cache of public rows; absent: every answer is made anew. */
   readonly cachedRows?: RowCache | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,13 +33,13 @@ export interface RestDeps<E extends Entry> {
 
 export interface RestAdapter {
   answer(request: RestRequest): Promise<RestResponse | StreamResponse>;
-  /** The path template that a path belongs to, for metrics and logs: bounded however many paths are tried. */
+  /** The path template of a path, for metrics and logs: a bounded set, whatever paths are requested. */
   routeOf(path: string): string | undefined;
 }
 
 /**
- * Answer /v1 requests: find the row, pass the gateway, parse the input, run the row's persisted operation and project
- * the data. Every failure becomes the one error envelope; only what is not an expected error is logged here.
+ * Create the adapter that answers /v1 requests: find the row, pass the gateway, parse the input, run the row's persisted
+ * operation and project the data. Every failure becomes the error envelope; only unexpected errors are logged here.
  */
 export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapter {
   const { routes, admit, execute, cachedRows, clock, logger } = deps;
@@ -118,7 +118,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     } catch (error) {
       response = errorResponse(toFailure(error, request, logger), request.correlationId);
     }
-    // A refused key learns nothing of any budget.
+    // A refused key gets no budget headers.
     if (response.status === 401) return response;
     const { status, headers } = response;
     const budget = entry.headers();
@@ -144,12 +144,12 @@ function headersOf({ surface }: AnyRoute, { keyed }: Entry): Readonly<Record<str
   return {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': surface === 'Public' && !keyed ? 'public, max-age=5' : 'no-store',
-    // With a key the same row is nobody else's.
+    // With a key the same row is private.
     ...(surface === 'Public' ? { vary: 'authorization' } : {}),
   };
 }
 
-/** The request as the cache knows it. A key was never told an entity tag. */
+/** The request for the cache. An answer to a key has no entity tag, so its validators do not count. */
 function cacheable(request: RestRequest, match: Match, { keyed }: Entry): RestRequest {
   const query = knownQuery(request.query, match);
   if (!keyed && query === request.query) return request;
@@ -157,14 +157,14 @@ function cacheable(request: RestRequest, match: Match, { keyed }: Entry): RestRe
   return { ...request, headers, query };
 }
 
-/** The answer to a key is the same bytes, and for nobody else to keep. */
+/** The answer to a key has the same bytes, but must not be cached by others. */
 function unshared({ status, headers: { age: _age, etag: _etag, ...headers }, body }: RestResponse): RestResponse {
   return { status, headers: { ...headers, 'cache-control': 'no-store' }, body };
 }
 
 /**
- * Keep of a query what the row knows, in the row's order: parameters that mean nothing make no answer of their own.
- * @throws BadRequestError for a query that cannot be read
+ * Reduce a query to the row's parameters, in the row's order, so that unknown parameters make no cache entries.
+ * @throws BadRequestError for a malformed query
  */
 function knownQuery(query: string, { route, pathParams }: Match): string {
   if (query === '' || !(route.params instanceof z.ZodObject)) return query;
@@ -187,7 +187,7 @@ function attempt<T>(run: () => T): Attempt<T> {
   }
 }
 
-/** The pipeline has already masked and classified it: `extensions` carries code, status, details. */
+/** The pipeline has masked and classified the error: `extensions` has code, status, details. */
 function fromGraphQLError(error: GraphQLError, locate: (field: string) => string): ErrorContent {
   const { code, status, details, retryAfterSec } = error.extensions;
   if (!isErrorCode(code)) return INTERNAL;
@@ -200,7 +200,7 @@ function fromGraphQLError(error: GraphQLError, locate: (field: string) => string
   };
 }
 
-/** The pipeline knows inputs by name; callers of a row look for them where they sent them. */
+/** Replace the names of inputs in the pipeline by their location in the request. */
 function locatedDetails(details: unknown, locate: (field: string) => string): unknown {
   if (typeof details !== 'object' || details === null) return details;
   const { field } = details as { readonly field?: unknown };

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import type { RestResponse } from './types.ts';
 
-/** What the error envelope is made of, whether it came from the pipeline or from the adapter itself. */
+/** Content of the error envelope, from the pipeline or from the adapter. */
 export interface ErrorContent {
   readonly code: ErrorCode;
   readonly message: string;
@@ -11,7 +11,7 @@ export interface ErrorContent {
   readonly allow?: readonly string[] | undefined;
 }
 
-/** Render the one error envelope of the contract. */
+/** Render the error envelope of the contract. */
 export function errorResponse(failure: ErrorContent, correlationId: string): RestResponse {
   const { code, message, allow } = failure;
   const details = failure.details ?? (allow === undefined ? undefined : { allow });

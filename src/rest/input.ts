@@ -5,14 +5,14 @@ import { expectation, issuesOf } from './issues.ts';
 import { checkStructure } from './json.ts';
 import type { RestRequest } from './types.ts';
 
-/** Bodies of the partner surface are a few hundred bytes; this leaves room and keeps memory bounded. */
+/** Bodies of the partner surface are a few hundred bytes; this limit has a margin and bounds memory. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Read a query string. A parameter given twice is refused, because guessing which one was meant would be worse; so is one
- * whose name differs from a known one in case or separators only, which would else be ignored.
+ * Parse a query string. A repeated parameter is refused, because its meaning is ambiguous. A name that differs from a known
+ * one in case or separators only is refused too, because it would be ignored.
  */
 export function parseQuery(query: string, known: readonly string[] = []): Record<string, string> {
   const values: Record<string, string> = {};
@@ -41,7 +41,7 @@ export function parseQuery(query: string, known: readonly string[] = []): Record
   return values;
 }
 
-/** Name the parameters that a row takes from the query. */
+/** List the query parameters of a row. */
 export function queryNames(params: z.ZodType, pathParams: Readonly<Record<string, unknown>>): readonly string[] {
   return params instanceof z.ZodObject
     ? Object.keys(params.shape).filter((name) => !Object.hasOwn(pathParams, name))
@@ -62,8 +62,8 @@ export class UnsupportedMediaTypeError extends AppError<{ readonly accepts: read
 
 /**
  * Read and parse a JSON body.
- * @param ready waits, once the body has arrived, until it may be worked on
- * @throws UnsupportedMediaTypeError, BadRequestError, and what the transport throws for more than `limit` bytes
+ * @param ready called after the body has arrived; resolves when it may be processed
+ * @throws UnsupportedMediaTypeError, BadRequestError, and the transport's error for more than `limit` bytes
  */
 export async function parseJsonBody(
   request: RestRequest,
@@ -89,8 +89,8 @@ function readText(bytes: Uint8Array): string {
 }
 
 /**
- * Parse JSON of a caller: neither too deep nor with a key given twice.
- * @param place what the text is, e.g. `body`
+ * Parse JSON of a caller, with a depth limit and without repeated keys.
+ * @param place name of the text, e.g. `body`
  * @throws BadRequestError naming the place
  */
 export function parseJson(text: string, place: string, otherwise: string): unknown {
@@ -111,7 +111,7 @@ function isJsonType(contentType: string): boolean {
   return mediaType.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-/** Parse with a schema; every issue is named with its field, the received value and what was expected. */
+/** Parse with a schema; every issue names its field, the received value and the expected one. */
 export function parseInput<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -131,10 +131,10 @@ export function parseInput<T>(
   });
 }
 
-/** How the pipeline names the place of a value that it was handed: as a variable, or inside the one input object. */
+/** Prefix of input names in the pipeline: a variable, or a field of the one input object. */
 const PIPELINE_PLACE = /^(variables\.)?(input\.)?/;
 
-/** Say where in a request a named input stands: `body.amount`, `path.address`, `query.chainId`. */
+/** Map a named input to its location in the request: `body.amount`, `path.address`, `query.chainId`. */
 export function locateField(
   name: string,
   row: {

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { formatValue } from '../shared/ids.ts';
 
-/** One thing that is wrong with an input. */
+/** One fault of an input. */
 export interface InputIssue {
   readonly field: string;
-  /** What was expected there. */
+  /** The expected value. */
   readonly message: string;
   readonly input: unknown;
-  /** The names that are taken, where this one is not. */
+  /** The allowed names, if this one is unknown. */
   readonly oneOf?: readonly string[] | undefined;
 }
 
-/** What each type is in the words of somebody who writes JSON. */
+/** Name of each type for authors of JSON. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text in quotes',
   number: 'a number without quotes',
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'a JSON object',
 };
 
-/** Say what an input should be, where its schema does not say it itself. `undefined` = in the schema library's words. */
+/** Describe the expected value, if the schema has no message of its own. `undefined` = the schema library's message. */
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -42,10 +42,10 @@ function counted(bound: number | bigint, origin: string): string {
   return origin === 'string' ? `${bound} characters` : String(bound);
 }
 
-/** Of an input that is wrong in many places the first ones are told. */
+/** Maximum number of issues in an answer. */
 const MAX_ISSUES = 20;
 
-/** List what is wrong with an input, as far as `MAX_ISSUES`; a name that the schema does not have is an issue of its own. */
+/** List the faults of an input, up to `MAX_ISSUES`. An unknown name is an issue of its own. */
 export function issuesOf(
   schema: z.ZodType,
   value: unknown,

@@ -1,25 +1,24 @@
 import { BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
 
-/** Deepest nesting of objects and lists in JSON that callers send. The deepest input of the schema is 4. */
+/** Maximum nesting of objects and lists in JSON of callers. The deepest input of the schema has 4. */
 export const MAX_JSON_DEPTH = 32;
 
-/** A key with its colon, a string that is none, a bracket, or a comma: all that matters of a text for its structure. */
+/** A key with its colon, another string, a bracket, or a comma: the structure of a JSON text. */
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:)?|[{}[\],]/g;
 
 interface Level {
   /** Keys of an object so far; `null` for a list. */
   readonly keys: Set<string> | null;
-  /** Where in it the text is: the latest key, or the index. */
+  /** Current position: the latest key, or the index. */
   at: string | number;
 }
 
 /**
- * Check the structure of a JSON text before anything walks its value: nesting deeper than `MAX_JSON_DEPTH` is refused, and
- * so is a key that one object has twice. Parsers keep the last one and say nothing, so that of two amounts one would be
- * guessed.
+ * Check the structure of a JSON text before its value is used: nesting deeper than `MAX_JSON_DEPTH` and repeated keys are
+ * refused. Parsers silently keep the last of two keys, so one of two amounts would be ignored.
  * @param text valid JSON
- * @param place what the text is, for the message: `body`, `query.variables`
+ * @param place name of the text in the message: `body`, `query.variables`
  * @throws BadRequestError naming the place
  */
 export function checkStructure(text: string, place: string): void {

@@ -2,10 +2,10 @@ import { AppError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import { isErrorCode } from './envelope.ts';
 import type { RefusalFieldsFragment } from './generated/operations.ts';
 
-/** Seconds after which a refused build may be tried again: market state is refreshed, quotes change. */
+/** Seconds after which a refused build may be retried: market state is refreshed, quotes change. */
 const RETRY_AFTER_SEC = 5;
 
-/** Turn a builder's refusal into the error that the envelope is made of. */
+/** Convert a builder's refusal to the error of the envelope. */
 export function refusalError(refusal: RefusalFieldsFragment): AppError {
   const code: ErrorCode = isErrorCode(refusal.code) ? refusal.code : 'internal';
   return new AppError(code, refusal.message, {
@@ -16,7 +16,7 @@ export function refusalError(refusal: RefusalFieldsFragment): AppError {
   });
 }
 
-/** Whether an answer of a builder is a refusal: all of them carry a code. */
+/** Whether a builder's answer is a refusal: every refusal has a code. */
 export function isRefusal<T extends { readonly __typename: string }>(
   answer: T,
 ): answer is Extract<T, RefusalFieldsFragment> {

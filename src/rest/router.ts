@@ -16,9 +16,12 @@ export interface Match {
 }
 
 export interface Router {
-  /** Find the row for a request. @throws NotFoundError, MethodNotAllowedError, BadRequestError */
+  /**
+   * Find the row of a request.
+   * @throws NotFoundError, MethodNotAllowedError, BadRequestError
+   */
   match(method: string, path: string): Match;
-  /** The template of the row that a path belongs to, whatever the method. */
+  /** The path template of a path, for any method. */
   templateOf(path: string): string | undefined;
 }
 
@@ -30,8 +33,8 @@ interface Place {
 }
 
 /**
- * Compile the route table once. A literal segment wins over a parameter, so the order of rows does not matter.
- * HEAD is answered by GET rows.
+ * Compile the route table. A literal segment takes precedence over a parameter, so the order of rows does not matter. HEAD is
+ * answered by GET rows.
  */
 export function createRouter(routes: readonly AnyRoute[]): Router {
   const places: Place[] = [...new Set(routes.map(({ path }) => path))]

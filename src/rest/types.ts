@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { CacheValidity } from '../shared/cache-validity.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 
-/** Version that the interface description carries. */
+/** Version in the OpenAPI document. */
 export const INTERFACE_VERSION = '0.1.0';
 
-/** A request as every transport hands it over. Header names are lower case. */
+/** A request in the form that every transport provides. Header names are lower case. */
 export interface RestRequest {
   readonly method: string;
   /** Path as received, still percent-encoded, without the query. */
@@ -14,7 +14,10 @@ export interface RestRequest {
   /** Query as received, without the question mark. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Read the body, at most `limit` bytes. @throws AppError payload_too_large */
+  /**
+   * Read the body, at most `limit` bytes.
+   * @throws AppError payload_too_large
+   */
   readonly body: (limit: number) => Promise<Uint8Array>;
   readonly correlationId: string;
   /** Address of the client behind the trusted proxies. */
@@ -24,9 +27,9 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The status of the client's budget, as headers that are written before the others. */
+  /** The status of the client's budget as headers, written before the others. */
   readonly budget?: Readonly<Record<string, string>> | undefined;
-  /** Whole, or in parts that are sent one after the other. */
+  /** The whole body, or parts that are sent in order. */
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
 
@@ -41,33 +44,33 @@ export interface StreamResponse {
   readonly isEvents?: boolean | undefined;
 }
 
-/** A response that was just made, and how long it may be given again; without `validity` it is good for one time. */
+/** A new response and its cache validity; without `validity` it is not cached. */
 export interface MadeResponse {
   readonly response: RestResponse;
   readonly validity?: CacheValidity | undefined;
 }
 
-/** Answers of public rows that may be given again. */
+/** Cached answers of public rows. */
 export interface RowCache {
-  /** Answer a GET or HEAD of a public row from the cache, or with what `make` gives. */
+  /** Answer a GET or HEAD of a public row from the cache, or with the result of `make`. */
   answer(request: RestRequest, make: () => Promise<MadeResponse>): Promise<RestResponse>;
 }
 
-/** A request as the gateway has seen it. */
+/** A request after the gateway. */
 export interface Entry {
-  /** What it was refused with; `null` = let in. */
+  /** Error of a refused request; `null` = admitted. */
   readonly refusal: unknown;
-  /** Headers for its answer: where the client's budget stands by now. */
+  /** Headers for its answer: the current status of the client's budget. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Wait until it may be worked on. */
+  /** Wait in the fair queue. */
   readonly turn: () => Promise<void>;
-  /** Give back what was charged for an execution that is not begun. Never rejects. */
+  /** Refund the charge for an execution that does not begin. Never rejects. */
   readonly giveBack: () => Promise<void>;
-  /** Whether a key came with it: such an answer is nobody else's. */
+  /** Whether it has a key: its answer is then private. */
   readonly keyed: boolean;
 }
 
-/** Check a request's key and budget; `route` is `null` when nothing is at its path. */
+/** Check a request's key and budget; `route` is `null` when there is no row at its path. */
 export type AdmitPort<E extends Entry> = (
   request: RestRequest,
   route: { readonly surface: RestSurface; readonly operation: string } | null,
@@ -80,7 +83,7 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly entry: E;
 }) => Promise<{
   readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
-  /** How long the result may be given again; absent: it is good for one time. */
+  /** Cache validity of the result; absent: it is not cached. */
   readonly validity?: CacheValidity | undefined;
   /** Execute the operation with other variables in the same context, for the next page: nothing is charged or limited again. */
   readonly again: (
@@ -106,8 +109,8 @@ export interface RoutePages<Data> {
 }
 
 /**
- * One row of the /v1 contract: how a path becomes variables of a persisted operation, how its data becomes the frozen
- * body, and everything that its documentation says.
+ * One row of the /v1 contract: the mapping from a path to the variables of a persisted operation, from its data to the frozen
+ * body, and its documentation.
  */
 export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST';
@@ -118,24 +121,27 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly description: string;
   /** Name of the persisted operation. */
   readonly operation: string;
-  /** Path and query parameters together; strings in, typed values out. */
+  /** Path and query parameters together, from strings to typed values. */
   readonly params: z.ZodType<Params>;
   readonly body?: z.ZodType<Body> | undefined;
   readonly variables: (input: { readonly params: Params; readonly body: Body }) => Readonly<Record<string, unknown>>;
-  /** Shape the data of the operation to the frozen body. @throws AppError (404 where the data says there is none) */
+  /**
+   * Project the data of the operation to the frozen body.
+   * @throws AppError (404 when the data is null)
+   */
   readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
   /** Set where the body is too long to be held in memory: it is streamed, and the list of the first page begins it. */
   readonly pages?: RoutePages<Data> | undefined;
   readonly response: z.ZodType;
-  /** Errors that the row can answer, beside `internal`. */
+  /** Errors of the row beside `internal`. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly RouteExample[];
 }
 
-/** A row of the table, whatever its types are. */
+/** A row of the table with any types. */
 export type AnyRoute = Route;
 
-/** Check a row's types where it is written, and forget them for the table. */
+/** Check the types of a row, and erase them for the table. */
 export function defineRoute<Params, Body, Data>(route: Route<Params, Body, Data>): AnyRoute {
   return route as unknown as AnyRoute;
 }

@@ -7,16 +7,16 @@ import { answerKey } from '../graphql-request.ts';
 
 export interface AnswerCacheOptions {
   readonly cache: AnswerCache;
-  /** Told of every operation that could have been answered from the cache, for metrics. */
+  /** Called on every operation that missed the cache, for metrics. */
   readonly onMiss?: (() => void) | undefined;
 }
 
-/** Operations remembered at least, to tell those that come back. */
+/** Minimum number of operations in the admission filter, which detects repeated ones. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Cache the data of queries that were sent without a key, from the second time on that one is executed: most are never sent
- * again, and cost the garbage collector more to cache than to execute. Answers with errors are never cached.
+ * Cache the data of queries without a key from their second execution on. Most queries are never repeated, and caching those
+ * would cost more in garbage collection than executing them. Answers with errors are never cached.
  */
 export function useAnswerCache({ cache, onMiss }: AnswerCacheOptions): Plugin<ExecutionContext> {
   const cameBefore = createAdmissionFilter(MAX_REMEMBERED);
@@ -42,7 +42,7 @@ export function useAnswerCache({ cache, onMiss }: AnswerCacheOptions): Plugin<Ex
   };
 }
 
-/** Whether the answer could be somebody else's as well. */
+/** Whether the answer is the same for every caller. */
 function isCacheable({ transport, caller }: ExecutionContext, { document, operationName }: ExecutionArgs): boolean {
   if (transport !== 'graphql' || caller.kind !== 'anonymous') return false;
   return getOperationAST(document, operationName)?.operation === 'query';

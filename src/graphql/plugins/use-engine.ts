@@ -4,8 +4,8 @@ import type { Compiler, Execute } from '../compiler.ts';
 import type { ExecutionContext } from '../context.ts';
 
 /**
- * Execute with graphql-js, and operations that come often with what they were compiled to. The executor that Yoga brings takes
- * a result with a field named `then` for a promise, and any caller may name a field so.
+ * Execute with graphql-js, and frequent operations with their compiled form. Yoga's default executor takes a result with a
+ * field named `then` for a promise, and any caller may name a field so.
  */
 export function useEngine(compiler: Compiler): Plugin<ExecutionContext> {
   return {
@@ -14,7 +14,7 @@ export function useEngine(compiler: Compiler): Plugin<ExecutionContext> {
       return {
         onExecuteDone({ result }) {
           if (Symbol.asyncIterator in result || result.errors !== undefined) return;
-          // Whatever may be given again is read from the snapshot: to execute it twice does no harm.
+          // A cacheable answer depends on the snapshot alone, so executing it twice is safe.
           if (args.contextValue.cacheHints.validity() !== undefined) compiler.noteExecuted(args as ExecutionArgs);
         },
       };

@@ -14,12 +14,12 @@ export interface FieldLimitsDeps {
 
 type OnExecute = NonNullable<Plugin<ServerContext>['onExecute']>;
 
-/** Fields of clients remembered at once. */
+/** Maximum number of counters (field and client). */
 const MAX_ENTRIES = 20_000;
 
 /**
- * Limit how often a client calls the fields that cost an upstream or a chain something, per tier. Every alias counts.
- * A limit holds per process: the client's budget is what is shared.
+ * Limit how often a client calls the fields that ask an upstream or a chain, per tier. Every alias counts. The limit is per
+ * process; the client's budget is shared.
  */
 export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<ServerContext> {
   const calls = new LRUCache<string, number[]>({ max: MAX_ENTRIES, ttl: WINDOW_SEC * 1000 });
@@ -47,7 +47,7 @@ export function useFieldLimits({ schema, limits }: FieldLimitsDeps): Plugin<Serv
   };
   const limited = new Set(Object.values(limits).flatMap((of) => configOf(schema, of).map(({ field }) => field)));
   const asking = new WeakMap<DocumentNode, boolean>();
-  /** Found out once per document, because most do not. */
+  /** Computed once per document, because most have no limited field. */
   const asksLimited = (document: DocumentNode): boolean => {
     let found = asking.get(document);
     if (found === undefined) {

@@ -7,7 +7,7 @@ import { AppError, UnauthorizedError } from '../../shared/errors.ts';
 import type { ServerContext } from '../context.ts';
 
 export interface GatewayOptions {
-  /** Make an error presentable; one that is stays as it is. */
+  /** Convert an error for clients; a converted one stays the same. */
   readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
 }
 
@@ -16,14 +16,14 @@ interface Shown {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Yoga's hooks around a request do not know the type of what the handler gave them. */
+/** Yoga's hooks around a request lack the type of the server context. */
 function known(serverContext: object): ServerContext {
   return serverContext as ServerContext;
 }
 
-/** Hand on what the gateway has read, and put on every answer what it knows: the budget, and how to cache it. */
+/** Pass on the parameters that the gateway has read, and add the budget and the caching headers to every answer. */
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
-  /** A refused key learns nothing else: neither data nor numbers, wherever it was refused. */
+  /** A refused key gets no other information, neither data nor budget, wherever it is refused. */
   const settle = (result: Shown, { info }: ServerContext): Shown => {
     const shown = presentable(result, info);
     if (shown.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
@@ -46,7 +46,7 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
     onSubscribe({ args }) {
       const { info } = args.contextValue as unknown as ServerContext;
       return {
-        // The events of a stream are sent without passing below.
+        // Events of a stream do not pass the hook below.
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return;
           const broken = (error: Error): ExecutionResult => {

@@ -26,7 +26,7 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
       const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
       return typeof id === 'string' ? id.replace(/^sha256:/, '') : null;
     },
-    // A key that is not valid does not come this far.
+    // A request with an invalid key is refused before.
     allowArbitraryOperations: (request) =>
       anyDocument || bearerOf(request.headers.get('authorization') ?? undefined) !== undefined,
     customErrors: {

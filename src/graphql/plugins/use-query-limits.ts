@@ -16,16 +16,16 @@ export interface QueryLimitsDeps {
   readonly queries: Queries;
   readonly admission: Admission;
   readonly fairQueue: FairQueue;
-  /** Whether errors may name what the query does not name. */
+  /** Whether errors may name parts of the schema that the query does not contain. */
   readonly suggestions: boolean;
 }
 
 /**
- * Charge every operation before it is parsed for being read, and before it is executed for its cost; refuse what is beyond
- * the limits of its tier. Persisted operations are ours and known to be affordable: they are only charged.
+ * Charge every operation for reading before it is parsed, and for its cost before it is executed. Operations beyond the limits
+ * of the tier are refused. Persisted operations are trusted and only charged.
  */
 export function useQueryLimits({ queries, admission, fairQueue, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
-  /** Charge the execution, which is about to begin. */
+  /** Charge the execution before it begins. */
   const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
     const { info, operation } = args.contextValue as ServerContext;
     const { account, reading, values } = operation ?? {};
@@ -34,7 +34,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     return cost;
   };
 
-  /** What an execution has used of what was paid for it. */
+  /** The cost that an execution has used of its payment. */
   const usedBy = (document: DocumentNode, execution: number, sized: number, data: unknown): number => {
     const fields = countFields(data);
     if (queries.isPersisted(document)) return Math.min(execution, queries.noteExecuted(document, fields));
@@ -45,7 +45,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     async onParams({ params, context }) {
       const server = context as unknown as ServerContext;
       const { info } = server;
-      // The operations of a batch take turns with other clients; a single one has had its turn.
+      // The operations of a batch wait in the fair queue; a single one has waited already.
       if (Array.isArray(server.params)) await fairQueue.enter(clientIdentity(info));
       if (typeof params.query !== 'string') return;
       const account = openAccount(admission, info);
@@ -109,10 +109,10 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
   };
 }
 
-/** Values of variables that are coerced for a unit of cost. */
+/** Number of coerced variable values per unit of cost. */
 const VALUES_PER_COST = 10;
 
-/** Count what is in variables; they are as deep as JSON of callers may be. */
+/** Count the values in variables, whose depth is limited by the JSON check. */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   let sum = 1;

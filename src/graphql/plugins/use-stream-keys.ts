@@ -10,8 +10,8 @@ export interface StreamKeysOptions {
 }
 
 /**
- * End the streams of a key when requests of that key are no longer let in: a last event tells why, and nothing comes after.
- * A key that is sent where none is needed counts as well, as it does for requests.
+ * End the streams of a key when its requests are no longer accepted, with the error as last event. A key with a public
+ * operation counts as well, as it does for requests.
  */
 export function useStreamKeys({ admission, formatError }: StreamKeysOptions): Plugin<ServerContext> {
   return {
@@ -32,7 +32,10 @@ export function useStreamKeys({ admission, formatError }: StreamKeysOptions): Pl
   };
 }
 
-/** Hand on what a source yields until it ends or is ended: then comes one last value. `follow` returns what to call at the end. */
+/**
+ * Pass on the values of a source until it ends or is ended, which adds one last value. `follow` returns the function to call
+ * at the end.
+ */
 function endable<T>(
   source: AsyncIterable<T>,
   follow: (end: (last: T) => void) => () => void,
@@ -66,7 +69,7 @@ function endable<T>(
           (result) => {
             wake = null;
             if (result.done === true) finish();
-            // Ended meanwhile, the value is not handed on any more.
+            // The stream was ended meanwhile: this value is dropped.
             resolve(last === null ? result : takeLast());
           },
           (error: unknown) => {

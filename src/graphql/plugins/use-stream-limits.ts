@@ -5,8 +5,8 @@ import { type Limits, tierOf, WINDOW_SEC } from '../../limits/limits.ts';
 import type { ServerContext } from '../context.ts';
 
 /**
- * Limit how many subscriptions a client keeps open at once: one costs as little as a query when it is opened, and lasts.
- * Counted per process, which is where they are held open. Stands last, so that whoever is counted also starts.
+ * Limit the open subscriptions of a client, because a subscription costs as little as a query but lasts. Counted per process,
+ * which holds the connections. This plugin has to be the last one, so that every counted subscription starts.
  */
 export function useStreamLimits({ limits }: { readonly limits: Limits }): Plugin<ServerContext> {
   const open = new Map<string, number>();

@@ -6,7 +6,7 @@ import { type AnyRoute, INTERFACE_VERSION } from '../../rest/types.ts';
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import type { StaticFile } from './static-files.ts';
 
-/** Documents change with a deployment only; an hour is short enough for that. */
+/** Documents change with a deployment only, so an hour is enough. */
 const HOUR = 'public, max-age=3600';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
@@ -28,7 +28,7 @@ const pageOf = (style: string, bundle: string, start: string) => `<!doctype html
 </html>
 `;
 
-/** Without a validator elsewhere, and without keeping the key that somebody tries. */
+/** Without an external validator, and without storing keys. */
 const START = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#ui',
@@ -40,7 +40,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** The description of the interface, and a page that shows it: all of it from here, nothing from elsewhere. */
+/** The OpenAPI description, and a page that shows it. All files are local. */
 export function docsFiles(
   routes: readonly AnyRoute[],
   urlOf: (path: string) => Promise<string>,
@@ -49,7 +49,7 @@ export function docsFiles(
     const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
     return readFile(join(folder, name));
   };
-  // Relative, so that the page also works behind a proxy that serves it under a prefix.
+  // Relative, so that the page also works behind a proxy with a path prefix.
   const relative = async (path: string) => (await urlOf(path)).slice(1);
   const page = async () =>
     pageOf(

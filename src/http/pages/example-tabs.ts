@@ -4,8 +4,7 @@ import { OPS_EXAMPLE_QUERIES } from '../../schema/ops/ops-examples.ts';
 import { PARTNER_EXAMPLE_QUERIES } from '../../schema/transaction/partner-examples.ts';
 
 /**
- * Make the tabs that GraphiQL opens with. A keyed example carries a sample key where the world has some, else the place for
- * a real one.
+ * Make the initial tabs of GraphiQL. An example with a key contains a sample key in the local world, otherwise a placeholder.
  */
 export function exampleTabs(sampleKeys: Config['sampleKeys']) {
   return [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(({ query, variables, tier }) => {

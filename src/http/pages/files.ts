@@ -8,7 +8,7 @@ import { createStaticFiles, type StaticFile, type StaticFiles, type StaticFilesD
 
 export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
   readonly routes: readonly AnyRoute[];
-  /** Tabs that GraphiQL opens with; `null` = it is not served. */
+  /** Initial tabs of GraphiQL; `null` = GraphiQL is off. */
   readonly tabs: ReturnType<typeof exampleTabs> | null;
 }
 
@@ -17,7 +17,7 @@ export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
   page(request: RestRequest): Promise<RestResponse>;
 }
 
-/** Gather everything that is served as it is: the description of the interface with its page, GraphiQL, and the ops page. */
+/** Gather the static files: the description of the interface with its page, GraphiQL, and the ops page. */
 export function createFiles({ routes, tabs, charge }: FilesDeps): Files {
   const urlOf = (path: string): Promise<string> => served.urlOf(path);
   const files: Readonly<Record<string, StaticFile>> = {

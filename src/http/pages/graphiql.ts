@@ -6,7 +6,7 @@ import type { StaticFile } from './static-files.ts';
 const HOUR = 'public, max-age=3600';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-/** Where the page itself is; it is answered by the GraphQL endpoint to those who want HTML. */
+/** Path of the page; the GraphQL endpoint serves it to browsers. */
 export const GRAPHIQL_PAGE = '/graphiql/page';
 
 const pageOf = (urls: Readonly<Record<'style' | 'app' | 'start' | 'icon', string>>) => `<!doctype html>
@@ -35,8 +35,8 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringif
 `;
 
 /**
- * GraphiQL as files of its own: the page names its scripts by their hashes, so that a browser asks for the five megabytes
- * once. The package's own page has all of it inline. It is imported only when somebody opens the page.
+ * GraphiQL as separate files. The page names its scripts by their hashes, so that a browser loads the five megabytes once; the
+ * package's own page has them inline. The package is imported on the first request for the page.
  */
 export function graphiqlFiles(
   tabs: ReturnType<typeof exampleTabs>,
@@ -44,7 +44,7 @@ export function graphiqlFiles(
 ): Readonly<Record<string, StaticFile>> {
   const source = (name: keyof typeof Sources) => async () => (await sources())[name];
   const icon = async () => Buffer.from((await sources()).favicon.split(',')[1] ?? '', 'base64');
-  // Relative to the page at /graphql, so that it also works behind a proxy that serves it under a prefix.
+  // Relative to the page at /graphql, so that it also works behind a proxy with a path prefix.
   const relative = async (path: string) => (await urlOf(path)).slice(1);
   const page = async () =>
     pageOf({
@@ -67,7 +67,7 @@ export function graphiqlFiles(
     [GRAPHIQL_PAGE]: {
       type: 'text/html; charset=utf-8',
       load: page,
-      // The same path answers data to others.
+      // The same path serves data to other clients.
       cacheControl: 'no-cache',
       headers: HTML_SECURITY_HEADERS.graphiql,
     },

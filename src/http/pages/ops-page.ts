@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StaticFile } from './static-files.ts';
 
-/** The page is asked for again every time: it fits the service that serves it. */
+/** Revalidated on each request, so that the page always fits the service. */
 const CACHE = 'no-cache';
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
 };
-/** Only files from here and requests to here; nothing inline, nothing framed, no form sent anywhere. */
+/** Local files and requests only; no inline code, no framing, no form targets. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -29,9 +29,9 @@ const OWN_FILES = [
 ];
 const UPLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'];
 
-/** The ops page: static files that hold no data; what they show is asked for with the key of whoever looks. */
+/** The ops page: static files without data. The page requests its data with the user's key. */
 export function opsPageFiles(): Readonly<Record<string, StaticFile>> {
-  // Beside this file in the sources, and beside the bundle in a build.
+  // Next to this file in the sources, and next to the bundle in a build.
   const own = fileURLToPath(new URL('./ops-page/', import.meta.url));
   const uplot = () => dirname(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'));
   const file = (name: string, place: () => string): StaticFile => ({

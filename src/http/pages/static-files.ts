@@ -8,7 +8,7 @@ import { bytesOf } from '../write.ts';
 
 export interface StaticFile {
   readonly type: string;
-  /** Make the content; asked for once. */
+  /** Make the content; called once. */
   readonly load: () => Promise<string | Uint8Array> | string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** For requests without the hash of the content. */
@@ -17,22 +17,29 @@ export interface StaticFile {
 
 export interface StaticFiles {
   readonly paths: readonly string[];
-  /** `undefined` = there is no such file. @throws what the charge throws */
+  /**
+   * `undefined` = there is no such file.
+   * @throws errors of the charge
+   */
   answer(request: RestRequest): Promise<RestResponse> | undefined;
-  /** The path of a file with the hash of its content: it may be kept for as long as anybody likes. */
+  /** The path of a file with the hash of its content, which may be cached for ever. */
   urlOf(path: string): Promise<string>;
 }
 
 export interface StaticFilesDeps {
   readonly files: Readonly<Record<string, StaticFile>>;
   readonly compress: Compress;
-  /** Charge a request to its address. @returns the headers of its budget. @throws RateLimitedError */
+  /**
+   * Charge a request to its address.
+   * @returns the headers of its budget
+   * @throws RateLimitedError
+   */
   readonly charge: (request: RestRequest, points: number) => Promise<Readonly<Record<string, string>>>;
 }
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Answer with the encoding that the caller prefers, or that nothing has changed. */
+/** Answer in the encoding that the caller prefers, or with 304. */
 export function encodedResponse(
   bodies: EncodedBodies,
   asked: RestRequest['headers'],
@@ -51,7 +58,7 @@ export function encodedResponse(
   };
 }
 
-/** Serve files that change with a deployment only: each is made, hashed and compressed once, when it is first asked for. */
+/** Serve files that change with a deployment only: each is made, hashed and compressed on its first request. */
 export function createStaticFiles({ files, compress, charge }: StaticFilesDeps): StaticFiles {
   const made = new Map<string, Promise<EncodedBodies>>();
   const encodedOf = (path: string, { load }: StaticFile): Promise<EncodedBodies> => {

@@ -52,7 +52,7 @@ const HEADERS = {
   },
 };
 
-/** Describe the whole REST interface from the table that serves it. */
+/** Generate the OpenAPI document from the route table. */
 export function createOpenApi({ routes, version }: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemaCollector();
   const paths: Record<string, Record<string, unknown>> = {};

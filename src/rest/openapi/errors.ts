@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import type { AnyRoute } from '../types.ts';
 
-/** What each code means to a caller, in one sentence. `docs/errors.md` says what to do about it. */
+/** Meaning of each code, in one sentence. `docs/errors.md` has the next steps. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'A parameter or the body is not valid; `details.field` names it.',
   unauthorized: 'The key is missing, or not valid for this surface.',
@@ -21,13 +21,13 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   internal: 'Something went wrong on our side; it is logged under the `correlationId`.',
 };
 
-/** What any row can answer beside its own errors, because the gateway and the adapter stand before it. */
+/** Errors of the gateway and the adapter, which any row can return. */
 function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
   return [
     'bad_request',
     'unauthorized',
     'rate_limited',
-    // An address that does not read its answers gets no new large ones.
+    // New large answers are refused to an address with too many unread ones.
     'not_ready',
     'internal',
     ...(surface === 'Public' ? [] : (['upstream_unavailable'] as const)),
@@ -35,7 +35,7 @@ function commonErrors({ surface, body }: AnyRoute): readonly ErrorCode[] {
   ];
 }
 
-/** The codes of a row by HTTP status. A code with its own status per case is listed under each of them. */
+/** The codes of a row by HTTP status. A code with several statuses is listed under each of them. */
 export function errorsByStatus(route: AnyRoute): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set<ErrorCode>([...route.errors, ...commonErrors(route)]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -47,5 +47,5 @@ export function errorsByStatus(route: AnyRoute): ReadonlyMap<number, readonly Er
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-/** Codes that come with a second status: a revert that a fresh quote may cure is worth a retry. */
+/** Codes with a second status: a revert that a fresh quote may resolve is retryable. */
 const EITHER: Partial<Record<ErrorCode, readonly number[]>> = { simulation_reverted: [503] };

@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Collects the named schemas (`.meta({ id })`) of everything that is converted, for `components.schemas`. */
+/** Collects the named schemas (`.meta({ id })`) of all conversions, for `components.schemas`. */
 export interface SchemaCollector {
-  /** Convert a schema; named parts of it become references. */
+  /** Convert a schema; its named parts become references. */
   convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
@@ -27,12 +27,12 @@ export function createSchemaCollector(): SchemaCollector {
 }
 
 /**
- * Leave out what the library adds and nobody reads: patterns of formats, and the bounds of JavaScript's numbers. Put back
- * the defaults that it drops where a text becomes a value.
+ * Remove additions of the library that readers do not need: patterns of formats, and JavaScript's number bounds. Restore the
+ * defaults that it drops for transformed values.
  */
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-  // A tuple: two linters disagree on whether "prefixItems" says enough.
+  // A tuple: linters disagree on whether "prefixItems" is sufficient.
   if (Array.isArray(jsonSchema.prefixItems)) {
     Object.assign(jsonSchema, {
       items: {},

@@ -7,7 +7,7 @@ import type { JsonSchema, SchemaCollector } from './json-schema.ts';
 
 type OpenApiObject = Record<string, unknown>;
 
-/** Describe one row of the table as an OpenAPI operation. */
+/** Describe one row as an OpenAPI operation. */
 export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiObject {
   return {
     operationId: `${route.operation.charAt(0).toLowerCase()}${route.operation.slice(1)}`,
@@ -31,7 +31,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
   };
 }
 
-/** Answers that are the same for everybody carry an ETag. */
+/** Whether answers are the same for every caller and have an ETag. */
 function isCached({ surface, method }: AnyRoute): boolean {
   return surface === 'Public' && method === 'GET';
 }
@@ -97,7 +97,7 @@ function bodyOf(route: AnyRoute, body: z.ZodType, schemas: SchemaCollector): Ope
   };
 }
 
-/** The same name in every place of an operation: values of one name belong together. */
+/** Name of an example, the same in all places of an operation, so that tools group its values. */
 export function exampleName({ summary }: RouteExample): string {
   return summary.replace(/[^A-Za-z0-9]+(.?)/g, (_all, next: string) => next.toUpperCase());
 }

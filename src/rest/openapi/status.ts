@@ -3,7 +3,7 @@ import { healthBody, readyBody } from '../schemas/status.ts';
 import type { SchemaCollector } from './json-schema.ts';
 import { errorOf, headerRefs } from './operation.ts';
 
-/** Describe the status pages, which are no rows of the contract's table: they need no key, no budget and no facts. */
+/** Describe the status pages, which are outside of the route table: they need no key, budget or facts. */
 export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
   const answer = (description: string, schema: z.ZodType) => ({
     description,

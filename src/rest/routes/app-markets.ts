@@ -9,8 +9,8 @@ import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions } from './shared.ts
 type AppMarket = AppMarketsQuery['markets']['nodes'][number];
 
 /**
- * Tag the exact numbers of a market for the client, by the response schema: a field that the schema makes `{$bn}` or
- * `{$bigint}` gets its tag, whatever depth it is at.
+ * Tag the exact numbers of a market by the response schema: a field that the schema makes `{$bn}` or `{$bigint}` gets its tag,
+ * at any depth.
  */
 export function tagNumbers(schema: z.ZodType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
@@ -32,7 +32,7 @@ export function tagNumbers(schema: z.ZodType, value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, item]) => [name, shape[name] ? tagNumbers(shape[name], item) : item]));
 }
 
-/** Shape one market for the app: exact numbers tagged, what is not measured left out. */
+/** Project one market for the app: exact numbers tagged, unmeasured fields left out. */
 export function projectAppMarket(market: AppMarket): unknown {
   const { gaps, exitSlippage, ...rest } = market;
   const body = {

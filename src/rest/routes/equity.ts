@@ -27,13 +27,13 @@ const BUILD_ERRORS = [
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
-/** More loops than anybody stacks; keeps one batch within a block. */
+/** Maximum number of loops in an exit, so that the batch fits into a block. */
 const MAX_LOOPS = 20;
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = plainNumber('Ratio; 0.01 when left out, capped at 0.01.').optional();
 
-/** `chainId` of vaults: only chains that have some. Left out, the vault says it. */
+/** `chainId` of vaults: only chains with vaults. Absent: the vault's own chain. */
 const equityChainId = (chainIds: readonly number[]) =>
   z
     .int()
@@ -162,7 +162,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
   ];
 }
 
-/** Shape a preview as the contract has it: what needs an unknown USD price is left out. */
+/** Project a preview to the contract: fields that need an unknown USD price are left out. */
 function projectPreview(preview: DepositPreviewFieldsFragment): unknown {
   const ageless = [
     ...(preview.oraclePriceAge === 'NOT_APPLICABLE' ? ['oraclePriceAsOf'] : []),
@@ -173,7 +173,7 @@ function projectPreview(preview: DepositPreviewFieldsFragment): unknown {
   );
 }
 
-/** Shape a batch: no value where there is none. */
+/** Project a batch: a call's zero value is left out. */
 function projectBatch(
   batch: EquityBatchFieldsFragment & { readonly action: string },
   about: Readonly<Record<string, unknown>>,
@@ -195,7 +195,7 @@ function projectBatch(
   };
 }
 
-/** A builder answers with data or with an error; nothing at all is a fault of ours. */
+/** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
 function answered<T>(answer: T | null): T {
   if (answer === null) throw new Error('the builder answered nothing');
   return answer;

@@ -70,7 +70,7 @@ function all<P>(
   return {
     asOf: answer.asOf,
     stale: answer.stale,
-    // What is not known is left out: an empty list would say that there was nothing.
+    // Unknown histories are left out, because an empty list would mean that there was none.
     histories: Object.fromEntries(
       answer.items.flatMap(({ id, points, gap }) => (gap && !KNOWN.has(gap.reason) ? [] : [[id, points.map(point)]])),
     ),
@@ -78,7 +78,7 @@ function all<P>(
   };
 }
 
-/** Reasons that are knowledge: there is no history, and there cannot be one. */
+/** Reasons of known absence: there is no history. */
 const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
 function gapOf({ reason, message }: HistoryGap): HistoryGap {

@@ -10,7 +10,7 @@ import { protocolRoutes } from './protocol.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
 
-/** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this one table. */
+/** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this table. */
 export function createRoutes(options: RouteOptions): AnyRoute[] {
   return [
     ...strategyRoutes(options),

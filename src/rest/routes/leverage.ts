@@ -36,7 +36,7 @@ const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 /** A wallet of the local world with an open position. */
 const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-/** What opening takes, as the contract names it. */
+/** Body of an open, as in the contract. */
 const openBody = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
@@ -162,7 +162,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
   ];
 }
 
-/** Shape a plan as the frozen bundle: no value where there is none, no preview where no position is left. */
+/** Project a plan to the frozen bundle: a call's zero value is left out, and so is the preview when no position is left. */
 function projectPlan(plan: PlanFieldsFragment): unknown {
   const { chainId, action, path, approvals, tx, position, slippage, ...meta } = plan;
   const { costs, totalSwapCostPctOfEquity, worstCase, amountFlashLoan, minTokenOut, received, ...rest } = meta;
@@ -199,7 +199,7 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
   );
 }
 
-/** A builder answers with data or with an error; nothing at all is a fault of ours. */
+/** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
 function answered<T>(answer: T | null): T {
   if (answer === null) throw new Error('the builder answered nothing');
   return answer;

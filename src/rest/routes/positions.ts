@@ -8,7 +8,7 @@ import { noneIn, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 type WalletData = NonNullable<WalletPositionsQuery['wallet']>;
 
-/** A call as the contract has it: a value of nothing is left out. */
+/** Project a call to the contract: a zero value is left out. */
 function projectCall({
   to,
   data,
@@ -21,14 +21,14 @@ function projectCall({
   return value === '0' ? { to, data } : { to, data, value };
 }
 
-/** Shape a position as the contract has it: what is not known is left out, what cannot apply is null. */
+/** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions'][number]): unknown {
   const { manualModeCalls, ...shown } = position;
   const body = { ...shown, manualModeCalls: manualModeCalls?.map(projectCall) ?? null };
   return dropAbsent(positionSchema, body, noneIn(position.gaps));
 }
 
-/** Shape a vault in the same way, its loops by their own gaps. */
+/** Project a vault in the same way, its loops by their own gaps. */
 export function projectEquityPosition({ yieldLoops, ...position }: WalletData['equityPositions'][number]): object {
   const body = dropAbsent(equityPositionSchema, { ...position, yieldLoops: [] }, noneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };

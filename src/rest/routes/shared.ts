@@ -1,18 +1,18 @@
 import type { ErrorCode } from '../../shared/errors.ts';
 
 export interface RouteOptions {
-  /** Supported chain ids; the first is the default. */
+  /** Supported chain ids; the first one is the default. */
   readonly chainIds: readonly number[];
-  /** Those of them that have equity vaults. */
+  /** Chain ids with equity vaults. */
   readonly equityChainIds: readonly number[];
 }
 
-/** Numbers that the contract shows as JSON numbers come as exact decimal strings and are shown rounded by JSON alone. */
+/** Convert an exact decimal string to a JSON number of the contract, which rounds it. */
 export function toNumber(value: string | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** Whether a gap says that an empty field was measured as "there is none", or cannot apply. */
+/** Whether a gap marks an empty field as measured "none", or as not applicable. */
 export function noneIn(
   gaps: readonly { readonly field: string; readonly reason: string }[],
 ): (path: string) => boolean {
@@ -22,7 +22,7 @@ export function noneIn(
   return (path) => none.has(path);
 }
 
-/** Required fields that carry the conservative value that their description names while an input is not known. */
+/** Required fields with a conservative value, named in their description, while an input is not known. */
 const ASSUMED: ReadonlySet<string> = new Set([
   'collateralApyPct',
   'netBorrowApyPct',
@@ -40,10 +40,10 @@ const ASSUMED: ReadonlySet<string> = new Set([
   'freshness.exitLiquidity',
 ]);
 
-/** Listing rules that cannot tell: what they decide is shown as one word. */
+/** Prefix of gaps of listing rules without a result, which are reported under one name. */
 const RULE = 'visibility.';
 
-/** Pick the gaps of required fields; `null`, and so left out of an answer, when there is none. */
+/** Pick the gaps of required fields; `null`, which is left out of an answer, when there are none. */
 export function assumedIn(
   gaps: readonly { readonly field: string; readonly reason: string; readonly message: string }[],
 ): readonly { readonly field: string; readonly reason: string; readonly message: string }[] | null {
@@ -57,7 +57,7 @@ export function assumedIn(
 }
 
 export const PUBLIC_ERRORS = ['bad_request', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
-/** What a build is refused for once its calls were executed in simulation. */
+/** Error codes of a build whose calls were executed in simulation. */
 export const SIMULATION_ERRORS = ['simulation_reverted', 'simulation_mismatch'] as const satisfies readonly ErrorCode[];
 export const PARTNER_ERRORS = [
   'bad_request',

@@ -9,7 +9,7 @@ import { assumedIn, noneIn, PUBLIC_ERRORS, type RouteOptions, toNumber } from '.
 
 type StrategyData = NonNullable<StrategyByIdQuery['strategy']>;
 
-/** Shape a strategy as the frozen contract has it: money as numbers, what is not measured left out. */
+/** Project a strategy to the frozen contract: money as numbers, unmeasured fields left out. */
 export function projectStrategy(strategy: StrategyData): unknown {
   const { gaps, exitLiquidity, spiralHints, visibility, inputFreshness, ...rest } = strategy;
   const failed = visibility.checks.flatMap(({ name, passed }) => (passed ? [] : [name]));

@@ -13,7 +13,7 @@ import {
   warnings,
 } from './common.ts';
 
-/** Tagged numbers of the app market model (section 2.5): the client revives them before use. */
+/** Tagged numbers of the app market model (section 2.5), which the client converts before use. */
 export const bn = (description: string) =>
   z
     .object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
 import { WARNING_CODES, WARNING_MEANINGS } from '../../shared/vocabulary.ts';
 
-/** What tools show where they would make something up from a pattern: sUSDe and its market with PYUSD. */
+/** Examples for tools that would otherwise generate invalid ones from a pattern: sUSDe and its market with PYUSD. */
 const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 const EXAMPLE_MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
@@ -19,14 +19,14 @@ export const decimalString = (description: string) =>
     .meta({ description, examples: ['1250.5'] });
 export const usd = (description: string) => z.number().meta({ description: `${description} USD.`, examples: [1250.5] });
 export const dateTime = (description: string) => z.iso.datetime().describe(description);
-/** The block at which something was read. */
+/** The block of a reading. */
 export const readAt = z
   .object({
     blockNumber: z.string().regex(/^\d+$/).describe('Number of the block.'),
     blockTime: dateTime('Time of the block.'),
   })
   .describe('The block at which holdings, debt and prices were read; an older price is named by `freshness`.');
-/** The block behind a preview or a plan; absent where the node did not tell it. */
+/** The block of a preview or a plan; absent when the node did not report it. */
 export const pricedAtSchema = readAt
   .optional()
   .describe(
@@ -61,7 +61,7 @@ export function chainIdParam({ chainIds, defaultChainId }: ChainParamOptions): z
     .describe(`Chain id: ${chainIds.join(' or ')}. Default ${defaultChainId}.`);
 }
 
-/** The same without a default. */
+/** `chainId` without a default. */
 export function chainIdChoice(chainIds: readonly number[]): z.ZodType<number, string> {
   return z
     .string()
@@ -84,7 +84,7 @@ export const addressParam = z
   .regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters')
   .meta({ description: 'Address: 0x followed by 40 hex characters.', pattern: ADDRESS_PATTERN.source });
 
-/** What a required field says while one of its inputs is not known. */
+/** Assumptions for required fields while one of their inputs is not known. */
 export const assumedGaps = z
   .array(
     z.object({
@@ -106,7 +106,7 @@ export const freshnessValue = z
   })
   .meta({ id: 'Freshness', description: 'How old a value is and how old it may get.' });
 
-/** What the contract that holds positions takes. */
+/** Fees of the contract that holds positions. */
 export const fees = z
   .object({
     yieldFeePct: pct(
@@ -120,7 +120,7 @@ export const fees = z
   })
   .meta({ id: 'Fees', description: 'What the contract that holds positions takes, at its rates of today.' });
 
-/** What the deployed contract says of positions on a market; what it does not tell is left out. */
+/** Terms of the deployed contract for positions on a market; unknown ones are left out. */
 export const deployment = z
   .object({
     source: z.string().describe('Who told it.'),
@@ -143,7 +143,7 @@ export const deployment = z
   })
   .meta({ id: 'Deployment', description: 'What the deployed contract says that limits and listing rest on.' });
 
-/** What to know of values that are shown. */
+/** Warnings about displayed values. */
 export const warnings = z.array(
   z.object({
     code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
@@ -153,7 +153,7 @@ export const warnings = z.array(
   }),
 );
 
-/** What a list goes without on one chain. */
+/** Facts of one chain that are missing in a list. */
 export const missingFacts = z.object({
   groups: z.array(z.string()).describe('Groups of facts of which nothing, or not everything, was asked yet.'),
   strategies: z
@@ -167,7 +167,7 @@ export const missingFacts = z.object({
     .describe('Strategies left out, because a fact that they need was never measured.'),
 });
 
-/** Chains that an answer goes without. */
+/** Chains that are missing in an answer. */
 export const leftOutChains = z
   .array(
     z.object({

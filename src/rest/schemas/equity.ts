@@ -105,7 +105,7 @@ export const equitySimulation = z
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
 
-/** What an exit tells of its costs. */
+/** Costs of an exit. */
 export const exitCosting = z.object({
   costs: costList.optional(),
   totalSwapCostPctOfEquity: totalSwapCost,

@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../shared/errors.ts';
 import { INELIGIBILITIES, LIQUIDITY_PLACES, SWAP_SOURCES, VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import { addressString, dateTime, decimalString, marketIdString, pct } from './common.ts';
 
-/*
- * What the details of each code are. Objects are strict: a detail that an error class gains without a line here fails the
- * test that holds both together.
+/**
+ * Details of each code. Objects are strict: a new detail of an error class fails the test that compares both, until it is
+ * added here.
  */
 
 const place = z.string().meta({
@@ -179,7 +179,7 @@ export const ERROR_DETAILS = {
   internal: null,
 } as const satisfies Readonly<Record<ErrorCode, z.ZodType | null>>;
 
-/** The one error envelope of the contract, with the details of one code. */
+/** The error envelope of the contract, with the details of one code. */
 export function errorEnvelopeOf(code: ErrorCode): z.ZodType {
   return ENVELOPES[code];
 }

@@ -25,7 +25,7 @@ const closeNow = z
     description: 'What closing a position comes to, without what the swap of the close loses: a build tells that.',
   });
 
-/** What is not known is absent; what cannot apply to a position that ended, or to one without debt, is null. */
+/** An unknown field is absent; a field that does not apply, to an ended position or to one without debt, is null. */
 export const positionSchema = z
   .object({
     id: z.int().describe('Index of the position on chain; what manage/build takes.'),

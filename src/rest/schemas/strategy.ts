@@ -45,7 +45,10 @@ const slippage = pct('Percent lost; null = no route at that size.').nullable();
 
 const tokenRef = z.object({ address: addressString('Token address.'), symbol: z.string().describe('Token symbol.') });
 
-/** The frozen strategy of contract v1 (section 2.1). Optional = absent when not measured; nullable = measured, there is none. */
+/**
+ * The frozen strategy of contract v1 (section 2.1). Optional = absent when not measured; nullable = measured, and there is
+ * none.
+ */
 export const strategySchema = z
   .object({
     id: z.string().describe('Market id (0x + 64 hex), or equity-0x... for an equity vault.'),

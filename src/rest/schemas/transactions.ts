@@ -11,11 +11,11 @@ export const amountText = (description: string) =>
     .regex(/^\d{1,40}(\.\d{1,40})?$/, 'expected a plain decimal such as "1250.5", without sign or exponent')
     .describe(description);
 
-/** Beyond these no leverage and no slippage means anything, and their digits would fill lines. */
+/** Smaller values of leverage and slippage have no meaning, and their digits would fill lines. */
 const LEAST_NUMBER = 0.000000001;
 const MOST_NUMBER = 1_000_000_000;
 
-/** A JSON number, handed on as the decimal digits it was written with. */
+/** A JSON number, passed on with the decimal digits of the text. */
 export const plainNumber = (description: string) =>
   z
     .number()
@@ -28,7 +28,7 @@ export const plainNumber = (description: string) =>
 export const addressText = (description: string) =>
   z.string().regex(ADDRESS_PATTERN, 'expected an address: 0x followed by 40 hex characters').describe(description);
 
-/** An id of the list. Where one kind is taken, one of the other is still read: its refusal says where to go. */
+/** An id of a listed strategy. An id of the other kind is parsed too, so that its refusal can name the right path. */
 export const strategyIdText = (description: string, prefix = '') =>
   z
     .string()
