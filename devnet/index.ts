@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly databaseUrl?: string | undefined;
   /** What differs from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings>;
+  /** Called at each step of the start with a line for people. */
+  readonly onStep?: ((text: string) => void) | undefined;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -48,12 +50,15 @@ export const SAMPLE_KEYS: WorldOverrides['sampleKeys'] = new Map([
 
 /** Start everything that the service needs on loopback. What was started is stopped again when a later part fails. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { logger, clock = systemClock } = options;
+  const { logger, clock = systemClock, onStep = () => {} } = options;
   const started: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const end of started.splice(0).reverse()) await end();
   };
   try {
+    onStep(
+      'Starting the local world: two chains and Postgres. The first start compiles contracts, which takes up to a minute.',
+    );
     const overlay = createOverlay(clock.now());
     const overlayFile = resolve(options.dataDir, 'overlay.json');
     await mkdir(options.dataDir, { recursive: true });
@@ -76,12 +81,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         logger,
       });
       started.push(() => chains.stop());
+      onStep('Chains 1 and 4663 are up.');
       return chains;
     };
     const database = async () => {
       const url = await postgres();
       await migrateDatabase(url, { logger });
       await seedDatabase(url, catalog, clock.now());
+      onStep('Postgres is up.');
       return url;
     };
     const [databaseUrl, chains] = await bothOrNeither(database(), local());

@@ -19,6 +19,11 @@ process.exitCode = await runKeysCli(process.argv.slice(2), {
 
 async function open() {
   const env = parseEnv(process.env);
+  if (env.NODE_ENV === 'production' && env.KEY_PEPPER === undefined) {
+    throw new ConfigError(
+      'Set KEY_PEPPER to the value that the service has: keys hashed without it are not accepted there.',
+    );
+  }
   const { url, stop } =
     env.DATABASE_URL === undefined ? await localDatabase(env) : { url: env.DATABASE_URL, stop: () => {} };
   try {

@@ -74,7 +74,9 @@ export function createApp(deps: AppDeps): App {
       const { timers, tracing } = deps;
       try {
         await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs: env.START_WAIT_SEC * 1_000 });
+        logger.info({}, 'database ready');
         await restoreSnapshot(snapshot);
+        logger.info({ ...snapshot.place() }, 'snapshot restored');
         await telemetry.start();
         const listener = tracing?.node(handler.node, routeName) ?? handler.node;
         listening = await listen(listener, {

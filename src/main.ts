@@ -1,20 +1,29 @@
 import { pino } from 'pino';
-import { type App, createApp } from './app.ts';
-import { createConfig, needsLocalWorld, parseEnv } from './config/config.ts';
-import { systemClock } from './shared/clock.ts';
+import type { App } from './app.ts';
+import type { Env } from './config/env.ts';
 import type { Logger } from './shared/logger.ts';
-import { systemTimers } from './shared/timers.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
 /** Deadline of the whole stop, running requests included, below the usual grace period of orchestrators (10 s). */
 const STOP_DEADLINE_MS = 9_500;
 
 async function main(): Promise<void> {
+  const { NODE_ENV, RPC_URL_1, RPC_URL_4663 } = process.env;
+  const isForPeople = NODE_ENV !== 'production' && !RPC_URL_1 && !RPC_URL_4663;
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  // Loading the sources takes seconds: the first line comes before them.
+  if (isForPeople) say('Starting spiral-gateway: loading the sources.');
+  const { createConfig, needsLocalWorld, parseEnv } = await import('./config/config.ts');
+  const { unknownSettings } = await import('./config/unknown.ts');
   const env = parseEnv(process.env);
   const local = needsLocalWorld(env);
   // The local world runs in a terminal, so only warnings are logged unless LOG_LEVEL is set.
   const level = local && process.env.LOG_LEVEL === undefined ? 'warn' : env.LOG_LEVEL;
   const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  logger.info({ role: env.ROLE, pid: process.pid, node: process.version }, 'starting');
+  for (const { name, nearest } of unknownSettings(process.env)) {
+    logger.warn({ name, nearest: nearest ?? undefined }, 'unknown setting');
+  }
 
   let app: App | undefined;
   let world: Awaited<ReturnType<typeof startLocalWorld>> | undefined;
@@ -26,9 +35,15 @@ async function main(): Promise<void> {
   };
   onSignal(logger, stop);
   try {
-    world = local ? await startLocalWorld(env, logger) : undefined;
+    world = local ? await startLocalWorld(env, logger, say) : undefined;
     const config = createConfig(process.env, world?.overrides);
     tracing = await startTracingIfAsked(env);
+    if (local) say('Starting the service.');
+    const [{ createApp }, { systemClock }, { systemTimers }] = await Promise.all([
+      import('./app.ts'),
+      import('./shared/clock.ts'),
+      import('./shared/timers.ts'),
+    ]);
     app = createApp({
       config,
       logger,
@@ -47,14 +62,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function startTracingIfAsked(env: ReturnType<typeof parseEnv>): Promise<Tracing | undefined> {
+async function startTracingIfAsked(env: Env): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRACE_SAMPLE_RATIO: sampleRatio, ROLE: role } = env;
   if (endpoint === undefined) return undefined;
   const { startTracing } = await import('./telemetry/tracing.ts');
   return startTracing({ endpoint, sampleRatio, role });
 }
 
-async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger) {
+async function startLocalWorld(env: Env, logger: Logger, say: (text: string) => void) {
   const { startWorld } = await import('../devnet/index.ts');
   const { printWelcome } = await import('../devnet/welcome.ts');
   const world = await startWorld({
@@ -62,6 +77,7 @@ async function startLocalWorld(env: ReturnType<typeof parseEnv>, logger: Logger)
     controlPort: env.DEVNET_CONTROL_PORT,
     dataDir: env.DEVNET_DATA_DIR,
     mining: 'interval',
+    onStep: say,
     databaseUrl: env.DATABASE_URL,
     logger,
   });

@@ -68,10 +68,16 @@ export function needsLocalWorld(env: Env): boolean {
   const missing = Object.entries(nodes).flatMap(([name, value]) => (value === undefined ? [name] : []));
   const anyNode = missing.length < Object.keys(nodes).length;
   if (env.NODE_ENV === 'production' || anyNode) {
-    if (env.NODE_ENV === 'production' && env.DATABASE_URL === undefined) missing.push('DATABASE_URL');
+    if (env.NODE_ENV === 'production') {
+      if (env.DATABASE_URL === undefined) missing.push('DATABASE_URL');
+      // Without it a reader of the database could check guessed keys, and a writer could plant one.
+      if (env.KEY_PEPPER === undefined) missing.push('KEY_PEPPER');
+    }
     if (missing.length > 0) {
       const why =
-        env.NODE_ENV === 'production' ? 'NODE_ENV=production starts no local world' : 'A real chain is configured';
+        env.NODE_ENV === 'production'
+          ? 'NODE_ENV=production needs every setting of a real service'
+          : 'A real chain is configured';
       throw new ConfigError(`${why}: set ${missing.join(', ')} as well. See .env.example.`);
     }
     return false;

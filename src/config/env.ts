@@ -25,7 +25,7 @@ export const envSchema = z.object({
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe(
-      'In production RPC_URL_1, RPC_URL_4663 and DATABASE_URL are required, and the local world and its sample keys are off.',
+      'In production RPC_URL_1, RPC_URL_4663, DATABASE_URL and KEY_PEPPER are required, and the local world and its sample keys are off.',
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: port.default(8787).describe('Port to listen on; 0 takes a free one.'),
@@ -201,7 +201,7 @@ export const envSchema = z.object({
     .string()
     .min(16)
     .optional()
-    .describe('Secret mixed into key hashes. Changing it invalidates every key.'),
+    .describe('Secret mixed into key hashes. Changing it invalidates every key. Required in production.'),
   KEY_GRACE_SEC: z.coerce
     .number({ error: 'expected seconds' })
     .int()

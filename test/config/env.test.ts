@@ -75,7 +75,10 @@ describe('needsLocalWorld', () => {
   test('default: with an empty environment, and not once the real chains are named', () => {
     expect(needsLocalWorld(parseEnv({}))).toBe(true);
     expect(needsLocalWorld(parseEnv(REAL))).toBe(false);
-    expect(needsLocalWorld(parseEnv({ ...REAL, NODE_ENV: 'production' }))).toBe(false);
+    expect(needsLocalWorld(parseEnv({ ...REAL, KEY_PEPPER: 'sixteen-characters', NODE_ENV: 'production' }))).toBe(
+      false,
+    );
+    expect(() => needsLocalWorld(parseEnv({ ...REAL, NODE_ENV: 'production' }))).toThrow('set KEY_PEPPER as well');
   });
 
   test.each(['postgres://u:p@127.0.0.1:5432/x', 'postgres://localhost/x', 'postgres://u@[::1]:5432/x'])(

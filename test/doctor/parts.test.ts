@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { nearestName } from '../../src/config/nearest-name.ts';
 import { judgeClocks } from '../../src/doctor/checks/clocks.ts';
-import { nearestName } from '../../src/doctor/checks/nearest-name.ts';
 import { checkSettings } from '../../src/doctor/checks/settings.ts';
 import { clockSampleOf } from '../../src/doctor/core/clock-samples.ts';
 import { describeQuota, quotaOf } from '../../src/doctor/core/quota.ts';
@@ -70,7 +70,7 @@ describe('checkSettings', () => {
   });
 
   it('behavior: what production, a role and a database elsewhere need is told', () => {
-    expect(about({ ...GOOD, NODE_ENV: 'production' })).toEqual([expect.stringMatching(/^warning KEY_PEPPER/)]);
+    expect(about({ ...GOOD, NODE_ENV: 'production' })).toEqual([expect.stringMatching(/^failure KEY_PEPPER/)]);
     expect(about({ ...GOOD, DATABASE_URL: 'postgres://a:b@db.example/x' })).toEqual([
       expect.stringMatching(/^warning KEY_PEPPER/),
     ]);

@@ -254,6 +254,9 @@ describe('npm run keys', () => {
     expect(away.err).not.toMatch(/hunter2|someone/);
     const missing = await run({ NODE_ENV: 'production' }, 'list');
     expect(missing).toMatchObject({ code: 1, out: '' });
-    expect(missing.err).toContain('DATABASE_URL');
+    expect(missing.err).toContain('KEY_PEPPER');
+    const noDatabase = await run({ NODE_ENV: 'production', KEY_PEPPER: 'sixteen-characters' }, 'list');
+    expect(noDatabase).toMatchObject({ code: 1, out: '' });
+    expect(noDatabase.err).toContain('DATABASE_URL');
   });
 });

@@ -1,7 +1,7 @@
 import { inspectEnv } from '../../config/config.ts';
 import { type Env, envSchema } from '../../config/env.ts';
+import { unknownSettings } from '../../config/unknown.ts';
 import { type Line, linesOf } from '../core/types.ts';
-import { nearestName } from './nearest-name.ts';
 
 type RawEnv = Readonly<Record<string, string | undefined>>;
 
@@ -12,17 +12,6 @@ export interface CheckedSettings {
 }
 
 const KNOWN = Object.keys(envSchema.shape);
-/** First words that other programs use as well: a name with only this in common is not ours. */
-const COMMON_WORDS: ReadonlySet<string> = new Set(
-  'NODE HOST PORT LOG ROLE APP FEE KEY MAX OTEL TRACE START STOP ANSWER READY METRICS CORS TRUSTED PERSISTED GRAPHIQL'.split(
-    ' ',
-  ),
-);
-const OUR_WORDS: ReadonlySet<string> = new Set(
-  KNOWN.map((name) => name.split('_')[0] ?? name).filter((word) => !COMMON_WORDS.has(word)),
-);
-/** Variables of npm and of the shell. */
-const FOREIGN = /^(npm_|_|LC_|XDG_)/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
 /** Parse the variables like the service. */
@@ -53,20 +42,15 @@ export function checkSettings(raw: RawEnv): CheckedSettings {
 
 /** Unknown names that look like settings of the service. */
 function unknownNames(raw: RawEnv): readonly Line[] {
-  return Object.keys(raw)
-    .filter((name) => !KNOWN.includes(name) && !FOREIGN.test(name) && (raw[name] ?? '') !== '')
-    .flatMap((name) => {
-      const nearest = nearestName(name, KNOWN);
-      const isOurs = OUR_WORDS.has(name.split('_')[0] ?? '') && name.includes('_');
-      if (nearest === undefined && !isOurs) return [];
-      return linesOf('settings', name).warning(
-        'known',
-        'the service knows no such setting and ignores it',
-        nearest === undefined
-          ? `Take it out, or look its right name up in .env.example.`
-          : `Name it ${nearest} if that is meant, else take it out.`,
-      );
-    });
+  return unknownSettings(raw).map(({ name, nearest }) =>
+    linesOf('settings', name).warning(
+      'known',
+      'the service knows no such setting and ignores it',
+      nearest === null
+        ? `Take it out, or look its right name up in .env.example.`
+        : `Name it ${nearest} if that is meant, else take it out.`,
+    ),
+  );
 }
 
 function missingSettings(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
@@ -96,11 +80,12 @@ function pepper(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
       make.ok('set', 'not set, which does for a database on this machine; set it before the first key of a real one'),
     ];
   }
+  const isProduction = env.NODE_ENV === 'production';
   return [
-    make.warning(
+    make[isProduction ? 'failure' : 'warning'](
       'set',
       'not set: whoever reads or writes the database can recognise keys, and plant one of their own',
-      'Set KEY_PEPPER to 16 random characters or more, kept outside the database, before the first key is issued: setting it later makes every key invalid.',
+      `Set KEY_PEPPER to 16 random characters or more, kept outside the database, before the first key is issued: setting it later makes every key invalid.${isProduction ? ' The service does not start without it when NODE_ENV is production.' : ''}`,
     ),
   ];
 }

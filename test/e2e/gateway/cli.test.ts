@@ -72,6 +72,10 @@ describe('npm start', () => {
       const running = bundled(ownWorld());
       await running.said('Ready');
       const said = running.stdout();
+      expect(said.split('\n')[0]).toBe('Starting spiral-gateway: loading the sources.');
+      expect(said).toMatch(
+        /Starting the local world[\s\S]*(Chains 1 and 4663 are up|Postgres is up)[\s\S]*Starting the service/,
+      );
       expect(said).toContain('local world');
       expect(said.split('\n').length).toBeLessThan(30);
       const urls = [...said.matchAll(/http:\/\/127\.0\.0\.1:\d+[^\s',]*/g)].map(([url]) => url);
@@ -156,7 +160,7 @@ describe('settings that cannot work', () => {
   const PRODUCTION = { NODE_ENV: 'production' };
   const NODE = 'http://127.0.0.1:9';
   const REFUSED = [
-    ['production without anything', PRODUCTION, ['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL']],
+    ['production without anything', PRODUCTION, ['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL', 'KEY_PEPPER']],
     ['one chain alone', { RPC_URL_1: NODE }, ['RPC_URL_4663']],
     [
       'several mistakes',
@@ -169,12 +173,16 @@ describe('settings that cannot work', () => {
     expect(await running.ended).toBe(1);
     for (const name of named) expect(running.stderr()).toContain(name);
     expect(running.stderr()).not.toContain('    at ');
-    expect(running.stdout()).toBe('');
+    expect(running.stdout().replace('Starting spiral-gateway: loading the sources.\n', '')).toBe('');
   });
 
   test.each([
     ['production with one chain', { ...PRODUCTION, RPC_URL_1: NODE }, ['RPC_URL_4663', 'DATABASE_URL']],
-    ['production without a database', { ...PRODUCTION, RPC_URL_1: NODE, RPC_URL_4663: NODE }, ['DATABASE_URL']],
+    [
+      'production without a database',
+      { ...PRODUCTION, RPC_URL_1: NODE, RPC_URL_4663: NODE },
+      ['DATABASE_URL', 'KEY_PEPPER'],
+    ],
     ['the other chain alone', { RPC_URL_4663: NODE }, ['RPC_URL_1']],
     ['a port that is none', { PORT: 'http' }, ['PORT']],
   ] as const)('error: ConfigError for %s', (_, env, named) => {
