@@ -5,7 +5,7 @@ import { openDatabase, restoreSnapshot } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createSurface } from './app/surface.ts';
 import { type Listening, listen } from './http/listen.ts';
-import type { WarmerRunner } from './warmers/runner.ts';
+import type { WarmerRunner } from './warmers/runner/runner.ts';
 
 export type { AppDeps } from './app/deps.ts';
 

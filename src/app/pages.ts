@@ -11,7 +11,7 @@ import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
-import type { WarmerRunner } from '../warmers/runner.ts';
+import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
 
 export interface StatusDeps {

@@ -12,7 +12,7 @@ import type { SnapshotStore } from '../snapshot/types.ts';
 import type { Upstreams } from '../upstreams/index.ts';
 import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
-import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner.ts';
+import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner/runner.ts';
 import type { Cadences, ReadPositions } from '../warmers/types.ts';
 import type { AppDeps } from './deps.ts';
 

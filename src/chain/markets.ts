@@ -5,7 +5,7 @@ import { letOthersRun } from '../shared/pages.ts';
 import { type Decoded, readingsOf } from './decode.ts';
 import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
 import { foldFeedDates, foldOracles, type OracleAnswer, planFeedDates, planOracles } from './plans/oracles.ts';
-import type { ReadAt } from './read-at.ts';
+import type { BlockReader } from './read-at.ts';
 import type { Reading } from './reading.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
 
@@ -38,7 +38,7 @@ interface Page {
 /** Create the reader of one chain's markets. */
 export function createMarketReading(
   { contracts: { morphoBlue } }: { readonly contracts: Pick<Chain['contracts'], 'morphoBlue'> },
-  readAt: ReadAt,
+  readAt: BlockReader,
 ): ReadMarkets {
   /** The rate depends on the totals, and the list of feeds on the oracle, so both are read in a second round. */
   const readPage = async (reading: Reading, markets: readonly Market[], options?: ReadOptions): Promise<Page> => {

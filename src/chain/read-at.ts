@@ -35,7 +35,7 @@ export interface ReadResult {
  * @throws ChainReadError when nothing can be read; `implausible` when the node is of another chain, the block is in the
  * future, or the answers are of different blocks
  */
-export type ReadAt = (reading: Reading, plan: readonly Call[], options?: ReadAtOptions) => Promise<ReadResult>;
+export type BlockReader = (reading: Reading, plan: readonly Call[], options?: ReadAtOptions) => Promise<ReadResult>;
 
 /** Calls per multicall in the retries: first a few, then one. */
 const ISOLATED_CALLS = [20, 1] as const;
@@ -60,7 +60,7 @@ interface Round {
 }
 
 /** Create the reader of contracts at a block. Calls become multicalls, split by gas and payload, in one JSON-RPC batch. */
-export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): ReadAt {
+export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): BlockReader {
   const frame: readonly Call[] = (['getCurrentBlockTimestamp', 'getChainId'] as const).map((functionName) => ({
     to: multicall3,
     data: encodeFunctionData({ abi: multicall3Abi, functionName }),

@@ -1,5 +1,5 @@
 import type { Chain, Market, Token } from '../catalog/types.ts';
-import type { TokenContract } from '../domain/facts.ts';
+import type { TokenContract } from '../domain/deployment/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { createMarketReading, type LendingReading } from './markets.ts';

@@ -40,7 +40,7 @@ export async function askPrices(
  * Read a price and the time of its observation, unix seconds. Without a valid time it counts as of the request; a time in the
  * future fails as implausible.
  */
-export function readPrice(usd: unknown, seenSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
+export function parsePrice(usd: unknown, seenSec: unknown, nowMs: number): ParsedValue<UsdPrice> {
   const price = readDecimal(usd, PRICE_USD);
   if (!price.ok) return price;
   const seen = readObservedMs(seenSec, 'sec', nowMs);

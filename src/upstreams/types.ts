@@ -148,7 +148,7 @@ export interface DexPool {
   readonly side: 'base' | 'quote';
 }
 
-export interface Candle {
+export interface OhlcvRow {
   /** Unix seconds. */
   readonly t: number;
   readonly o: number;
@@ -167,5 +167,5 @@ export interface OhlcvPort {
     pool: DexPool,
     query: { readonly timeframe: Timeframe; readonly aggregate: number; readonly limit: number },
     options?: CallOptions,
-  ): Promise<{ readonly candles: readonly Candle[]; readonly dropped: number }>;
+  ): Promise<{ readonly candles: readonly OhlcvRow[]; readonly dropped: number }>;
 }

@@ -29,7 +29,7 @@ import {
   type Warmer,
 } from './types.ts';
 
-export * from './runner.ts';
+export * from './runner/runner.ts';
 export * from './types.ts';
 
 export type WarmerUpstreams = Pick<

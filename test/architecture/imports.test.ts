@@ -1,43 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import ts from 'typescript';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LAYERS, PROCESS_DOORS } from './layers.ts';
-
-interface Import {
-  readonly file: string;
-  readonly to: string;
-  readonly typeOnly: boolean;
-}
-
-const root = process.cwd();
-const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src', name));
-
-function importsOf(file: string): Import[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found: Import[] = [];
-  const visit = (node: ts.Node): void => {
-    if (
-      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
-      node.moduleSpecifier &&
-      ts.isStringLiteral(node.moduleSpecifier)
-    ) {
-      const typeOnly = ts.isImportDeclaration(node)
-        ? node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
-        : node.isTypeOnly;
-      found.push({ file, to: node.moduleSpecifier.text, typeOnly });
-    }
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      const [target] = node.arguments;
-      if (target && ts.isStringLiteral(target)) found.push({ file, to: target.text, typeOnly: false });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found.filter(({ to }) => to.startsWith('.'));
-}
+import { type Import, importsOf, sourceFiles, targetOf } from './sources.ts';
 
 /** The row of the table that a file belongs to: its folder, or itself when it lies directly under `src/`. */
 function layerOf(path: string): string {
@@ -45,7 +10,7 @@ function layerOf(path: string): string {
 }
 
 function forbidden({ file, to, typeOnly }: Import): boolean {
-  const target = relative(root, resolve(dirname(file), to));
+  const target = targetOf({ file, to, typeOnly });
   const from = layerOf(file);
   if (!target.startsWith('src/')) return !(file === 'src/main.ts' && target.startsWith('devnet/'));
   const into = layerOf(target);
@@ -55,14 +20,23 @@ function forbidden({ file, to, typeOnly }: Import): boolean {
   return !(allowed.includes(into) || (typeOnly && allowed.includes(`types:${into}`)));
 }
 
+/** The files that import each other in a circle, and those between two circles: what is left without the ends of chains. */
+function circular(imports: readonly (readonly [string, string])[]): string[] {
+  const inner = imports.filter(
+    ([from, to]) => imports.some(([, into]) => into === from) && imports.some(([outOf]) => outOf === to),
+  );
+  if (inner.length < imports.length) return circular(inner);
+  return [...new Set(inner.flat())].sort();
+}
+
 describe('layers', () => {
   it('default: every folder of src/ has a row', () => {
-    const folders = new Set(files.map(layerOf));
+    const folders = new Set(sourceFiles.map(layerOf));
     expect([...folders].filter((folder) => !(folder in LAYERS))).toEqual([]);
   });
 
   it('default: imports follow the table', () => {
-    const broken = files.flatMap(importsOf).filter(forbidden);
+    const broken = sourceFiles.flatMap(importsOf).filter(forbidden);
     expect(broken.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
@@ -73,8 +47,24 @@ describe('layers', () => {
     expect(forbidden({ file: 'src/shared/x.ts', to: '../../devnet/y.ts', typeOnly: true })).toBe(true);
   });
 
+  it('default: no files import each other in a circle, not even types', () => {
+    const edges = sourceFiles.flatMap(importsOf).map((found) => [found.file, targetOf(found)] as const);
+    expect(circular(edges)).toEqual([]);
+  });
+
+  it('behavior: a circle is seen, and nothing that only leads into it or out of it', () => {
+    const edges = [
+      ['main', 'a'],
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', 'a'],
+      ['c', 'leaf'],
+    ] as const;
+    expect(circular(edges)).toEqual(['a', 'b', 'c']);
+  });
+
   it('default: the environment is read and the process ended only at their doors', () => {
-    const offenders = files.filter((file) => {
+    const offenders = sourceFiles.filter((file) => {
       const text = readFileSync(file, 'utf8');
       const outside = (doors: readonly string[]) => !doors.some((door) => file.startsWith(door));
       return (

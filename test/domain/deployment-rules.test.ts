@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type ContractDeployment, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
+import type { ContractDeployment } from '../../src/domain/deployment/types.ts';
+import { DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { BUDGETS, CONTRACT, completeFacts, NOW_MS, withItem } from './world.ts';

@@ -3,13 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { agreementOf } from '../../src/domain/deployment/disagreements.ts';
 import { isOperatorApproved, isVenueAllowed, venuesOf } from '../../src/domain/deployment/routers.ts';
 import { deploymentStates } from '../../src/domain/deployment/states.ts';
-import {
-  type ChainFacts,
-  type ContractDeployment,
-  DEPLOYMENT_KEY,
-  type MarketSupport,
-  type TokenContract,
-} from '../../src/domain/facts.ts';
+import type { ContractDeployment, MarketSupport, TokenContract } from '../../src/domain/deployment/types.ts';
+import { type ChainFacts, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import { CONTRACT, chainOf, completeFacts, marketOf, withItem } from './world.ts';
 
 const chain = chainOf(1);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { driftKey } from '../../src/domain/drift/find.ts';
 import { beginAggregates, type PortfolioAggregates } from '../../src/domain/portfolio/aggregates.ts';
+import { driftOf, isFailed } from '../../src/domain/portfolio/items.ts';
 import { type ItemFilter, queryDrift, queryItems, queryPortfolios } from '../../src/domain/portfolio/query.ts';
-import { countsOf, driftOf, isFailed, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
+import { countsOf, type PortfolioReport } from '../../src/domain/portfolio/report.ts';
 import { rowsOfWallet } from '../../src/domain/portfolio/rows.ts';
 import type { PortfolioEntry } from '../../src/domain/portfolio/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';

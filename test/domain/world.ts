@@ -2,10 +2,10 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { CollateralApySource } from '../../src/catalog/schema.ts';
 import type { Chain, Market } from '../../src/catalog/types.ts';
 import type { ComposeParams } from '../../src/domain/compose.ts';
+import type { ContractDeployment } from '../../src/domain/deployment/types.ts';
 import type { OracleFeed } from '../../src/domain/facts.ts';
 import {
   type ChainFacts,
-  type ContractDeployment,
   DEPLOYMENT_KEY,
   emptyChainFacts,
   type Fact,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ChainReadError } from '../../src/chain/rpc/errors.ts';
 import type { Registration } from '../../src/database/registrations.ts';
+import { driftOf, isFailed } from '../../src/domain/portfolio/items.ts';
 import type { PortfolioSample } from '../../src/domain/portfolio/report.ts';
-import { driftOf, isFailed } from '../../src/domain/portfolio/report.ts';
 import type { OpsPort } from '../../src/resolvers/ops/ops-services.ts';
 import { createPortfolios, WALLETS_PER_PAGE } from '../../src/services/portfolios.ts';
 import { byAddress, createWalletDirectory } from '../../src/services/wallets.ts';

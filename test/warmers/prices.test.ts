@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Token } from '../../src/catalog/types.ts';
 import { createMemoryLease } from '../../src/snapshot/lease.ts';
-import { createWarmerRunner } from '../../src/warmers/runner.ts';
+import { createWarmerRunner } from '../../src/warmers/runner/runner.ts';
 import type { Warmer } from '../../src/warmers/types.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { all, fails, NOW_MS, pct, token, world } from './world.ts';

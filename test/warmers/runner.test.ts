@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AppError, NotFoundError, UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { createMemoryLease, type Lease, type LeasePort } from '../../src/snapshot/lease.ts';
-import { createWarmerRunner, type RunEvent } from '../../src/warmers/runner.ts';
+import { createWarmerRunner, type RunEvent } from '../../src/warmers/runner/runner.ts';
 import type { RunMode, RunReport, Warmer } from '../../src/warmers/types.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { type FakeTime, fakeTime, settle } from './fake-time.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
-import { delayAfter, type RunOutcome } from '../../src/warmers/schedule.ts';
+import { delayAfter, type RunOutcome } from '../../src/warmers/runner/schedule.ts';
 
 const GOOD: RunOutcome = { report: { items: 1, failures: 0, retryable: 0 } };
 const failed = (retryAfterSec?: number): RunOutcome => ({

@@ -11,14 +11,13 @@ import { flashLeverageRouterAbi } from '../../abi/flash-leverage-router.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain } from '../../catalog/types.ts';
 import { operatorsOf } from '../../domain/deployment/routers.ts';
-import {
-  type ChainMarketParams,
-  type ContractDeployment,
-  type ContractLink,
-  DEPLOYMENT_KEY,
-  type FailureReason,
-  type MarketSupport,
-} from '../../domain/facts.ts';
+import type {
+  ChainMarketParams,
+  ContractDeployment,
+  ContractLink,
+  MarketSupport,
+} from '../../domain/deployment/types.ts';
+import { DEPLOYMENT_KEY, type FailureReason } from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import type { Call, CallResult, Readings } from '../types.ts';
 

@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, size, slice } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Chain } from '../../catalog/types.ts';
-import type { TokenContract } from '../../domain/facts.ts';
+import type { TokenContract } from '../../domain/deployment/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { readingsOf } from '../decode.ts';
 import type { Call, CallResult, Readings } from '../types.ts';

@@ -3,7 +3,7 @@ import type { Reading } from '../reading.ts';
 import type { ReadOptions } from '../types.ts';
 import { toChainReadError } from './errors.ts';
 
-export interface CallOptions extends ReadOptions {
+export interface EthCallOptions extends ReadOptions {
   /** Call at the newest final block instead of the reading's block. */
   readonly finalized?: boolean | undefined;
 }
@@ -15,7 +15,7 @@ export interface CallOptions extends ReadOptions {
 export async function callAt(
   { client, at }: Reading,
   call: { readonly to?: Address | undefined; readonly data: Hex; readonly gas?: Hex | undefined },
-  { signal, finalized }: CallOptions = {},
+  { signal, finalized }: EthCallOptions = {},
 ): Promise<Hex> {
   try {
     const params = [call, finalized ? 'finalized' : at] as [typeof call, Hex];

@@ -1,6 +1,7 @@
 import { zeroAddress } from 'viem';
 import type { Chain, Market } from '../../catalog/types.ts';
-import { type ContractDeployment, DEPLOYMENT_KEY } from '../../domain/facts.ts';
+import type { ContractDeployment } from '../../domain/deployment/types.ts';
+import { DEPLOYMENT_KEY } from '../../domain/facts.ts';
 import { type Line, linesOf } from '../core/types.ts';
 import { summed } from './compare.ts';
 import { type CatalogReading, labelOf } from './read.ts';

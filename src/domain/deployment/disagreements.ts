@@ -1,14 +1,8 @@
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { MarketId } from '../../shared/ids.ts';
 import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
-import {
-  type ChainFacts,
-  type ContractDeployment,
-  DEPLOYMENT_KEY,
-  type Fact,
-  type MarketSupport,
-  type TokenContract,
-} from '../facts.ts';
+import { type ChainFacts, DEPLOYMENT_KEY, type Fact } from '../facts.ts';
+import type { ContractDeployment, MarketSupport, TokenContract } from './types.ts';
 
 export type DisagreementKind = (typeof DISAGREEMENT_KINDS)[number];
 export type DisagreementEffect = (typeof DISAGREEMENT_EFFECTS)[number];

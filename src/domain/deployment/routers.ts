@@ -1,7 +1,8 @@
 import type { SwapSource } from '../../catalog/schema.ts';
 import type { Chain, Token } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
-import { type ChainFacts, type ContractDeployment, DEPLOYMENT_KEY, type Fact } from '../facts.ts';
+import { type ChainFacts, DEPLOYMENT_KEY, type Fact } from '../facts.ts';
+import type { ContractDeployment } from './types.ts';
 
 /** Return the last reading of the deployed contract of a chain. */
 export function contractOf({ groups }: ChainFacts): Fact<ContractDeployment> | undefined {

@@ -1,17 +1,11 @@
 import type { Market } from '../../catalog/types.ts';
-import {
-  type ChainFacts,
-  type ContractDeployment,
-  DEPLOYMENT_KEY,
-  type FreshnessBudgets,
-  type GroupState,
-  type MarketSupport,
-} from '../facts.ts';
+import { type ChainFacts, DEPLOYMENT_KEY, type FreshnessBudgets, type GroupState } from '../facts.ts';
 import { gap, gapOfGroup } from '../freshness/gaps.ts';
 import { earliestStale, stampOf } from '../freshness/stamp.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import { LIQUIDATION_BUFFER_POINTS } from '../leverage/limits.ts';
 import { contractOf } from './routers.ts';
+import type { ContractDeployment, MarketSupport } from './types.ts';
 
 /** Terms of the deployed contract for positions on one market, without its fees. Absent = not known, with a gap. */
 export interface DeploymentTerms {

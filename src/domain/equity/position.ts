@@ -7,7 +7,7 @@ import { leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
-import type { Warning } from '../market/types.ts';
+import type { Warning } from '../plausibility/types.ts';
 import { headroomPct } from '../position/compose.ts';
 import {
   type HeldPosition,

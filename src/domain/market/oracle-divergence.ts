@@ -2,9 +2,9 @@ import type { Market } from '../../catalog/types.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
 import { apart } from '../plausibility/judge.ts';
+import type { OracleDivergence, OracleReference, Warning } from '../plausibility/types.ts';
 import { exceededBound } from './oracle-range.ts';
 import { ORACLE_SOURCE, oracleUsd } from './prices.ts';
-import type { Warning } from './types.ts';
 
 /** An oracle that differs from the collateral's price by more than this gets a warning, percent. */
 const ORACLE_DIVERGENCE_PCT = 10;
@@ -12,22 +12,6 @@ const ORACLE_DIVERGENCE_PCT = 10;
 const ORACLE_JUMP_PCT = 20;
 /** A jump is reported for a day, ms. */
 const JUMP_TOLD_MS = 86_400_000;
-
-/**
- * Reference of the comparison. `price`: a price of the collateral that does not depend on this oracle. Without one: `range`,
- * the bounds for a token of its kind; `before`, the oracle's own value before a jump.
- */
-export type OracleReference = 'price' | 'range' | 'before';
-
-/** Distance between an oracle's value of the collateral and its reference. */
-export interface OracleDivergence {
-  readonly against: OracleReference;
-  /** USD per whole collateral token, by the oracle and the loan token's price. */
-  readonly oracleUsd: Decimal;
-  readonly referenceUsd: Decimal;
-  /** Of the oracle's value from the reference, signed percent. */
-  readonly divergencePct: Decimal;
-}
 
 /** Inputs of the comparison of an oracle. */
 export interface OracleComparison {

@@ -2,7 +2,6 @@ import type { CollateralApySource } from '../../catalog/schema.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { ChainId, MarketId } from '../../shared/ids.ts';
-import type { WarningCode } from '../../shared/vocabulary.ts';
 import type { HistoricalMeans } from '../apy/history.ts';
 import type { WindowMeans } from '../apy/series.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
@@ -19,10 +18,10 @@ import type {
   UsdPrice,
 } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
+import type { OracleDivergence, Warning } from '../plausibility/types.ts';
 import type { IndexedStrategy } from '../strategy/keys.ts';
 import type { Strategy } from '../strategy/types.ts';
 import type { ContractFees, MarketFees } from './fees.ts';
-import type { OracleDivergence } from './oracle-divergence.ts';
 import type { MarketLimits } from './statics.ts';
 
 /** The incentive of one side of a market right now. */
@@ -30,17 +29,6 @@ export interface RunningIncentive {
   readonly aprPct: Decimal;
   /** Running campaigns with an APR above zero, the largest first. */
   readonly campaigns: readonly IncentiveCampaign[];
-}
-
-/** A caveat about a value, for clients that rely on it. */
-export interface Warning {
-  readonly code: WarningCode;
-  /** Path of the field in a strategy. */
-  readonly field: string;
-  /** The unconfirmed or divergent value as plain decimal: USD for prices, percent for rates. */
-  readonly value: string;
-  /** One plain sentence. */
-  readonly message: string;
 }
 
 /** Unconfirmed values that are worse than the published ones; absent where there is none. */

@@ -2,9 +2,10 @@ import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
 import type { Suspect } from '../facts.ts';
 import { isOffPeg } from '../plausibility/judge.ts';
+import type { Warning } from '../plausibility/types.ts';
 import type { CompositionContext } from './context.ts';
 import { divergenceWarning } from './oracle-divergence.ts';
-import type { ComposedMarket, Warning, Worst } from './types.ts';
+import type { ComposedMarket, Worst } from './types.ts';
 
 type Priced = Pick<
   ComposedMarket,

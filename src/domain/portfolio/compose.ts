@@ -1,16 +1,10 @@
-import type { Catalog, Chain, Market } from '../../catalog/types.ts';
 import { ZERO } from '../../shared/decimal.ts';
-import type { MarketId, StrategyId } from '../../shared/ids.ts';
+import type { StrategyId } from '../../shared/ids.ts';
 import { findDrift } from '../drift/find.ts';
-import type { Sightings } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
-import type { ChainFacts } from '../facts.ts';
-import type { Gap } from '../freshness/types.ts';
-import { type MarketValues, marketsAtReadings } from '../market/at-block.ts';
-import type { ComposedChain } from '../market/types.ts';
 import type { HeldPosition, Position, WalletHoldings } from '../position/types.ts';
 import { composeWallet } from '../position/wallet.ts';
-import { type MarketRewards, marketRewards } from './incentives.ts';
+import type { PortfolioContext } from './context.ts';
 import { observedRow } from './observed-row.ts';
 import { loopParts, type PnlParts, sumPnl, toPnl } from './pnl.ts';
 import { resolveRows } from './resolve.ts';
@@ -23,43 +17,6 @@ import type {
   RegisteredRow,
 } from './types.ts';
 import { closedVaultParts, openVaultParts, statusOfEnded } from './vault-pnl.ts';
-
-/** Input for composing any wallet of a chain, made once per reading. */
-export interface PortfolioContext {
-  readonly chain: Chain;
-  /** The values of markets at the block of a reading. */
-  marketsAt(at: WalletHoldings['markets']): MarketValues;
-  /** Whether a market is configured on another chain. */
-  isElsewhere(marketId: MarketId): boolean;
-  market(marketId: MarketId): Market | undefined;
-  rewards(marketId: MarketId): MarketRewards | Gap;
-  readonly sightings: Sightings;
-}
-
-/** Gather the input for composing the wallets of a chain from one version of its facts. */
-export function portfolioContext(
-  catalog: Catalog,
-  chain: Chain,
-  composed: ComposedChain,
-  facts: ChainFacts,
-  sightings: Sightings,
-): PortfolioContext {
-  const others = catalog.chainIds.filter((chainId) => chainId !== chain.chainId);
-  const markets = new Map(chain.markets.map((market) => [market.id, market] as const));
-  const rewards = new Map<MarketId, MarketRewards | Gap>();
-  return {
-    chain,
-    marketsAt: marketsAtReadings(composed),
-    isElsewhere: (marketId) => others.some((chainId) => catalog.market(chainId, marketId) !== undefined),
-    market: (marketId) => markets.get(marketId),
-    rewards: (marketId) => {
-      const found = rewards.get(marketId) ?? marketRewards(facts, marketId);
-      rewards.set(marketId, found);
-      return found;
-    },
-    sightings,
-  };
-}
 
 /** Compose one wallet's portfolio from its holdings and its rows of the register. */
 export function composePortfolio(

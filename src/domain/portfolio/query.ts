@@ -3,7 +3,8 @@ import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { Drift, DriftKind, DriftSeverity } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
-import { driftOf, type PortfolioReport } from './report.ts';
+import { driftOf } from './items.ts';
+import type { PortfolioReport } from './report.ts';
 import { type ItemRow, oldest, wholeOf } from './rows.ts';
 import type { Portfolio } from './types.ts';
 

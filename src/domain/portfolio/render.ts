@@ -1,7 +1,7 @@
 import type { Drift } from '../drift/types.ts';
 import type { EquityPosition } from '../equity/position.ts';
 import type { Position } from '../position/types.ts';
-import { isFailed } from './report.ts';
+import { isFailed } from './items.ts';
 import type { Pnl, PortfolioEntry, PortfolioItem, PortfolioLoop, PortfolioVault, RegisteredPosition } from './types.ts';
 
 /**

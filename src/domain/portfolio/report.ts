@@ -1,8 +1,8 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
-import type { Drift } from '../drift/types.ts';
+import { driftOf, isFailed, itemsOf } from './items.ts';
 import type { WalletRows } from './rows.ts';
-import type { FailedPortfolio, Portfolio, PortfolioEntry, PortfolioItem, PortfolioLoop } from './types.ts';
+import type { PortfolioEntry } from './types.ts';
 
 export interface PortfolioCounts {
   /** All wallets, including those that could not be read. */
@@ -31,25 +31,6 @@ export interface PortfolioReport {
   /** The rows of the wallets that could be read, for lists and sums. */
   readonly rows: readonly WalletRows[];
   readonly counts: PortfolioCounts;
-}
-
-export function isFailed(entry: PortfolioEntry): entry is FailedPortfolio {
-  return 'failure' in entry;
-}
-
-/** List the items of a wallet that are not part of another: open loops, open vaults, and ended ones. */
-export function itemsOf({ positions, equityPositions, closed }: Portfolio): readonly PortfolioItem[] {
-  return [...positions, ...equityPositions, ...closed];
-}
-
-/** List every loop of a wallet, including those of vaults. */
-export function loopsOf(portfolio: Portfolio): readonly PortfolioLoop[] {
-  return itemsOf(portfolio).flatMap((item) => (item.kind === 'loop' ? [item] : item.loops));
-}
-
-/** List a wallet's disagreements. */
-export function driftOf(entry: PortfolioEntry): readonly Drift[] {
-  return isFailed(entry) ? [] : loopsOf(entry).flatMap(({ drift }) => (drift ? [drift] : []));
 }
 
 /** Count what a list of wallets holds. */

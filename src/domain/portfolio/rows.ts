@@ -1,7 +1,7 @@
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { DriftKind } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
-import { itemsOf } from './report.ts';
+import { itemsOf } from './items.ts';
 import type { Portfolio, PortfolioItem, PortfolioLoop } from './types.ts';
 
 /** A loop or vault with its filter and sort keys. `null` = not known or not applicable. */

@@ -4,7 +4,7 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { PositionStatus, WalletHoldings } from '../position/types.ts';
 import { valueHolding } from '../position/valuation.ts';
-import type { PortfolioContext } from './compose.ts';
+import type { PortfolioContext } from './context.ts';
 import { addParts, OPENED_AHEAD, type PnlPart, type PnlParts, stockIncentives } from './pnl.ts';
 import type { PortfolioLoop, RegisteredPosition } from './types.ts';
 

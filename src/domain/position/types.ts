@@ -1,7 +1,7 @@
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { MarketsAtBlock } from '../market/at-block.ts';
-import type { Warning } from '../market/types.ts';
+import type { Warning } from '../plausibility/types.ts';
 import type { ExitTier } from '../strategy/types.ts';
 import type { ShownClosing } from './closing.ts';
 

@@ -5,7 +5,8 @@ import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import { formatFees } from '../market/fees.ts';
-import type { ComposedMarket, Warning } from '../market/types.ts';
+import type { ComposedMarket } from '../market/types.ts';
+import type { Warning } from '../plausibility/types.ts';
 import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
 import {
   addAverages,

@@ -5,7 +5,7 @@ import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { ExitSizeUsd } from '../facts.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { ShownFees } from '../market/fees.ts';
-import type { Warning } from '../market/types.ts';
+import type { Warning } from '../plausibility/types.ts';
 
 /**
  * The composed strategy. Field names and number formats are those of the frozen v1 contract (section 2.1); strings are

@@ -3,16 +3,8 @@ import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
 import { usdOf } from '../market/prices.ts';
-import type {
-  ChainTvl,
-  SummedDivergence,
-  TvlAmounts,
-  TvlMarket,
-  TvlMarkets,
-  TvlOutcome,
-  TvlPosition,
-  UnpricedMarket,
-} from './types.ts';
+import type { TvlMarket, TvlMarkets } from './markets.ts';
+import type { ChainTvl, SummedDivergence, TvlAmounts, TvlOutcome, TvlPosition, UnpricedMarket } from './types.ts';
 
 interface MarketSum {
   positions: number;

@@ -1,9 +1,29 @@
 import type { Chain } from '../../catalog/types.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import type { ChainFacts } from '../facts.ts';
 import { accrue } from '../market/accrue.ts';
 import { oracleDivergence } from '../market/oracle-divergence.ts';
 import { isPlausiblePrice, loanPrice, priceContext, tokenPrice } from '../market/prices.ts';
-import type { TvlMarket, TvlMarkets } from './types.ts';
+import type { ComposedMarket } from '../market/types.ts';
+
+/** TVL input of a market. It has no APY, so TVL does not depend on yield sources. */
+export type TvlMarket = Pick<
+  ComposedMarket,
+  | 'market'
+  | 'loanPrice'
+  | 'totalSupplyAssets'
+  | 'totalBorrowAssets'
+  | 'totalSupplyShares'
+  | 'totalBorrowShares'
+  | 'oracleDivergence'
+> & { readonly facts: Pick<ComposedMarket['facts'], 'lendingState' | 'oracle'> };
+
+export interface TvlMarkets {
+  readonly chainId: ChainId;
+  readonly markets: readonly TvlMarket[];
+  /** Catalog markets without a known state or oracle value. */
+  readonly excluded: readonly { readonly marketId: string }[];
+}
 
 /** Gather the TVL inputs of every market of a chain from one version of its facts. */
 export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {

@@ -1,7 +1,6 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
-import type { OracleDivergence } from '../market/oracle-divergence.ts';
-import type { ComposedMarket } from '../market/types.ts';
+import type { OracleDivergence } from '../plausibility/types.ts';
 
 /** TVL input of a position. */
 export interface TvlPosition {
@@ -55,25 +54,6 @@ export interface ChainTvl extends TvlAmounts {
   readonly outsideCatalog: number;
   /** Wallets whose positions revert when read; they are in none of the numbers. */
   readonly unreadableWallets: number;
-}
-
-/** TVL input of a market. It has no APY, so TVL does not depend on yield sources. */
-export type TvlMarket = Pick<
-  ComposedMarket,
-  | 'market'
-  | 'loanPrice'
-  | 'totalSupplyAssets'
-  | 'totalBorrowAssets'
-  | 'totalSupplyShares'
-  | 'totalBorrowShares'
-  | 'oracleDivergence'
-> & { readonly facts: Pick<ComposedMarket['facts'], 'lendingState' | 'oracle'> };
-
-export interface TvlMarkets {
-  readonly chainId: ChainId;
-  readonly markets: readonly TvlMarket[];
-  /** Catalog markets without a known state or oracle value. */
-  readonly excluded: readonly { readonly marketId: string }[];
 }
 
 /** Markets with open positions that have no value yet, and why. */

@@ -21,10 +21,10 @@ export interface ChartArgs {
   readonly currency: string;
 }
 
-export type PriceChart = ChartArgs & ChartAnswer;
+export type RequestedChart = ChartArgs & ChartAnswer;
 
 /** Relay a price chart. @throws BadRequestError (also for a coin that the provider does not know), UpstreamUnavailableError */
-export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx: AppContext): Promise<PriceChart> {
+export async function readPriceChart({ coinId, days, currency }: ChartArgs, ctx: AppContext): Promise<RequestedChart> {
   if (!COIN_ID_PATTERN.test(coinId)) {
     throw refused('coinId', coinId, 'Send the id of a coin at the provider, e.g. "ethereum".', {
       pattern: COIN_ID_PATTERN.source,

@@ -5,10 +5,10 @@ import { listChains, requireChain } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
 import { builder } from '../builder.ts';
 import { FeesRef } from '../market/fees.ts';
+import { TokenRef } from '../refs.ts';
 import { ChainDeploymentRef } from './deployment.ts';
 import { gapsOf } from './gaps.ts';
 import { defineNode } from './node.ts';
-import { TokenRef } from './token.ts';
 
 const ContractsRef = builder.objectRef<ChainContracts>('ChainContracts').implement({
   description: 'The contracts of one chain that the product reads and addresses.',

@@ -1,12 +1,12 @@
 import type { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 
-export interface RatePoint {
+export interface DatedRate {
   readonly atMs: number;
   readonly ratePct: Decimal;
 }
 
-export const RatePointRef = builder.objectRef<RatePoint>('RatePoint').implement({
+export const RatePointRef = builder.objectRef<DatedRate>('RatePoint').implement({
   description: 'One point of a rate history.',
   fields: (t) => ({
     at: t.field({

@@ -4,6 +4,7 @@ import { findToken, listTokens, readPrice } from '../../resolvers/market/tokens.
 import { APY_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { TokenPriceRef } from '../market/price.ts';
+import { TokenRef } from '../refs.ts';
 import { ChainRef } from './chain.ts';
 import { defineNode } from './node.ts';
 
@@ -44,7 +45,6 @@ export const UnderlyingRef = builder.objectRef<NonNullable<Token['underlying']>>
   }),
 });
 
-export const TokenRef = builder.objectRef<Token>('Token');
 defineNode(TokenRef, {
   key: ['chainId', 'address'],
   keyOf: ({ chainId, address }) => [chainId, address],

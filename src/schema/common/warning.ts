@@ -1,4 +1,4 @@
-import type { Warning } from '../../domain/market/types.ts';
+import type { Warning } from '../../domain/plausibility/types.ts';
 import { WARNING_MEANINGS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 

@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
 import { PositionRef } from '../position/position.ts';
-import { StrategyRef } from '../strategy/strategy.ts';
+import { StrategyRef } from '../refs.ts';
 
 const MATCH_DESCRIPTIONS: Record<(typeof LOOP_MATCHES)[number], string> = {
   tagged: 'The app registered the loops for this vault.',

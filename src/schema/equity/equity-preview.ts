@@ -11,7 +11,7 @@ import {
   ReadAtRef,
 } from '../common/stamp.ts';
 import { CostKindRef } from '../position/position-preview.ts';
-import { StrategyRef } from '../strategy/strategy.ts';
+import { StrategyRef } from '../refs.ts';
 import { SwapSourceRef } from '../transaction/transaction.ts';
 
 const DepositTokenRef = builder.objectRef<DepositPreview['depositToken']>('EquityDepositToken').implement({

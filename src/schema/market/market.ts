@@ -8,9 +8,9 @@ import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';
 import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
-import { ApySourceRef, TokenRef } from '../common/token.ts';
+import { ApySourceRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
-import { StrategyRef } from '../strategy/strategy.ts';
+import { StrategyRef, TokenRef } from '../refs.ts';
 import { FeesRef } from './fees.ts';
 import {
   ExitSlippageRef,

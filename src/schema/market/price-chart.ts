@@ -1,5 +1,5 @@
 import type { ChartPoint } from '../../resolvers/common/services.ts';
-import { DEFAULT_CHART, type PriceChart, readPriceChart } from '../../resolvers/market/charts.ts';
+import { DEFAULT_CHART, type RequestedChart, readPriceChart } from '../../resolvers/market/charts.ts';
 import { MAX_CHART_DAYS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 
@@ -14,7 +14,7 @@ const PointRef = builder.objectRef<ChartPoint>('ChartPoint').implement({
   }),
 });
 
-const PriceChartRef = builder.objectRef<PriceChart>('PriceChart').implement({
+const PriceChartRef = builder.objectRef<RequestedChart>('PriceChart').implement({
   description: 'A price chart, relayed from an external provider on demand. Oldest first.',
   fields: (t) => ({
     coinId: t.exposeString('coinId', { description: 'Id of the coin at the provider.' }),

@@ -2,7 +2,7 @@ import { isStaleIn } from '../../resolvers/common/age.ts';
 import { listPrices, type PriceList, type TokenPrice } from '../../resolvers/market/tokens.ts';
 import { builder } from '../builder.ts';
 import { FreshnessRef, GapRef } from '../common/stamp.ts';
-import { TokenRef } from '../common/token.ts';
+import { TokenRef } from '../refs.ts';
 
 export const TokenPriceRef = builder.objectRef<TokenPrice>('TokenPrice');
 

@@ -1,5 +1,6 @@
 import type { GroupTotals, PortfolioAggregates, Total } from '../../domain/portfolio/aggregates.ts';
-import { isFailed, type PortfolioCounts, type PortfolioSample } from '../../domain/portfolio/report.ts';
+import { isFailed } from '../../domain/portfolio/items.ts';
+import type { PortfolioCounts, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { FailedPortfolio } from '../../domain/portfolio/types.ts';
 import { askedPageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../resolvers/common/page.ts';
 import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';

@@ -1,5 +1,5 @@
+import { driftOf } from '../../domain/portfolio/items.ts';
 import { renderEntry } from '../../domain/portfolio/render.ts';
-import { driftOf } from '../../domain/portfolio/report.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
   Pnl,

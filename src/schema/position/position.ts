@@ -4,7 +4,7 @@ import { manualModeCalls, strategyOf } from '../../resolvers/position/positions.
 import { builder } from '../builder.ts';
 import { FreshnessRef, GapRef, ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { StrategyRef } from '../strategy/strategy.ts';
+import { StrategyRef } from '../refs.ts';
 import { ExitTierRef } from '../strategy/strategy-parts.ts';
 import { UnsignedCallRef } from '../transaction/transaction.ts';
 

@@ -16,7 +16,7 @@ import { FreshnessRef } from '../common/stamp.ts';
 import { CategoryRef, UnderlyingRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
 import { ExitSlippageRef, exitSlippages } from '../market/market-facts.ts';
-import { StrategyRef } from './strategy.ts';
+import { StrategyRef } from '../refs.ts';
 
 export const CollateralRef = builder.objectRef<StrategyCollateral>('StrategyCollateral').implement({
   description: 'Facts of the collateral token of a strategy.',

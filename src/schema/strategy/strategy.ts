@@ -11,6 +11,7 @@ import { ApySourceRef } from '../common/token.ts';
 import { FeesRef } from '../market/fees.ts';
 import { MarketRef } from '../market/market.ts';
 import { OracleTypeRef } from '../market/market-facts.ts';
+import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef, StrategyKindRef, StrategyOrderRef } from './strategy-inputs.ts';
 import {
   AveragesRef,
@@ -28,8 +29,6 @@ import {
   StrategyFreshnessRef,
 } from './strategy-parts.ts';
 import { VisibilityRef } from './visibility.ts';
-
-export const StrategyRef = builder.objectRef<Strategy>('Strategy');
 
 const StrategyOracleRef = builder.objectRef<Strategy['oracle']>('StrategyOracle').implement({
   description: 'The price oracle of a strategy.',

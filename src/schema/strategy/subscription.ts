@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { ChainFreshnessRef } from '../common/freshness.ts';
 import { WalletRef } from '../position/wallet.ts';
-import { StrategyRef } from './strategy.ts';
+import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef } from './strategy-inputs.ts';
 
 /** How many entries one event is reckoned with: a quiet refresh changes a handful, a price move most. */

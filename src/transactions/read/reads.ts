@@ -6,7 +6,7 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
 } from 'viem';
-import type { ReadAt, ReadAtOptions } from '../../chain/read-at.ts';
+import type { BlockReader, ReadAtOptions } from '../../chain/read-at.ts';
 import type { Reading } from '../../chain/reading.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { Session } from '../../chain/rpc/nodes.ts';
@@ -53,7 +53,7 @@ export interface LatestReader {
 }
 
 /** Create the reader of one session for building: all of its answers are of the session's block. */
-export function createLatestReader(session: Session, readAt: ReadAt): LatestReader {
+export function createLatestReader(session: Session, readAt: BlockReader): LatestReader {
   const answersAt = async <P extends readonly Read<unknown>[]>(reading: Reading, plan: P, options?: ReadAtOptions) => {
     const { block, results } = await readAt(reading, plan, options);
     const answers = plan.map((read, i) => {

@@ -1,7 +1,7 @@
 import { ABSENT, type AdapterDeps, createHttp, createProviderBudget, REFUSED } from '../http.ts';
 import { askPrices } from '../prices.ts';
 import type { PriceChartPort, PricePort } from '../types.ts';
-import { mapChart, mapPrices } from './map.ts';
+import { mapPriceChart, mapPrices } from './map.ts';
 import { marketChartSchema, simplePriceSchema } from './schema.ts';
 
 /**
@@ -58,7 +58,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
         if (body === ABSENT) return null;
         if (body === REFUSED) return 'unknown_currency';
         const answer = onDemand.parse(marketChartSchema, body);
-        const { chart, dropped } = mapChart(answer, deps.clock.now());
+        const { chart, dropped } = mapPriceChart(answer, deps.clock.now());
         onDemand.reportDropped('points', dropped);
         if (chart.prices.length === 0) throw onDemand.error(answer.prices.length === 0 ? 'missing' : 'malformed');
         return chart;

@@ -1,6 +1,6 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
-import { readPrice } from '../prices.ts';
+import { parsePrice } from '../prices.ts';
 import { type ParsedValue, readObservedMs } from '../readings.ts';
 import type { PriceChart } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
@@ -12,7 +12,7 @@ export function mapPrices(
 ): readonly (readonly [string, ParsedValue<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer[token.coingeckoId ?? ''];
-    return [token.address, readPrice(coin?.usd, coin?.last_updated_at, nowMs)];
+    return [token.address, parsePrice(coin?.usd, coin?.last_updated_at, nowMs)];
   });
 }
 
@@ -21,7 +21,10 @@ const MAX_PRICE = 1e15;
 const MAX_AMOUNT = 1e20;
 
 /** The three series, oldest first. Rows other than `[time until now, plausible number ≥ 0]` are left out. */
-export function mapChart(answer: MarketChart, nowMs: number): { readonly chart: PriceChart; readonly dropped: number } {
+export function mapPriceChart(
+  answer: MarketChart,
+  nowMs: number,
+): { readonly chart: PriceChart; readonly dropped: number } {
   const prices = mapPoints(answer.prices, MAX_PRICE, nowMs);
   const marketCaps = mapPoints(answer.market_caps, MAX_AMOUNT, nowMs);
   const totalVolumes = mapPoints(answer.total_volumes, MAX_AMOUNT, nowMs);

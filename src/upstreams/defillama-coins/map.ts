@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { UsdPrice } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import { readPrice } from '../prices.ts';
+import { parsePrice } from '../prices.ts';
 import { type NumericRange, type ParsedValue, readDecimal } from '../readings.ts';
 import type { Prices } from './schema.ts';
 
@@ -15,7 +15,7 @@ export function mapPrices(
 ): readonly (readonly [string, ParsedValue<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer.coins[coinKey(token.coingeckoId ?? '')];
-    const price = readPrice(coin?.price, coin?.timestamp, nowMs);
+    const price = parsePrice(coin?.price, coin?.timestamp, nowMs);
     if (!price.ok) return [token.address, price];
     const confidence = readDecimal(coin?.confidence, CONFIDENT);
     return [token.address, confidence.ok ? price : confidence];

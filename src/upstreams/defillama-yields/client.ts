@@ -3,7 +3,7 @@ import type { CollateralApy } from '../../domain/facts.ts';
 import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import type { Batch, CallOptions, CollateralApySourcePort } from '../types.ts';
-import { mapChart } from './map.ts';
+import { mapApyChart } from './map.ts';
 import { chartSchema } from './schema.ts';
 
 /** Read the daily yield of each token's pool, one request per pool. */
@@ -19,7 +19,7 @@ export function createDefillamaYields(deps: AdapterDeps): CollateralApySourcePor
       signal: options?.signal,
     });
     if (body === ABSENT) return toBatch([[token.address, { ok: false, reason: 'missing' }]]);
-    const { apy, dropped } = mapChart(http.parse(chartSchema, body), deps.clock.now());
+    const { apy, dropped } = mapApyChart(http.parse(chartSchema, body), deps.clock.now());
     http.reportDropped('points', dropped);
     return toBatch([[token.address, apy]]);
   }

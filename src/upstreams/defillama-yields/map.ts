@@ -7,7 +7,7 @@ import type { Chart } from './schema.ts';
  * The latest daily point is the value, with its own time; all usable points are the history. An unusable latest point is not
  * replaced by an older one.
  */
-export function mapChart(
+export function mapApyChart(
   chart: Chart,
   nowMs: number,
 ): { readonly apy: ParsedValue<CollateralApy>; readonly dropped: number } {

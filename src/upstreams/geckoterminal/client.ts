@@ -1,7 +1,7 @@
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import type { OhlcvPort } from '../types.ts';
 import { mapCandles, mapDeepestPool } from './map.ts';
-import { ohlcvSchema, poolsSchema } from './schema.ts';
+import { dexPoolsSchema, ohlcvSchema } from './schema.ts';
 
 /** Read DEX pools of a token and candles of a pool. */
 export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
@@ -18,7 +18,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
         signal: options?.signal,
       });
       if (body === ABSENT) return null;
-      const rows = http.parse(poolsSchema, body).data;
+      const rows = http.parse(dexPoolsSchema, body).data;
       const { pool, dropped } = mapDeepestPool(network, token, rows);
       http.reportDropped('pools', dropped);
       if (pool === null && rows.length > 0) throw http.error('malformed');

@@ -1,7 +1,7 @@
 import type { Address } from '../../shared/ids.ts';
 import { readDecimal, readObservedMs, USD_AMOUNT } from '../readings.ts';
-import type { Candle, DexPool } from '../types.ts';
-import { candleRowSchema, poolRowSchema } from './schema.ts';
+import type { DexPool, OhlcvRow } from '../types.ts';
+import { candleRowSchema, dexPoolSchema } from './schema.ts';
 
 /** A contract address, or a 32-byte pool id where the exchange is one contract. */
 const POOL_PATTERN = /^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
@@ -21,7 +21,7 @@ export function mapDeepestPool(
 }
 
 function readPool(tokenId: string, raw: unknown): DexPool | null {
-  const row = poolRowSchema.safeParse(raw);
+  const row = dexPoolSchema.safeParse(raw);
   if (!row.success || !POOL_PATTERN.test(row.data.attributes.address)) return null;
   const { attributes, relationships } = row.data;
   const reserve = readDecimal(attributes.reserve_in_usd, USD_AMOUNT);
@@ -45,10 +45,10 @@ export function mapCandles(
   rows: readonly unknown[],
   nowMs: number,
 ): {
-  readonly candles: readonly Candle[];
+  readonly candles: readonly OhlcvRow[];
   readonly dropped: number;
 } {
-  const byTime = new Map<number, Candle>();
+  const byTime = new Map<number, OhlcvRow>();
   for (const raw of rows) {
     const row = candleRowSchema.safeParse(raw);
     if (!row.success) continue;

@@ -4,9 +4,9 @@ import { raw } from '../raw.ts';
 const related = z.object({ data: z.object({ id: z.string() }) });
 
 /** `GET /networks/{network}/tokens/{address}/pools`. */
-export const poolsSchema = z.object({ data: z.array(z.unknown()) });
+export const dexPoolsSchema = z.object({ data: z.array(z.unknown()) });
 
-export const poolRowSchema = z.object({
+export const dexPoolSchema = z.object({
   attributes: z.object({ address: z.string(), name: z.string(), reserve_in_usd: raw }),
   relationships: z.object({ base_token: related, quote_token: related, dex: related }),
 });

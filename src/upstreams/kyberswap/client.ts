@@ -8,8 +8,8 @@ import {
 } from '../http.ts';
 import { feeBpsOf, NO_ROUTE_STATUSES, nativeAlias, quoteExpiry, slippageBps } from '../quotes.ts';
 import type { CallOptions, RoutePort, RouteRequest, SwapQuotePort, SwapRequest } from '../types.ts';
-import { mapBuild, mapRoute, type Route, refusalIn } from './map.ts';
-import { buildSchema, routesSchema } from './schema.ts';
+import { type MappedRoute, mapBuild, mapRoute, refusalIn } from './map.ts';
+import { builtRouteSchema, routesSchema } from './schema.ts';
 
 /** Share of the provider's budget for exit sweeps. The rest is reserved for quotes, which users wait for. */
 const SWEEP_SHARE = 0.25;
@@ -41,7 +41,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
     request: RouteRequest,
     fee: Readonly<Record<string, string>>,
     options?: CallOptions,
-  ): Promise<Route | null> {
+  ): Promise<MappedRoute | null> {
     const chain = request.chain.providers.kyberswap;
     if (chain === undefined) return null;
     const body = await http.request({
@@ -91,7 +91,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
           signal: options?.signal,
         });
         if (body === ABSENT) return null;
-        const quote = mapBuild(request, http.parse(buildSchema, body), expiresAtMs);
+        const quote = mapBuild(request, http.parse(builtRouteSchema, body), expiresAtMs);
         if (typeof quote === 'string') throw http.error(quote);
         return quote;
       },

@@ -17,14 +17,14 @@ export function refusalIn(body: unknown): FailureReason | undefined {
   return code === OVERLOADED_CODE ? 'overloaded' : undefined;
 }
 
-export interface Route {
+export interface MappedRoute {
   readonly amountOut: bigint;
   readonly amountOutUsd?: Decimal | undefined;
   readonly summary: RouteSummary;
 }
 
 /** The route, checked against the request; `null` = no route. */
-export function mapRoute(request: RouteRequest, answer: Routes): Route | FailureReason | null {
+export function mapRoute(request: RouteRequest, answer: Routes): MappedRoute | FailureReason | null {
   if (answer.code !== undefined && NO_ROUTE_CODES.has(answer.code)) return null;
   const summary = answer.data?.routeSummary;
   if (summary === undefined) return 'missing';

@@ -21,7 +21,7 @@ export type Routes = z.infer<typeof routesSchema>;
 export type RouteSummary = NonNullable<Routes['data']>['routeSummary'];
 
 /** `POST /{chain}/api/v1/route/build`. */
-export const buildSchema = z.object({
+export const builtRouteSchema = z.object({
   data: z.object({
     routerAddress: raw,
     data: raw,
@@ -30,4 +30,4 @@ export const buildSchema = z.object({
     transactionValue: raw,
   }),
 });
-export type Build = z.infer<typeof buildSchema>;
+export type Build = z.infer<typeof builtRouteSchema>;

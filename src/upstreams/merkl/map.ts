@@ -4,7 +4,7 @@ import { toBatch } from '../batch.ts';
 import { APR_PCT, type ParsedValue, readDecimal, readTimeMs } from '../readings.ts';
 import { readSeries, type Series } from '../series.ts';
 import type { Batch } from '../types.ts';
-import { campaignKeySchema, campaignSchema, type Metrics } from './schema.ts';
+import { type CampaignMetrics, campaignKeySchema, campaignSchema } from './schema.ts';
 
 /** The rows of all pages of one kind of campaign. */
 interface Sorted {
@@ -108,7 +108,7 @@ export function mapEnded(
  * The step function of one campaign.
  * @returns a failure reason when no record is usable
  */
-export function mapMetrics(metrics: Metrics, nowMs: number): Series | FailureReason {
+export function mapMetrics(metrics: CampaignMetrics, nowMs: number): Series | FailureReason {
   const series = readSeries(
     metrics.aprRecords.map(({ timestamp, apr }) => ({ at: timestamp, value: apr })),
     { time: 'sec', within: APR_PCT, nowMs },

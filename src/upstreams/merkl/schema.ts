@@ -22,4 +22,4 @@ export type Campaign = z.infer<typeof campaignSchema>;
 export const metricsSchema = z.object({
   aprRecords: z.array(z.object({ timestamp: raw, apr: raw }).catch({})),
 });
-export type Metrics = z.infer<typeof metricsSchema>;
+export type CampaignMetrics = z.infer<typeof metricsSchema>;

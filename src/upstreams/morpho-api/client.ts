@@ -4,7 +4,7 @@ import { type AdapterDeps, createHttp } from '../http.ts';
 import type { ParsedValue } from '../readings.ts';
 import type { Batch, CallOptions, LendingIndexerPort } from '../types.ts';
 import { mapBorrowHistory, mapSharedLiquidity } from './map.ts';
-import { type Answer, answerSchema } from './schema.ts';
+import { answerSchema, type IndexerAnswer } from './schema.ts';
 
 /** Markets per request, with and without their histories, by the provider's complexity limit. */
 const MARKETS_PER_REQUEST = 30;
@@ -25,7 +25,7 @@ export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
     ids: readonly MarketId[],
     selection: string,
     options?: CallOptions,
-  ): Promise<Answer> {
+  ): Promise<IndexerAnswer> {
     const fields = ids.map((id, i) => `m${i}: marketById(marketId: "${id}", chainId: ${chainId}) { ${selection} }`);
     const body = await http.request({
       path: '',

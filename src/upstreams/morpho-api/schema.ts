@@ -8,7 +8,7 @@ export const answerSchema = z.object({
     .array(z.object({ path: z.array(z.union([z.string(), z.number()])).nullish() }).catch({ path: [] }))
     .nullish(),
 });
-export type Answer = z.infer<typeof answerSchema>;
+export type IndexerAnswer = z.infer<typeof answerSchema>;
 
 const sourceSchema = z.object({
   assets: raw,

@@ -4,7 +4,7 @@ import { gather, toBatch } from '../batch.ts';
 import { ABSENT, type AdapterDeps, createHttp } from '../http.ts';
 import type { Batch, CallOptions, StableIndexPort } from '../types.ts';
 import { mapHistory, mapPools, type PoolHead } from './map.ts';
-import { historySchema, poolsSchema } from './schema.ts';
+import { historySchema, indexPoolsSchema } from './schema.ts';
 
 /** History of a pool that the index has none of, or whose history was not requested. */
 const NONE: RateHistory = [];
@@ -38,7 +38,7 @@ export function createStablewatch(deps: AdapterDeps): StableIndexPort {
   return {
     async pools(wanted, options) {
       const body = await http.request({ path: '/pools', signal: options?.signal });
-      const { pools, dropped } = mapPools(http.parse(poolsSchema, body).data);
+      const { pools, dropped } = mapPools(http.parse(indexPoolsSchema, body).data);
       http.reportDropped('pools', dropped);
       if (pools.size === 0) throw http.error(dropped > 0 ? 'malformed' : 'missing');
       const heads = [...pools.values()].flatMap((pool) => (pool.ok ? [pool.value] : []));

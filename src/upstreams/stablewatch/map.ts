@@ -2,7 +2,7 @@ import type { FailureReason, StableIndexPool } from '../../domain/facts.ts';
 import type { RateHistory } from '../../shared/rate-history.ts';
 import { APY_PCT, type ParsedValue, readDecimal } from '../readings.ts';
 import { historyOf, readSeries } from '../series.ts';
-import { type History, type PoolRow, poolRowSchema } from './schema.ts';
+import { type History, indexPoolSchema, type PoolRow } from './schema.ts';
 
 export type PoolHead = Omit<StableIndexPool, 'history'>;
 
@@ -17,7 +17,7 @@ export function mapPools(rows: readonly unknown[]): {
   const pools = new Map<string, ParsedValue<PoolHead>>();
   let dropped = 0;
   for (const raw of rows) {
-    const row = poolRowSchema.safeParse(raw);
+    const row = indexPoolSchema.safeParse(raw);
     if (!row.success) {
       dropped += 1;
       continue;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { raw } from '../raw.ts';
 
 /** `GET /pools`. */
-export const poolsSchema = z.object({ data: z.array(z.unknown()) });
+export const indexPoolsSchema = z.object({ data: z.array(z.unknown()) });
 
-export const poolRowSchema = z.object({
+export const indexPoolSchema = z.object({
   id: z.union([z.string().min(1), z.number()]).transform(String),
   asset: z.string().min(1),
   metrics: z
@@ -12,7 +12,7 @@ export const poolRowSchema = z.object({
     .optional()
     .catch(undefined),
 });
-export type PoolRow = z.infer<typeof poolRowSchema>;
+export type PoolRow = z.infer<typeof indexPoolSchema>;
 
 /** `GET /history/{id}`: percent. */
 export const historySchema = z.object({

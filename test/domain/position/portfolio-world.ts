@@ -1,7 +1,8 @@
 import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import type { Chain } from '../../../src/catalog/types.ts';
 import type { ChainFacts } from '../../../src/domain/facts.ts';
-import { composePortfolio, portfolioContext } from '../../../src/domain/portfolio/compose.ts';
+import { composePortfolio } from '../../../src/domain/portfolio/compose.ts';
+import { portfolioContext } from '../../../src/domain/portfolio/context.ts';
 import type { Portfolio, RegisteredRow } from '../../../src/domain/portfolio/types.ts';
 import type { HeldPosition, HeldStock } from '../../../src/domain/position/types.ts';
 import { Decimal, ZERO } from '../../../src/shared/decimal.ts';

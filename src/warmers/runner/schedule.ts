@@ -1,5 +1,5 @@
-import { UpstreamUnavailableError } from '../shared/errors.ts';
-import type { RunReport } from './types.ts';
+import { UpstreamUnavailableError } from '../../shared/errors.ts';
+import type { RunReport } from '../types.ts';
 
 export type RunOutcome =
   | { readonly report: RunReport; readonly error?: undefined }

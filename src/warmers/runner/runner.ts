@@ -1,11 +1,11 @@
-import type { Clock } from '../shared/clock.ts';
-import { AppError, NotFoundError } from '../shared/errors.ts';
-import type { Logger } from '../shared/logger.ts';
-import type { Timers } from '../shared/timers.ts';
-import type { LeasePort } from '../snapshot/lease.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { AppError, NotFoundError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/logger.ts';
+import type { Timers } from '../../shared/timers.ts';
+import type { LeasePort } from '../../snapshot/lease.ts';
+import type { RunMode, Warmer } from '../types.ts';
 import { createLeaseHolder, type LeaseHolder, NOT_OURS } from './lease-holder.ts';
 import { delayAfter, type RunOutcome } from './schedule.ts';
-import type { RunMode, Warmer } from './types.ts';
 
 export interface RunEvent {
   readonly name: string;

@@ -1,7 +1,7 @@
-import type { Clock } from '../shared/clock.ts';
-import type { Logger } from '../shared/logger.ts';
-import type { Timers } from '../shared/timers.ts';
-import type { Lease, LeasePort } from '../snapshot/lease.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Logger } from '../../shared/logger.ts';
+import type { Timers } from '../../shared/timers.ts';
+import type { Lease, LeasePort } from '../../snapshot/lease.ts';
 
 export interface Hold {
   readonly ours: boolean;

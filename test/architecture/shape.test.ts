@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { parse, sourceFiles } from './sources.ts';
+
+const MAX_FILE_LINES = 350;
+const MAX_FUNCTION_LINES = 100;
+const MAX_FILES_IN_FOLDER = 20;
+
+/** Files with functions that are still to be split. */
+const LONG_FUNCTIONS = [
+  'src/app/core.ts',
+  'src/app/surface.ts',
+  'src/chain/rpc/node.ts',
+  'src/chain/rpc/nodes.ts',
+  'src/database/recorded-rates.ts',
+  'src/graphql/queries.ts',
+  'src/graphql/yoga.ts',
+  'src/http/handler.ts',
+  'src/limits/budgets.ts',
+  'src/rest/routes/equity.ts',
+  'src/rest/routes/leverage.ts',
+  'src/schema/market/market.ts',
+  'src/schema/position/position-preview.ts',
+  'src/schema/position/position.ts',
+  'src/schema/strategy/strategy.ts',
+  'src/schema/transaction/leverage.ts',
+  'src/services/changes.ts',
+  'src/snapshot/redis.ts',
+  'src/telemetry/metrics-facts.ts',
+  'src/telemetry/metrics.ts',
+  'src/transactions/equity/deposit.ts',
+  'src/transactions/equity/exit.ts',
+  'src/warmers/exit-liquidity.ts',
+  'src/warmers/runner/runner.ts',
+];
+/** Files that are still to be split. */
+const LONG_FILES = ['src/schema/common/refusals.ts', 'src/schema/ops/ops.ts'];
+
+/** The functions that are longer than they may be. */
+function longFunctions(source: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const [first, last] = [lineOf(node.getStart()), lineOf(node.end)];
+      if (last - first + 1 > MAX_FUNCTION_LINES) found.push(`${source.fileName}:${first} (${last - first + 1} lines)`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+describe('sizes', () => {
+  it(`default: no file has more than ${MAX_FILE_LINES} lines`, () => {
+    const lines = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').length;
+    expect(sourceFiles.filter((file) => lines(file) > MAX_FILE_LINES && !LONG_FILES.includes(file))).toEqual([]);
+  });
+
+  it(`default: no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
+    const files = sourceFiles.filter((file) => !LONG_FUNCTIONS.includes(file));
+    expect(files.map(parse).flatMap(longFunctions)).toEqual([]);
+  });
+
+  it('behavior: a long function is seen', () => {
+    const text = `const f = () => {\n${'f();\n'.repeat(MAX_FUNCTION_LINES)}};`;
+    const source = ts.createSourceFile('long.ts', text, ts.ScriptTarget.Latest, true);
+    expect(longFunctions(source)).toEqual(['long.ts:1 (102 lines)']);
+  });
+
+  it(`default: no folder has more than ${MAX_FILES_IN_FOLDER} files of its own`, () => {
+    const counts = new Map<string, number>();
+    for (const file of sourceFiles) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([]);
+  });
+});
+
+/** Each provider has these of its own, with one meaning: the form of what it sends, and the port that it is mapped to. */
+const PER_PROVIDER = ['chartSchema', 'Chart', 'mapPrices'];
+
+describe('names', () => {
+  it('default: an exported name has one meaning', () => {
+    const files = new Map<string, Set<string>>();
+    for (const file of sourceFiles) {
+      for (const name of exportsOf(parse(file))) files.set(name, (files.get(name) ?? new Set()).add(file));
+    }
+    const shared = [...files].filter(([name, places]) => places.size > 1 && !PER_PROVIDER.includes(name));
+    expect(shared.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
+  });
+});
+
+function exportsOf(source: ts.SourceFile): string[] {
+  return source.statements.flatMap((statement) => {
+    const isExported = ts.canHaveModifiers(statement)
+      ? ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      : false;
+    if (!isExported) return [];
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map(({ name }) => name.getText());
+    const { name } = statement as ts.DeclarationStatement;
+    return name ? [name.getText()] : [];
+  });
+}
