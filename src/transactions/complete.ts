@@ -6,8 +6,7 @@ import type { BuilderDeps } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import { formatAmount, instructionsOf } from './messages.ts';
 import { type Fill, filledSwap } from './simulate/fills.ts';
-import type { Watched } from './simulate/movements.ts';
-import type { Observation, Simulated } from './simulate/simulate.ts';
+import type { ObservedOutcome } from './simulate/outcome.ts';
 import { unsimulatedIssue } from './simulate/unsimulated.ts';
 import type {
   BuiltCall,
@@ -44,9 +43,7 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly takesRiskBack: boolean;
   /** Whether the caller accepts it without a simulation where no node can simulate; absent = no. */
   readonly allowUnsimulated?: boolean | undefined;
-  readonly observations: readonly Observation[];
-  readonly watched: Watched;
-  fold(simulation: Simulated): O;
+  readonly observed: ObservedOutcome<O>;
   /** Compare the outcome with the plan; `undefined` = nothing is missing. */
   shortfall(outcome: O): Shortfall | undefined;
   /** Find the cause of a revert; `undefined` = the revert itself is all that is known. */
@@ -130,15 +127,15 @@ async function simulated<
   deps: BuilderDeps,
   draft: Draft<O, R>,
 ): Promise<{ outcome?: O | undefined; gasUsed?: bigint | undefined; because?: 'token' | 'node' | undefined }> {
-  const { chain, user, approvals, calls, nativeBalance, pays, observations, watched } = draft;
+  const { chain, user, approvals, calls, nativeBalance, pays, observed } = draft;
   const simulation = await deps
     .node(chain.chainId)
-    .simulator.simulate({ user, calls: [...approvals, ...calls], nativeBalance, pays, observations, watched })
+    .simulator.simulate({ user, calls: [...approvals, ...calls], nativeBalance, pays, ...observed })
     .catch((error: unknown) => {
       throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
     });
   if (!simulation.simulated) return { because: simulation.because };
-  return { gasUsed: simulation.gasUsed, outcome: draft.fold(simulation) };
+  return { gasUsed: simulation.gasUsed, outcome: observed.fold(simulation) };
 }
 
 type Priced = Pick<Draft<never, never>, 'chain' | 'approvals' | 'calls' | 'nativeBalance' | 'pays'>;

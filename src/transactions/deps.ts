@@ -166,8 +166,3 @@ export function referralFeeBps(deps: BuilderDeps, market: Market): number {
   if (!deps.feeReceiver) return 0;
   return market.correlated ? REFERRAL_FEE_BPS.correlated : REFERRAL_FEE_BPS.uncorrelated;
 }
-
-/** Fields of a swap request that say who takes which fee. */
-export function feeFields(deps: BuilderDeps, feeBps: number): { feeBps: number; feeReceiver?: Address | undefined } {
-  return deps.feeReceiver && feeBps > 0 ? { feeBps, feeReceiver: deps.feeReceiver } : { feeBps: 0 };
-}

@@ -5,6 +5,7 @@ import { AppError } from '../shared/errors.ts';
 import type { BuilderDeps } from './deps.ts';
 import { DEFAULT_SLIPPAGE } from './input.ts';
 import { expectedOutput } from './quote/loss.ts';
+import { requestQuote } from './quote/request.ts';
 
 /** What selling all collateral of a position would lose now. */
 export type ExitCost =
@@ -21,18 +22,10 @@ export async function exitCost(
   price: bigint,
 ): Promise<ExitCost> {
   const value = collateralValueInLoan(collateral, price);
+  const sale = { tokenIn: market.collateral, tokenOut: market.loan, amountIn: collateral, feeBps: 0 };
   const executor = chain.contracts.flashLeverage;
   try {
-    const quote = await deps.quoter.quote({
-      chain,
-      tokenIn: market.collateral.address,
-      tokenOut: market.loan.address,
-      amountIn: collateral,
-      sender: executor,
-      recipient: executor,
-      slippage: DEFAULT_SLIPPAGE,
-      feeBps: 0,
-    });
+    const quote = await requestQuote(deps, { chain, slippage: { value: DEFAULT_SLIPPAGE } }, { ...sale, executor });
     const amountOut = expectedOutput(quote.amountOut, value);
     return { ok: true, lostLoan: value - amountOut, amountOut, source: quote.source };
   } catch (error) {

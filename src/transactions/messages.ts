@@ -55,7 +55,7 @@ export function instructionsOf(input: InstructionsInput): string {
   const holds = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
     ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map(({ message }) => message),
-    ...(what === 'batch' ? sendBatch(input) : [signTransaction(input)]),
+    ...(what === 'batch' ? batchSentences(input) : [signingSentence(input)]),
     ...(swaps.length === 0 ? [] : [`${holds} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
     ...swaps.map(swapNote),
     ...slippageNote(slippage),
@@ -64,13 +64,13 @@ export function instructionsOf(input: InstructionsInput): string {
   ].join(' ');
 }
 
-function signTransaction({ user, approvals }: InstructionsInput): string {
+function signingSentence({ user, approvals }: InstructionsInput): string {
   if (approvals === 0) return `Sign and send "tx" from ${user}; no approval is needed.`;
   const entries = approvals === 1 ? 'the one entry' : `the ${approvals} entries`;
   return `From ${user}: sign and send ${entries} of "approvals" in order and wait until mined, then sign and send "tx".`;
 }
 
-function sendBatch({ user, calls }: InstructionsInput): readonly string[] {
+function batchSentences({ user, calls }: InstructionsInput): readonly string[] {
   return [
     `From ${user}: send all ${calls} calls as one atomic batch (EIP-5792 wallet_sendCalls with atomicRequired).`,
     'A wallet that cannot batch sends them one by one in order, waits for each, and always sends the last one, even when one before it failed: it revokes what the router was granted.',

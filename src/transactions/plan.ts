@@ -10,7 +10,7 @@ import { previewSimulated } from './preview/position.ts';
 import { interestOf, type LiveMarket } from './read/market-state.ts';
 import type { WalletState } from './read/wallet.ts';
 import { filledSwap } from './simulate/fills.ts';
-import { foldOutcome, type Outcome, type OutcomePlan, planOutcome, watchedOf } from './simulate/outcome.ts';
+import { type Outcome, observeOutcome } from './simulate/outcome.ts';
 import { positionShortfall, swapShortfall } from './simulate/shortfall.ts';
 import type {
   BuiltCall,
@@ -113,7 +113,6 @@ export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean)
 /** Simulate a draft and complete it. @throws as `complete` */
 export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise<Plan> {
   const { approvals, tx, wallet, pays } = draft;
-  const plan: OutcomePlan = { ...draft, calls: approvals.length + 1 };
   const { expiresAtMs, ...completed } = await complete(deps, {
     ...draft,
     what: 'transaction',
@@ -121,9 +120,7 @@ export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise
     nativeBalance: wallet.native,
     pays: pays && { ...pays, balance: wallet.balance, allowance: wallet.allowances.get(tx.to) ?? 0n },
     takesRiskBack: TAKING_RISK_BACK.includes(draft.action),
-    observations: planOutcome(plan),
-    watched: watchedOf(plan),
-    fold: (simulation) => foldOutcome(plan, simulation),
+    observed: observeOutcome({ ...draft, calls: approvals.length + 1 }),
     shortfall: (outcome) => shortfallOf(draft, outcome, deps.quoter.capped),
     conclude: (outcome) => withIncentiveNote(outcome ? concluded(draft, outcome) : draft),
   });

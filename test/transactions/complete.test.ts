@@ -30,8 +30,11 @@ type PlannedFills = Extract<Simulation, { simulated: true }>['movements']['fills
 const draft = (over: Partial<TestDraft>): TestDraft => ({
   ...{ chain, user, action: 'equity_exit', what: 'batch', approvals: [], calls: [call(0n)], nativeBalance: 0n },
   ...{ swaps: [swap], slippage: { value: new Decimal('0.01') }, issues: [], takesRiskBack: false },
-  ...{ observations: [], watched: { chain, user, places: [], repays: [] }, link: {}, bounds: {} },
-  fold: ({ movements }) => movements,
+  ...{ link: {}, bounds: {} },
+  observed: {
+    ...{ observations: [], watched: { chain, user, places: [], repays: [] } },
+    fold: ({ movements }) => movements,
+  },
   shortfall: () => undefined,
   conclude: (outcome) => ({ notes: ['A note.'], left: outcome ? 'simulated' : 'planned' }),
   ...over,

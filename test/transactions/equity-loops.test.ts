@@ -18,8 +18,8 @@ const matched = (match: LoopMatch['match'], ids: readonly number[]): LoopMatch =
   loopIds: match === 'ambiguous' ? [] : ids,
   candidateIds: match === 'ambiguous' ? ids : [],
 });
-const select = (match: LoopMatch, asked?: readonly number[]) =>
-  selectLoops({ vault, match, own, asked }).map(({ id }) => id);
+const select = (match: LoopMatch, requested?: readonly number[]) =>
+  selectLoops({ vault, match, own, requested }).map(({ id }) => id);
 
 describe('selectLoops', () => {
   test.each(['tagged', 'basis'] as const)('default: the loops of a %s match', (match) => {
@@ -63,8 +63,8 @@ describe('selectLoops', () => {
     ['an id that the wallet does not have', matched('none', []), [9]],
     ['one id twice', matched('tagged', [0, 1]), [0, 0]],
     ['an empty list', matched('tagged', [0]), []],
-  ])('error: bad_request for %s', (_what, match, asked) => {
-    expect(() => select(match, asked)).toThrow(
+  ])('error: bad_request for %s', (_what, match, requested) => {
+    expect(() => select(match, requested)).toThrow(
       expect.objectContaining({ code: 'bad_request', details: expect.objectContaining({ field: 'yieldPositionIds' }) }),
     );
   });
@@ -72,7 +72,7 @@ describe('selectLoops', () => {
   test('error: bad_request for a loop of another market', () => {
     const other = chain.markets.find(({ kind, id }) => kind === 'loop' && id !== vault.yieldMarket.id);
     const foreign = { ...loopOf(7, vault), marketId: other?.id ?? vault.yieldMarket.id };
-    const choice = { vault, match: matched('none', []), own: [foreign], asked: [7] };
+    const choice = { vault, match: matched('none', []), own: [foreign], requested: [7] };
     expect(() => selectLoops(choice)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
@@ -85,7 +85,7 @@ describe('selectLoops', () => {
     const other = chain.markets.find(({ kind, id }) => kind === 'loop' && id !== vault.yieldMarket.id);
     const kinds = fc.constantFrom<LoopMatch['match']>('tagged', 'basis', 'ambiguous', 'none');
     fc.assert(
-      fc.property(kinds, ids, fc.option(ids, { nil: undefined }), held, (kind, matches, asked, positions) => {
+      fc.property(kinds, ids, fc.option(ids, { nil: undefined }), held, (kind, matches, requested, positions) => {
         const own = positions.map(({ id, open, empty, elsewhere }) => ({
           ...loopOf(id, vault, empty ? 0n : 1n),
           open,
@@ -94,18 +94,18 @@ describe('selectLoops', () => {
         const match = matched(kind, kind === 'none' ? [] : matches);
         let closed: readonly number[];
         try {
-          closed = selectLoops({ vault, match, own, asked }).map(({ id }) => id);
+          closed = selectLoops({ vault, match, own, requested }).map(({ id }) => id);
         } catch (error) {
           expect(error).toMatchObject({ code: 'bad_request' });
           return;
         }
-        if (asked) expect(closed).toEqual(asked);
+        if (requested) expect(closed).toEqual(requested);
         for (const id of closed) {
           const position = own.find((candidate) => candidate.id === id);
           expect(position).toMatchObject({ open: true, collateral: 1n, marketId: vault.yieldMarket.id });
           if (kind !== 'none') expect(matches).toContain(id);
         }
-        if (kind === 'ambiguous') expect(asked).toBeDefined();
+        if (kind === 'ambiguous') expect(requested).toBeDefined();
       }),
       { numRuns: 10_000 },
     );

@@ -12,15 +12,10 @@ import { leastOutput } from '../../src/transactions/input.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
 import { instructionsOf } from '../../src/transactions/messages.ts';
 import { type BuiltBundle, buildOpen } from '../../src/transactions/open/build.ts';
-import {
-  type OpenRequest,
-  openTerms,
-  planEntrySwap,
-  planLiquidity,
-  planLoanSwap,
-  sizeOpen,
-} from '../../src/transactions/open/terms.ts';
+import { type OpenRequest, openTerms, planLiquidity, sizeOpen } from '../../src/transactions/open/terms.ts';
 import { loanInCollateral } from '../../src/transactions/preview/ltv.ts';
+import type { Quoter } from '../../src/transactions/quote/quoter.ts';
+import { planQuote } from '../../src/transactions/quote/request.ts';
 import type { OpenTerms } from '../../src/transactions/types.ts';
 import { address, openRequest, priceFor, quoteFor, RUNS, sourcesAround } from './world.ts';
 
@@ -42,10 +37,13 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
       ? fc.constant(undefined)
       : quoteFor(chain, amountIn, 10n ** BigInt(market.collateral.decimals) * 50n);
     return entry.chain((entryQuote) => {
-      const entrySwap = entryQuote && planEntrySwap(request, entryQuote, entryQuote.amountOut, false);
+      const quoter = { quoter: { capped: false } as Quoter };
+      const entryPair = { tokenIn: payToken, tokenOut: market.collateral };
+      const entrySwap = entryQuote && planQuote(quoter, request, entryPair, entryQuote, entryQuote.amountOut);
       const size = attempt(() => sizeOpen(request, entrySwap, price));
       if (size === 'refused') return fc.constant(size);
       const loan = size.amountFlashLoan;
+      const loanPair = { tokenIn: market.loan, tokenOut: market.collateral };
       return fc
         .record({
           quote: quoteFor(chain, loan, loanInCollateral(loan, price)),
@@ -62,7 +60,7 @@ const builtOpen: fc.Arbitrary<Built | 'refused'> = openRequest.chain((request) =
               price,
               entry: entrySwap,
               size,
-              loanSwap: planLoanSwap(request, quote, price, false),
+              loanSwap: planQuote(quoter, request, loanPair, quote, loanInCollateral(quote.amountIn, price)),
               reallocations,
               rates: undefined,
             });

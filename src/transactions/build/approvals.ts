@@ -1,8 +1,7 @@
-import { encodeFunctionData } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuiltCall, PayToken } from '../types.ts';
-import { builtCall } from './call.ts';
+import { contractCall } from './call.ts';
 
 export interface ApprovalInput {
   readonly token: PayToken;
@@ -13,15 +12,13 @@ export interface ApprovalInput {
   readonly allowance: bigint;
 }
 
-/** Approve exactly what will be taken; nothing when the allowance suffices, nothing for the native token. */
+/** Approve exactly the amount; nothing when the allowance suffices, nothing for the native token. */
 export function buildApprovals({ token, spender, amount, allowance }: ApprovalInput): readonly BuiltCall<'approve'>[] {
   if (token.isNative || allowance >= amount) return [];
   const approve = (value: bigint) =>
-    builtCall(
+    contractCall(
       token.address,
-      encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, value] }),
-      0n,
-      'approve',
+      { abi: erc20Abi, functionName: 'approve', args: [spender, value] },
       { token: token.address, spender, amount: value },
     );
   return token.resetsApproval && allowance > 0n ? [approve(0n), approve(amount)] : [approve(amount)];

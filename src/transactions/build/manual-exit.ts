@@ -8,7 +8,7 @@ import { paramsOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { BuiltCall } from '../types.ts';
 import { buildApprovals } from './approvals.ts';
-import { builtCall } from './call.ts';
+import { contractCall } from './call.ts';
 
 export interface ManualExitInput {
   /** The wallet that owns the position and signs. */
@@ -19,46 +19,36 @@ export interface ManualExitInput {
 }
 
 /**
- * Build the calls that end a position in manual mode, where the product's contract can do nothing any more: the owner repays
- * the debt at the lending protocol, on behalf of the contract that holds the position, and takes the collateral out through it.
+ * Build the calls that end a position in manual mode, where FlashLeverage can do nothing any more: the owner repays the debt
+ * at the lending protocol, on behalf of the contract that holds the position, and takes the collateral out through it.
  */
 export function buildManualExit(
-  { contracts }: Chain,
+  { contracts: { morphoBlue } }: Chain,
   market: Market,
   { user, proxy, holding }: ManualExitInput,
 ): readonly BuiltCall[] {
-  const { morphoBlue } = contracts;
   const { collateral, borrowShares, debtLater } = holding;
   const params = paramsOf(market);
   const token = payTokenOf(market.loan);
-  const repayment =
-    borrowShares === 0n
-      ? []
-      : [
-          // The allowance is not read: of a token that wants it taken back first, it is.
-          ...buildApprovals({
-            token,
-            spender: morphoBlue,
-            amount: debtLater,
-            allowance: token.resetsApproval ? 1n : 0n,
-          }),
-          builtCall(
-            morphoBlue,
-            encodeFunctionData({
-              abi: morphoBlueAbi,
-              functionName: 'repay',
-              args: [params, 0n, borrowShares, proxy, '0x'],
-            }),
-            0n,
-            'morphoRepay',
-            { onBehalf: proxy, shares: borrowShares },
-          ),
-        ];
+  // The allowance is not read. A token whose allowance has to go through zero gets a reset in any case.
+  const allowance = token.resetsApproval ? 1n : 0n;
+  const repay = { abi: morphoBlueAbi, functionName: 'repay', args: [params, 0n, borrowShares, proxy, '0x'] } as const;
   const withdrawal = encodeFunctionData({
     abi: morphoBlueAbi,
     functionName: 'withdrawCollateral',
     args: [params, collateral, proxy, user],
   });
-  const data = encodeFunctionData({ abi: userProxyAbi, functionName: 'execute', args: [withdrawal] });
-  return [...repayment, builtCall(proxy, data, 0n, 'execute', { withdrawCollateral: collateral, receiver: user })];
+  return [
+    ...(borrowShares === 0n
+      ? []
+      : [
+          ...buildApprovals({ token, spender: morphoBlue, amount: debtLater, allowance }),
+          contractCall(morphoBlue, repay, { onBehalf: proxy, shares: borrowShares }, { type: 'morphoRepay' }),
+        ]),
+    contractCall(
+      proxy,
+      { abi: userProxyAbi, functionName: 'execute', args: [withdrawal] },
+      { withdrawCollateral: collateral, receiver: user },
+    ),
+  ];
 }

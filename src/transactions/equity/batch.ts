@@ -1,21 +1,20 @@
 import type { ChainContracts } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { buildApprovals } from '../build/approvals.ts';
-import { buildDeleverage, type DeleverageArgs } from '../build/deleverage.ts';
-import { buildEquityEntry, type EquityEntryArgs } from '../build/equity-entry.ts';
-import { buildEquityExit, type EquityExitArgs } from '../build/equity-exit.ts';
-import { buildSetAuthorization, type SetAuthorizationArgs } from '../build/set-authorization.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildEquityEntry, buildEquityExit } from '../build/equity-router.ts';
+import { buildDeleverage } from '../build/flash-leverage.ts';
+import { buildSetAuthorization } from '../build/set-authorization.ts';
 import { payTokenOf } from '../read/tokens.ts';
-import type { BuiltCall, PlannedSwap, SwapData } from '../types.ts';
+import type { BuiltCall } from '../types.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 
 /** Every call that a batch can hold. */
 export type EquityCall =
   | BuiltCall<'approve', unknown>
-  | BuiltCall<'setAuthorization', SetAuthorizationArgs>
-  | BuiltCall<'equityEntry', EquityEntryArgs>
-  | BuiltCall<'deleverage', DeleverageArgs>
-  | BuiltCall<'equityExit', EquityExitArgs>;
+  | ReturnType<
+      typeof buildSetAuthorization | typeof buildEquityEntry | typeof buildDeleverage | typeof buildEquityExit
+    >;
 
 /** What of the wallet decides about the calls before the router's. */
 export interface WalletGrants {
@@ -94,8 +93,4 @@ function whileAuthorized(
   const authorize = (newIsAuthorized: boolean) =>
     buildSetAuthorization(contracts, { authorized: router, newIsAuthorized });
   return [...(isAuthorized ? [authorize(false)] : []), authorize(true), call, authorize(false)];
-}
-
-function swapDataOf({ quote }: PlannedSwap): SwapData {
-  return { extRouter: quote.router, extCalldata: quote.calldata };
 }

@@ -1,4 +1,3 @@
-import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -8,12 +7,10 @@ import { receivedNote } from '../messages.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { slippageIssues } from '../quote/slippage.ts';
 import type { PricedAt } from '../read/market-state.ts';
-import { type Read, readOf, required } from '../read/reads.ts';
+import { required } from '../read/reads.ts';
 import { payTokenOf } from '../read/tokens.ts';
-import { foldWallet, planWallet } from '../read/wallet.ts';
 import { filledSwap, type SwapPlace } from '../simulate/fills.ts';
 import { swapShortfall } from '../simulate/shortfall.ts';
-import type { Simulated } from '../simulate/simulate.ts';
 import type { TokenAmount } from '../types.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
 import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
@@ -26,9 +23,7 @@ import {
   depositPlaces,
   depositShortfall,
   exitPlaces,
-  foldBatchOutcome,
-  planBatchOutcome,
-  watchedOfBatch,
+  observeBatch,
 } from './outcome.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
@@ -74,25 +69,20 @@ async function depositOnce(
   const { chain, router, vault } = found;
   const { user } = request;
   const token = payTokenOf(vault.depositToken);
-  // Ahead of its use, which waits for it and tells if it fails.
-  deps
-    .node(chain.chainId)
-    .simulator.prepare(token)
-    .catch(() => undefined);
-  const reads = [authorizationOf(found, user), ...planWallet(chain, user, token, [router])];
-  const planned = await planDeposit(deps, found, request, reads);
-  const { terms, slippage, issues, answers } = planned;
-  const [answer, ...rest] = answers as readonly [boolean | undefined, ...(bigint | undefined)[]];
-  const isAuthorized = required(answer);
-  const wallet = foldWallet(token, [router], rest);
-  const allowance = wallet.allowances.get(router) ?? 0n;
-  const pays = { token, amount: terms.amountIn, balance: wallet.balance, allowance };
+  const [planned] = await Promise.all([
+    planDeposit(deps, found, request),
+    deps.node(chain.chainId).simulator.prepare(token),
+  ]);
+  const { terms, slippage, issues } = planned;
+  const { isAuthorized, native, balance, allowances } = required(planned.signer);
+  const allowance = allowances.get(router) ?? 0n;
+  const pays = { token, amount: terms.amountIn, balance, allowance };
   const calls = buildDepositBatch(chain.contracts, terms, { allowance, isAuthorized });
   const plan: BatchPlan = { found, user, calls, swaps: depositPlaces(found, terms, calls), opens: true };
   return complete(deps, {
     ...batchOf(plan),
     action: 'equity_deposit',
-    nativeBalance: wallet.native,
+    nativeBalance: native,
     pays,
     slippage,
     issues: [...issues, ...slippageIssues(slippage)],
@@ -121,9 +111,7 @@ function batchOf(plan: BatchPlan) {
     approvals: [],
     calls: plan.calls,
     swaps: plan.swaps.map(({ swap }) => swap),
-    observations: planBatchOutcome(plan),
-    watched: watchedOfBatch(plan),
-    fold: (simulation: Simulated) => foldBatchOutcome(plan, simulation),
+    observed: observeBatch(plan),
   };
 }
 
@@ -160,16 +148,13 @@ async function exitOnce(
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
-  const reads = [authorizationOf(found, user), ...planWallet(chain, user, undefined, [])];
-  const { legs, notes, terms, position, priced, slippage, issues, answers } = await planExit(
+  const { legs, notes, terms, position, priced, slippage, issues, signer } = await planExit(
     deps,
     found,
     request,
     wallet,
-    reads,
   );
-  const [answer, native] = answers as readonly [boolean | undefined, bigint | undefined];
-  const isAuthorized = required(answer);
+  const { isAuthorized, native } = signer;
   const ids = terms.loops.map(({ positionId }) => positionId);
   const calls = buildExitBatch(chain.contracts, terms, { isAuthorized });
   const places = exitPlaces(found, terms, calls);
@@ -177,7 +162,7 @@ async function exitOnce(
   return complete(deps, {
     ...batchOf({ found, user, calls, swaps: places, opens: false, proxies }),
     action: 'equity_exit',
-    nativeBalance: required(native),
+    nativeBalance: native,
     slippage,
     issues,
     takesRiskBack: true,
@@ -222,8 +207,4 @@ function receivedBy({ vault }: FoundVault, { received }: BatchOutcome): TokenAmo
 function closingNote(ids: readonly number[]): string {
   if (ids.length === 0) return 'No yield loop is closed: none is known to belong to the vault.';
   return `It closes the yield ${ids.length === 1 ? 'loop' : 'loops'} ${ids.join(', ')} and the stock leg, nothing else.`;
-}
-
-function authorizationOf({ chain, router }: FoundVault, user: Address): Read<unknown> {
-  return readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'isAuthorized', [user, router]);
 }

@@ -5,6 +5,7 @@ import type { Address } from '../../shared/ids.ts';
 import { type Cost, type CostedSwap, contractFees, costBasis, pricedCosts } from '../preview/costs.ts';
 import { worstOutput } from '../quote/planned.ts';
 import type { PlannedSwap } from '../types.ts';
+import type { SoldLeg, SoldLoop } from './exit-sales.ts';
 
 /** What an exit costs at once, and what it pays out at least. */
 export interface ExitCosts {
@@ -15,17 +16,10 @@ export interface ExitCosts {
   readonly worstCase: { readonly equity: Decimal; readonly paidOut: Decimal; readonly ltvPct: null };
 }
 
-interface SoldLeg {
-  readonly swap: PlannedSwap;
-  readonly debt: bigint;
-  /** The same when the batch is sent at the latest. */
-  readonly debtLater: bigint;
-}
-
 export interface ExitLegs {
   readonly vault: EquityVault;
   /** Loops in the order in which they are closed. Base units of the deposit token. */
-  readonly loops: readonly (SoldLeg & { readonly basis: bigint })[];
+  readonly loops: readonly SoldLoop[];
   readonly stock: SoldLeg;
   /** What both legs are worth at their oracles' prices, less their debts. */
   readonly equity: bigint;

@@ -2,20 +2,12 @@ import { erc20Abi } from '../../abi/erc20.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import type { Address } from '../../shared/ids.ts';
-import {
-  debtOf,
-  foldMarket,
-  interestOf,
-  type LiveMarket,
-  type MarketAnswers,
-  planMarket,
-} from '../read/market-state.ts';
-import { readOf, required } from '../read/reads.ts';
+import { debtOf, interestOf, type LiveMarket, planMarket } from '../read/market-state.ts';
+import { foldPlans, NO_READS, planOne, type ReadPlan, readOf, required } from '../read/reads.ts';
 import type { Fill, SwapPlace } from '../simulate/fills.ts';
-import type { Watched } from '../simulate/movements.ts';
-import type { PositionRow } from '../simulate/outcome.ts';
+import type { OpenedPosition } from '../simulate/movements.ts';
+import { type ObservedOutcome, observed } from '../simulate/outcome.ts';
 import { positionShortfall, swapShortfall } from '../simulate/shortfall.ts';
-import type { Observation, Simulated } from '../simulate/simulate.ts';
 import type { PositionState, Shortfall } from '../types.ts';
 import type { EquityCall } from './batch.ts';
 import type { DepositTerms, ExitTerms } from './types.ts';
@@ -79,61 +71,57 @@ export function exitPlaces(
   ];
 }
 
-/** Plan what is read: the wallet's deposit tokens before the first and after every call, and its positions at the end. */
-export function planBatchOutcome({ found: { chain, vault }, user, calls, opens }: BatchPlan): readonly Observation[] {
-  const { morphoBlue } = chain.contracts;
-  const balance = () => readOf(vault.depositToken.address, erc20Abi, 'balanceOf', [user]);
-  return [
-    ...Array.from({ length: calls.length + 1 }, (_, afterCalls) => ({ afterCalls, read: balance() })),
-    ...[
-      readOf(morphoBlue, morphoBlueAbi, 'position', [vault.stockMarket.id, user]),
-      ...planMarket(chain, vault.stockMarket),
-      ...(opens ? planMarket(chain, vault.yieldMarket) : []),
-    ].map((read) => ({ afterCalls: calls.length, read })),
-  ];
-}
-
-/** What the calls of a batch are watched for. */
-export function watchedOfBatch({ found: { chain, vault }, user, swaps, opens, proxies = [] }: BatchPlan): Watched {
+/** Say what is read and watched while a batch is simulated, and what the answers mean. */
+export function observeBatch(plan: BatchPlan): ObservedOutcome<BatchOutcome> {
+  const { found, user, calls, swaps: places, opens, proxies = [] } = plan;
+  const { chain, vault } = found;
+  const { stockMarket, yieldMarket } = vault;
+  const balances = planBalances(plan);
+  const after = {
+    row: planOne(readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [stockMarket.id, user])),
+    stockMarket: planMarket(chain, stockMarket),
+    yieldMarket: opens ? planMarket(chain, yieldMarket) : NO_READS,
+  };
   return {
-    chain,
-    user,
-    places: swaps,
-    opens: opens ? vault.yieldMarket : undefined,
-    // The loops are sold first, one after the other.
-    repays: proxies.map((proxy, i) => ({
-      market: vault.yieldMarket,
-      proxy,
-      callIndex: swaps[i]?.callIndex ?? -1,
-    })),
+    observations: [
+      ...balances.reads.map((read, afterCalls) => ({ afterCalls, read })),
+      ...observed(calls.length, after),
+    ],
+    watched: {
+      chain,
+      user,
+      places,
+      opens: opens ? yieldMarket : undefined,
+      // The loops are sold first, one after the other.
+      repays: proxies.map((proxy, i) => ({ market: yieldMarket, proxy, callIndex: places[i]?.callIndex ?? -1 })),
+    },
+    fold({ answers, movements: { fills, repaid, opened }, timestamp }) {
+      const read = foldPlans({ balances, ...after }, answers, { timestamp });
+      const [first = 0n, ...rest] = read.balances();
+      const live = { stock: read.stockMarket(), yield: read.yieldMarket() };
+      const [, borrowShares, collateral] = required(read.row());
+      return {
+        fills,
+        received: rest.map((balance, i) => balance - (rest[i - 1] ?? first)),
+        repaid,
+        stock: { collateral, debt: debtOf(live.stock, borrowShares) },
+        stockMarket: live.stock,
+        loop: live.yield && loopOf(live.yield, required(opened)),
+      };
+    },
   };
 }
 
-/** Fold the answers of `planBatchOutcome`. @throws ChainReadError when the positions cannot be read */
-export function foldBatchOutcome(
-  { found: { chain, vault }, calls, opens }: BatchPlan,
-  { answers, movements, timestamp }: Simulated,
-): BatchOutcome {
-  const balances = answers.slice(0, calls.length + 1).map((answer) => required(answer as bigint | undefined));
-  const [row, ...rest] = answers.slice(calls.length + 1);
-  const markets = planMarket(chain, vault.stockMarket).length;
-  const stockMarket = foldMarket(vault.stockMarket, rest.slice(0, markets) as unknown as MarketAnswers, { timestamp });
-  const [, borrowShares, collateral] = required(row as PositionRow | undefined);
-  const { fills, repaid, opened } = movements;
+/** The wallet's deposit tokens before the first and after every call. */
+function planBalances({ found: { vault }, user, calls }: BatchPlan): ReadPlan<readonly bigint[]> {
   return {
-    fills,
-    received: calls.map((_, i) => (balances[i + 1] ?? 0n) - (balances[i] ?? 0n)),
-    repaid,
-    stock: { collateral, debt: debtOf(stockMarket, borrowShares) },
-    stockMarket,
-    loop: opens ? openedLoop(rest.slice(markets)) : undefined,
+    reads: [null, ...calls].map(() => readOf(vault.depositToken.address, erc20Abi, 'balanceOf', [user])),
+    fold: (answers) => (answers as readonly (bigint | undefined)[]).map(required),
   };
+}
 
-  function openedLoop(yieldMarketAnswers: readonly unknown[]): PositionState {
-    const live = foldMarket(vault.yieldMarket, yieldMarketAnswers as unknown as MarketAnswers, { timestamp });
-    const { collateral: held, borrowShares: shares } = required(opened);
-    return { collateral: held, debt: debtOf(live, shares) };
-  }
+function loopOf(live: LiveMarket, { collateral, borrowShares }: OpenedPosition): PositionState {
+  return { collateral, debt: debtOf(live, borrowShares) };
 }
 
 /** What a deposit was planned by. */
@@ -154,7 +142,7 @@ export function depositShortfall(
 ): Shortfall | undefined {
   const before = stockBefore ?? { collateral: 0n, debt: 0n };
   // A node may simulate at its next block: the interest until then is no shortfall.
-  const interest = before.debt > 0n ? interestOf(before.debt, stockMarket, simulatedMarket) : 0n;
+  const interest = interestOf(before.debt, stockMarket, simulatedMarket);
   const loan = vault.depositToken;
   const zapped = swaps.zap.expectedOut - depositFeeOf(swaps.zap.expectedOut, depositFee);
   return (

@@ -9,8 +9,8 @@ export interface LoopChoice {
   readonly match: LoopMatch;
   /** The wallet's positions that belong to no other vault. */
   readonly own: readonly HeldPosition[];
-  /** What the wallet asked to close. */
-  readonly asked?: readonly number[] | undefined;
+  /** The loops that the request names; absent = none is named. */
+  readonly requested?: readonly number[] | undefined;
 }
 
 const FIELD = 'yieldPositionIds';
@@ -21,12 +21,12 @@ const FIELD = 'yieldPositionIds';
  * @throws AmbiguousYieldLoopsError when nothing is named and the match is ambiguous
  * @throws BadRequestError for a loop that cannot be the vault's, is named twice or holds nothing any more
  */
-export function selectLoops({ vault, match, own, asked }: LoopChoice): readonly HeldPosition[] {
+export function selectLoops({ vault, match, own, requested }: LoopChoice): readonly HeldPosition[] {
   const live = own.filter(
     ({ open, collateral, marketId }) => open && collateral > 0n && marketId === vault.yieldMarket.id,
   );
   const liveOf = (ids: readonly number[]) => live.filter(({ id }) => ids.includes(id));
-  if (asked === undefined) {
+  if (requested === undefined) {
     if (match.match === 'ambiguous') {
       throw new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, candidates: match.candidateIds });
     }
@@ -37,16 +37,16 @@ export function selectLoops({ vault, match, own, asked }: LoopChoice): readonly 
   const candidates = allowed.map(({ id }) => id).toSorted((a, b) => a - b);
   const hint =
     candidates.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${candidates.join(', ')}.`;
-  if (asked.length === 0) {
+  if (requested.length === 0) {
     throw new BadRequestError(`${FIELD} is empty. ${hint}`, { field: FIELD, limit: { candidates } });
   }
   const seen = new Set<number>();
-  for (const id of asked) {
+  for (const id of requested) {
     const refuse = (why: string) =>
       new BadRequestError(`${FIELD}: ${why} ${hint}`, { field: FIELD, value: String(id), limit: { candidates } });
     if (seen.has(id)) throw refuse(`${id} is named twice.`);
     seen.add(id);
     if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
   }
-  return asked.flatMap((id) => allowed.filter((held) => held.id === id));
+  return requested.flatMap((id) => allowed.filter((held) => held.id === id));
 }

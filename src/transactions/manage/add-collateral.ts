@@ -2,19 +2,19 @@ import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildApprovals } from '../build/approvals.ts';
-import { buildSupplyCollateral } from '../build/supply-collateral.ts';
-import { buildSwapAndSupplyCollateral } from '../build/swap-and-supply-collateral.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildSupplyCollateral } from '../build/flash-leverage.ts';
+import { buildSwapAndSupplyCollateral } from '../build/flash-leverage-router.ts';
 import { referralFeeBps } from '../deps.ts';
 import { baseUnits } from '../input.ts';
 import { formatAmount } from '../messages.ts';
-import { swapDataOf } from '../open/build.ts';
 import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
 import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { payTokenOf } from '../read/tokens.ts';
-import { quoteSwap } from './swap.ts';
+import { quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** Add collateral, swapped from any token where it is not the collateral itself. */
@@ -52,7 +52,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       notes: feeNote(amount),
     };
   }
-  const { swap, before, issues } = await quoteSwap(context, {
+  const { swap, before, issues } = await quoteAction(context, {
     tokenIn: token,
     tokenOut: payTokenOf(market.collateral),
     amountIn: amount,
@@ -77,7 +77,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
       marketId: market.id,
       tokenIn: token.address,
       amountIn: amount,
-      swapData: swapDataOf(swap.quote),
+      swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],

@@ -1,5 +1,5 @@
 import { formatUnitsPlain } from '../../shared/decimal.ts';
-import { buildBorrow } from '../build/borrow.ts';
+import { buildBorrow } from '../build/flash-leverage.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { largestCovered, liquidityNeeds, liquidityOf, requireCovered } from '../liquidity.ts';

@@ -7,7 +7,7 @@ import { formatAmount, formatPercent, receivedNote } from '../messages.ts';
 import { contractFees } from '../preview/costs.ts';
 import { sellImpactPct } from '../preview/position.ts';
 import { MAX_SWAP_LOSS_PCT } from '../quote/loss.ts';
-import { withMinimum, worstOutput } from '../quote/planned.ts';
+import { requireCoversDebt, withMinimum, worstOutput } from '../quote/planned.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
@@ -41,21 +41,8 @@ async function closeWhole(context: ManageContext): Promise<VerbDraft> {
     maxAmount: formatUnitsPlain(largestPart(context), market.collateral.decimals),
   }));
   const { before, swap: quoted } = await quoteSale(context, position.collateral);
-  const { quote, expectedOut } = quoted;
-  if (quote.amountOut < position.debt) {
-    const { decimals } = market.loan;
-    throw new LimitExceededError(
-      `Selling all collateral would give ${formatAmount(quote.amountOut, market.loan)}, less than the debt of ${formatAmount(position.debt, market.loan)}. Repay some debt first.`,
-      {
-        field: 'action',
-        value: 'close',
-        limit: {
-          proceeds: formatUnitsPlain(quote.amountOut, decimals),
-          debt: formatUnitsPlain(position.debt, decimals),
-        },
-      },
-    );
-  }
+  const { expectedOut } = quoted;
+  requireCoversDebt(quoted, position.debt, 'Selling all collateral', { field: 'action', value: 'close' });
   const swap = withMinimum(quoted, position.debt);
   const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   const impact = sellImpactPct(position.collateral, expectedOut, live.price);

@@ -1,7 +1,8 @@
 import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageFromLtvPct, ltvPctFromLeverage } from '../../domain/leverage/leverage.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import { buildIncreaseLeverage } from '../build/increase-leverage.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildIncreaseLeverage } from '../build/flash-leverage.ts';
 import type { LargestInput } from '../errors.ts';
 import { requireUnmatured } from '../guards.ts';
 import { requestedOf, targetLtvPct } from '../input.ts';
@@ -13,7 +14,6 @@ import {
   liquidityOf,
   requireCovered,
 } from '../liquidity.ts';
-import { swapDataOf } from '../open/build.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
 import { withMinimum, worstOutput } from '../quote/planned.ts';
@@ -21,7 +21,7 @@ import { sizeLoan } from '../quote/size.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { nothingToIncrease } from './lower.ts';
-import { quoteSwap } from './swap.ts';
+import { quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -51,7 +51,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       return amount;
     },
     async quoteAt(amountIn) {
-      const quoted = await quoteSwap(context, {
+      const quoted = await quoteAction(context, {
         tokenIn: payTokenOf(market.loan),
         tokenOut: payTokenOf(market.collateral),
         amountIn,
@@ -91,7 +91,7 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     tx: buildIncreaseLeverage(chain.contracts, {
       positionId: BigInt(position.id),
       amountFlashLoan,
-      swapData: swapDataOf(swap.quote),
+      swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],

@@ -1,7 +1,7 @@
 import { yieldFeeOnWithdrawal } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
-import { buildWithdrawCollateral } from '../build/withdraw-collateral.ts';
+import { buildWithdrawCollateral } from '../build/flash-leverage.ts';
 import { LimitExceededError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { formatAmount } from '../messages.ts';

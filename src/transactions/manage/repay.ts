@@ -3,13 +3,13 @@ import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { buildApprovals } from '../build/approvals.ts';
-import { buildRepay } from '../build/repay.ts';
-import { buildSwapAndRepay } from '../build/swap-and-repay.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildRepay } from '../build/flash-leverage.ts';
+import { buildSwapAndRepay } from '../build/flash-leverage-router.ts';
 import { tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { formatAmount } from '../messages.ts';
-import { swapDataOf } from '../open/build.ts';
 import { contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
@@ -18,7 +18,7 @@ import { heldSlippage } from '../quote/slippage.ts';
 import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { PayToken, PlannedSwap } from '../types.ts';
-import { quoteSwap } from './swap.ts';
+import { quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** A full repayment brings the interest of this long after it was built: approvals take their time. The rest comes back. */
@@ -101,7 +101,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
   const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
   const debtNow = beforeDepositFee(position.debt, depositFee);
   const amount = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, debtLater);
-  const { swap, before, issues } = await quoteSwap(context, {
+  const { swap, before, issues } = await quoteAction(context, {
     tokenIn: token,
     tokenOut: loan,
     amountIn: amount,
@@ -138,7 +138,7 @@ async function repaySwapped(context: ManageContext, token: PayToken): Promise<Ve
       marketId: market.id,
       tokenIn: token.address,
       amountIn: amount,
-      swapData: swapDataOf(swap.quote),
+      swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
       borrowShares: isFull ? maxUint256 : 0n,
     }),

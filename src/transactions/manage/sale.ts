@@ -1,18 +1,18 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { buildDeleverage } from '../build/deleverage.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildDeleverage } from '../build/flash-leverage.ts';
 import { LimitExceededError } from '../errors.ts';
-import { swapDataOf } from '../open/build.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import type { PlannedSwap } from '../types.ts';
-import { type QuotedSwap, quoteSwap } from './swap.ts';
+import { type QuotedSwap, quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** Quote the sale of collateral that `deleverage` runs. */
 export function quoteSale(context: ManageContext, amountIn: bigint): Promise<QuotedSwap> {
   const { chain, market } = context;
-  return quoteSwap(context, {
+  return quoteAction(context, {
     tokenIn: payTokenOf(market.collateral),
     tokenOut: payTokenOf(market.loan),
     amountIn,
@@ -33,7 +33,7 @@ export function saleDraft(
     tx: buildDeleverage(chain.contracts, {
       positionId: BigInt(position.id),
       amountCollateral,
-      swapData: swapDataOf(swap.quote),
+      swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
     }),
     swaps: [swap],

@@ -1,22 +1,10 @@
-import type { Address } from '../../shared/ids.ts';
-import { feeFields, tokenUsdPrices } from '../deps.ts';
-import { unverifiedPrice } from '../open/prepare.ts';
+import { tokenUsdPrices } from '../deps.ts';
 import { withFloor } from '../quote/floor.ts';
-import { planSwap } from '../quote/planned.ts';
 import { paidPriceAgeIssues } from '../quote/price-age.ts';
-import { referenceFor } from '../quote/reference.ts';
+import { referenceFor, unverifiedPrice } from '../quote/reference.ts';
+import { quoteSwap, type WantedSwap } from '../quote/request.ts';
 import type { Issue, PayToken, PlannedSwap } from '../types.ts';
 import type { ManageContext } from './types.ts';
-
-export interface WantedSwap {
-  readonly tokenIn: PayToken;
-  readonly tokenOut: PayToken;
-  readonly amountIn: bigint;
-  /** The contract that calls the venue and receives the output. */
-  readonly executor: Address;
-  /** Referral fee; 0 for every swap that is not into a position. */
-  readonly feeBps: number;
-}
 
 export interface QuotedSwap {
   readonly swap: PlannedSwap;
@@ -25,33 +13,17 @@ export interface QuotedSwap {
   readonly issues: readonly Issue[];
 }
 
-/** Quote a swap of a manage action. @throws BadRequestError, LimitExceededError, NoRouteError, UpstreamUnavailableError */
-export async function quoteSwap(
-  { deps, chain, market, live, slippage, maxSwapLossPct, input }: ManageContext,
-  { tokenIn, tokenOut, amountIn, executor, feeBps }: WantedSwap,
-): Promise<QuotedSwap> {
+/** Quote the swap of a manage action. @throws BadRequestError, LimitExceededError, NoRouteError, UpstreamUnavailableError */
+export async function quoteAction(context: ManageContext, wanted: WantedSwap<PayToken>): Promise<QuotedSwap> {
+  const { deps, chain, market, live, input } = context;
   const usdOf = tokenUsdPrices(deps, chain);
-  const found = referenceFor({ market, price: live.price, tokenIn, tokenOut, amountIn, usdOf });
-  const reference = found?.amountOut;
-  const quote = await deps.quoter.quote({
-    chain,
-    tokenIn: tokenIn.address,
-    tokenOut: tokenOut.address,
-    amountIn,
-    sender: executor,
-    recipient: executor,
-    slippage: slippage.value,
-    ...feeFields(deps, feeBps),
-  });
-  const { capped } = deps.quoter;
-  const before = planSwap({ tokenIn, tokenOut, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
+  const found = referenceFor({ ...wanted, market, price: live.price, usdOf });
+  const before = await quoteSwap(deps, context, wanted, found?.amountOut);
+  const { tokenIn } = wanted;
+  const issues = found?.basis === 'USD' ? paidPriceAgeIssues(deps, chain, tokenIn) : [];
   return {
     before,
     swap: withFloor(before, input.minAmountOut),
-    issues: found
-      ? found.basis === 'USD'
-        ? paidPriceAgeIssues(deps, chain, tokenIn)
-        : []
-      : [unverifiedPrice(tokenIn)],
+    issues: found ? issues : [unverifiedPrice(tokenIn)],
   };
 }

@@ -1,4 +1,4 @@
-import type { Chain, Market } from '../../catalog/types.ts';
+import type { Market } from '../../catalog/types.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
@@ -6,8 +6,9 @@ import type { BuilderDeps } from '../deps.ts';
 import type { PlanDraft } from '../plan.ts';
 import type { PositionPreviewInput } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
+import type { SwapBounds } from '../quote/request.ts';
 import type { ManagedState } from '../read/position.ts';
-import type { EffectiveSlippage, ManageAction, PayToken, PlannedSwap } from '../types.ts';
+import type { ManageAction, PayToken, PlannedSwap } from '../types.ts';
 
 export interface ManageInput {
   readonly chainId: ChainId;
@@ -31,17 +32,13 @@ export interface ManageInput {
 }
 
 /** Everything a manage verb decides on. */
-export interface ManageContext extends ManagedState {
+export interface ManageContext extends ManagedState, SwapBounds {
   readonly deps: BuilderDeps;
   readonly input: ManageInput;
-  readonly chain: Chain;
   readonly market: Market;
   readonly limits: LtvLimits;
-  readonly slippage: EffectiveSlippage;
   /** What the debt grows by until the bundle lapses, loan base units. */
   readonly interest: bigint;
-  /** What the request allows in place of the usual bounds of a loss, percent of the equity. */
-  readonly maxSwapLossPct: Decimal | undefined;
   /** The most that it may allow for this action. */
   readonly largestPct: Decimal;
   readonly rates: MarketRates | undefined;

@@ -1,13 +1,16 @@
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
 import { buildApprovals } from '../build/approvals.ts';
-import { buildLeverage, type LeverageParams } from '../build/leverage.ts';
-import { buildReallocateAndLeverage } from '../build/reallocate-and-leverage.ts';
-import { buildReallocateSwapAndLeverage } from '../build/reallocate-swap-and-leverage.ts';
-import { buildSwapAndLeverage } from '../build/swap-and-leverage.ts';
+import { swapDataOf } from '../build/call.ts';
+import { buildLeverage, type LeverageParams } from '../build/flash-leverage.ts';
+import {
+  buildReallocateAndLeverage,
+  buildReallocateSwapAndLeverage,
+  buildSwapAndLeverage,
+} from '../build/flash-leverage-router.ts';
 import { paramsOf } from '../read/market-state.ts';
 import type { WalletState } from '../read/wallet.ts';
-import type { BuiltCall, OpenTerms, SwapData } from '../types.ts';
+import type { BuiltCall, OpenTerms } from '../types.ts';
 
 export interface BuiltBundle {
   readonly approvals: readonly BuiltCall[];
@@ -34,7 +37,7 @@ function mainCall({ contracts }: Chain, market: Market, terms: OpenTerms, user: 
     marketId: market.id,
     amountCollateral: terms.amountCollateral,
     amountFlashLoan: terms.amountFlashLoan,
-    swapData: swapDataOf(leverageSwap.quote),
+    swapData: swapDataOf(leverageSwap),
     minTokenOut: leverageSwap.minOut,
   };
   const reallocation = { reallocations, supplyMarket: paramsOf(market), leverageParams };
@@ -46,16 +49,11 @@ function mainCall({ contracts }: Chain, market: Market, terms: OpenTerms, user: 
   const swap = {
     tokenIn: payToken.address,
     amountIn,
-    swapData: swapDataOf(entrySwap.quote),
+    swapData: swapDataOf(entrySwap),
     minTokenOut: entrySwap.minOut,
     leverageParams,
   };
   return reallocations.length > 0
     ? buildReallocateSwapAndLeverage(contracts, { ...reallocation, ...swap })
     : buildSwapAndLeverage(contracts, swap);
-}
-
-/** A quote as the contracts take it. */
-export function swapDataOf({ router, calldata }: { router: Address; calldata: `0x${string}` }): SwapData {
-  return { extRouter: router, extCalldata: calldata };
 }

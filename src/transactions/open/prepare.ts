@@ -1,47 +1,28 @@
+import type { Token } from '../../catalog/types.ts';
 import type { OracleFeed, SharedLiquidity } from '../../domain/facts.ts';
 import { bufferOf, limitsOf } from '../../domain/market/statics.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
-import type { SwapQuote } from '../../upstreams/types.ts';
 import { hasOperator, requireAgreement, requireOperator, requireSound } from '../deployment-guards.ts';
-import {
-  type BuilderDeps,
-  composedMarket,
-  feedsOf,
-  feeFields,
-  ratesOf,
-  referralFeeBps,
-  tokenUsdPrices,
-} from '../deps.ts';
+import { type BuilderDeps, composedMarket, feedsOf, ratesOf, referralFeeBps, tokenUsdPrices } from '../deps.ts';
 import { requireChainOf, requireEligible, requireFresh, requireLoop } from '../guards.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, requestedOf, targetLtvPct } from '../input.ts';
+import { loanInCollateral } from '../preview/ltv.ts';
 import { nothingSwapped, withFloor } from '../quote/floor.ts';
 import { requirePaidPriceAge, requirePriceAge } from '../quote/price-age.ts';
-import { referenceFor } from '../quote/reference.ts';
+import { referenceFor, unverifiedPrice } from '../quote/reference.ts';
+import { planQuote, quoteSwap, requestQuote, type WantedSwap } from '../quote/request.ts';
 import { sizeLoan } from '../quote/size.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
-import { foldAllocator, knownSources, planAllocator } from '../read/allocator.ts';
-import {
-  type Deployment,
-  type DeploymentAnswers,
-  foldDeployment,
-  planDeployment,
-  requireOpenMarket,
-} from '../read/deployment.ts';
-import { foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
+import { planAllocator } from '../read/allocator.ts';
+import { type Deployment, planDeployment, requireOpenMarket } from '../read/deployment.ts';
+import { type LiveMarket, planMarket } from '../read/market-state.ts';
+import { type LatestReader, NO_READS, planOne, readPlans } from '../read/reads.ts';
 import { planOwner, requireWallet } from '../read/signer.ts';
-import { foldWallet, planWallet, type WalletState } from '../read/wallet.ts';
-import type { EffectiveSlippage, Issue, OpenTerms } from '../types.ts';
+import { planWallet, type WalletState } from '../read/wallet.ts';
+import type { EffectiveSlippage, Issue, OpenTerms, PayToken } from '../types.ts';
 import { reallocationFeeInLoan, unpricedFee } from './reallocation-fee.ts';
-import {
-  mostLoan,
-  type OpenRequest,
-  openTerms,
-  planEntrySwap,
-  planLiquidity,
-  planLoanSwap,
-  sizeOpen,
-} from './terms.ts';
+import { mostLoan, type OpenRequest, openTerms, planLiquidity, sizeOpen } from './terms.ts';
 
 export interface OpenInput {
   readonly chainId: ChainId;
@@ -98,7 +79,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
     requireOperator(chain, facts, flashLeverageRouter, `Pay with ${market.collateral.symbol}, or try again later.`);
   }
   if (input.minAmountOut && payToken.address === market.collateral.address) throw nothingSwapped(payToken.symbol);
-  const asked = {
+  const checked = {
     chain,
     market,
     limits,
@@ -114,25 +95,25 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   // A reallocation goes through the router.
   const shared = hasOperator(chain, facts) ? facts.groups.sharedLiquidity.items.get(market.id)?.value : undefined;
   const [state, entryQuote] = await Promise.all([
-    readOpenState(asked, shared, reader, user, nowMs, feedsOf(deps, market)),
-    quoteEntry(deps, asked),
+    readOpenState(checked, shared, reader, user, nowMs, feedsOf(deps, market)),
+    payToken.address === market.collateral.address ? undefined : requestQuote(deps, checked, entrySwap(checked)),
     user === undefined ? undefined : simulator.prepare(payToken),
   ]);
   const { live, sources, wallet, deployment } = state;
   const ageIssues = requirePriceAge(deps, chain, market, live);
   const request: OpenRequest = {
-    ...asked,
+    ...checked,
     limits: deployment.limits,
     // Once more, against the limit that the contract itself says.
     targetLtvPct: targetLtvPct(input, deployment.limits),
     depositFee: deployment.depositFee,
   };
   const usdOf = tokenUsdPrices(deps, chain);
-  const entryReference = entryQuote && referenceFor({ ...entryPair(request), market, price: live.price, usdOf });
+  const wanted = entrySwap(request);
+  const entryReference = entryQuote && referenceFor({ ...wanted, market, price: live.price, usdOf });
   const paidIssues = entryReference ? requirePaidPriceAge(deps, chain, payToken) : [];
-  const { capped } = deps.quoter;
-  const entryAsked = entryQuote && planEntrySwap(request, entryQuote, entryReference?.amountOut, capped);
-  const entry = entryAsked && withFloor(entryAsked, input.minAmountOut);
+  const quotedEntry = entryQuote && planQuote(deps, request, wanted, entryQuote, entryReference?.amountOut);
+  const entry = quotedEntry && withFloor(quotedEntry, input.minAmountOut);
   const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
     pair: { tokenIn: market.loan.address, tokenOut: market.collateral.address },
@@ -147,7 +128,8 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
       return amountFlashLoan;
     },
     async quoteAt(amount) {
-      const quoted = planLoanSwap(request, await quoteLoan(deps, request, amount), live.price, capped);
+      const reference = loanInCollateral(amount, live.price);
+      const quoted = await quoteSwap(deps, request, loanSwap(request, amount), reference);
       return { expectedOut: quoted.expectedOut, source: quoted.quote.source, quoted };
     },
   });
@@ -157,7 +139,7 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const reallocationFee = reallocationFeeInLoan(reallocations, chain, market, usdOf);
   const swaps = { entry, loanSwap: sized.quoted };
   const limited = openTerms({ request, price: live.price, ...swaps, size, reallocations, reallocationFee, rates });
-  const raised = entryAsked && entry ? [{ before: entryAsked, after: entry }] : [];
+  const raised = quotedEntry && entry ? [{ before: quotedEntry, after: entry }] : [];
   const terms = { ...limited, slippage: heldSlippage(limited.slippage, raised) };
   return {
     request,
@@ -177,82 +159,42 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   };
 }
 
-/** Quote the swap of a flash loan of this size into collateral. */
-function quoteLoan(deps: BuilderDeps, request: OpenRequest, amountIn: bigint): Promise<SwapQuote> {
-  const { chain, market, slippage, feeBps } = request;
-  const executor = chain.contracts.flashLeverage;
-  return deps.quoter.quote({
-    chain,
-    tokenIn: market.loan.address,
-    tokenOut: market.collateral.address,
-    amountIn,
-    sender: executor,
-    recipient: executor,
-    slippage: slippage.value,
-    ...feeFields(deps, feeBps),
-  });
+type Prepared = Omit<OpenRequest, 'depositFee'>;
+
+function entrySwap({ chain, payToken, market, amountIn, feeBps }: Prepared): WantedSwap<PayToken | Token> {
+  const executor = chain.contracts.flashLeverageRouter;
+  return { tokenIn: payToken, tokenOut: market.collateral, amountIn, executor, feeBps };
 }
 
+function loanSwap({ chain, market, feeBps }: Prepared, amountIn: bigint): WantedSwap {
+  return {
+    tokenIn: market.loan,
+    tokenOut: market.collateral,
+    amountIn,
+    executor: chain.contracts.flashLeverage,
+    feeBps,
+  };
+}
+
+/** Read the market, the contract, the sources of liquidity and, where a user signs, the wallet at one block. */
 async function readOpenState(
-  { chain, market, payToken }: Pick<OpenRequest, 'chain' | 'market' | 'payToken'>,
+  { chain, market, payToken }: Prepared,
   shared: SharedLiquidity | undefined,
-  reader: ReturnType<BuilderDeps['node']>['reader'],
+  reader: LatestReader,
   user: Address | undefined,
   nowMs: number,
   feeds: readonly OracleFeed[] | undefined,
 ) {
-  const known = knownSources(chain, shared);
-  const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
-  const marketPlan = planMarket(chain, market, feeds);
-  const deploymentPlan = planDeployment(chain, market);
-  const marketEnd = marketPlan.length + deploymentPlan.length;
-  const walletPlan = user === undefined ? [] : planWallet(chain, user, payToken, spenders);
-  const plan = [...marketPlan, ...deploymentPlan, ...walletPlan, ...planAllocator(chain, market, known)];
-  const { answers, block } = await reader.read(user === undefined ? plan : [...plan, planOwner(user)]);
-  const walletEnd = marketEnd + walletPlan.length;
-  const all: readonly unknown[] = answers;
-  if (user !== undefined) await requireWallet(reader, chain, user, all[plan.length] as Address | null | undefined);
-  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
-  const deployment = foldDeployment(market, deployed);
-  requireOpenMarket(market, deployment);
-  return {
-    live: foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs),
-    deployment,
-    sources: foldAllocator(known, all.slice(walletEnd, plan.length)),
-    wallet:
-      user === undefined
-        ? undefined
-        : foldWallet(payToken, spenders, all.slice(marketEnd, walletEnd) as (bigint | undefined)[]),
-  };
-}
-
-function entryPair({ payToken, market, amountIn }: Pick<OpenRequest, 'payToken' | 'market' | 'amountIn'>) {
-  return { tokenIn: payToken, tokenOut: market.collateral, amountIn };
-}
-
-/** Quote the swap of the pay token into collateral; `undefined` when the pay token is the collateral. */
-async function quoteEntry(deps: BuilderDeps, request: Omit<OpenRequest, 'depositFee'>): Promise<SwapQuote | undefined> {
-  const { chain, market, payToken, amountIn, slippage, feeBps } = request;
-  const { collateral } = market;
-  if (payToken.address === collateral.address) return undefined;
-  const executor = chain.contracts.flashLeverageRouter;
-  return deps.quoter.quote({
-    chain,
-    tokenIn: payToken.address,
-    tokenOut: collateral.address,
-    amountIn,
-    sender: executor,
-    recipient: executor,
-    slippage: slippage.value,
-    ...feeFields(deps, feeBps),
+  const { flashLeverage, flashLeverageRouter } = chain.contracts;
+  const read = await readPlans(reader, {
+    live: planMarket(chain, market, feeds, nowMs),
+    deployment: planDeployment(chain, market),
+    wallet: user ? planWallet(chain, user, payToken, [flashLeverage, flashLeverageRouter]) : NO_READS,
+    sources: planAllocator(chain, market, shared),
+    owner: user ? planOne(planOwner(user)) : NO_READS,
   });
-}
-
-/** Say that nothing but the venue itself prices a token. */
-export function unverifiedPrice({ address, symbol }: OpenRequest['payToken']): Issue {
-  return {
-    kind: 'PRICE_UNVERIFIED',
-    token: address,
-    message: `No price of ${symbol} is known here, so its swap quote could not be checked against one: compare the expected output yourself.`,
-  };
+  if (user) await requireWallet(reader, chain, user, read.owner());
+  const deployment = read.deployment();
+  requireOpenMarket(market, deployment);
+  return { live: read.live(), deployment, sources: read.sources(), wallet: read.wallet() };
 }

@@ -1,11 +1,10 @@
-import type { Chain, Market } from '../../catalog/types.ts';
+import type { Market } from '../../catalog/types.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
-import type { SwapQuote } from '../../upstreams/types.ts';
 import { LARGEST_LOSS_PCT, leastOutput } from '../input.ts';
 import {
   borrowingFlows,
@@ -15,28 +14,24 @@ import {
   liquidityOf,
   requireCovered,
 } from '../liquidity.ts';
-import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
-import { planSwap, withMinimum, worstOutput } from '../quote/planned.ts';
+import { withMinimum, worstOutput } from '../quote/planned.ts';
+import type { SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { AllocatorSource } from '../read/allocator.ts';
 import type { LiveMarket } from '../read/market-state.ts';
 import { planReallocation, reallocatable } from '../reallocation.ts';
-import type { EffectiveSlippage, OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
+import type { OpenTerms, PayToken, PlannedSwap, Reallocation } from '../types.ts';
 
-/** What was asked for, checked and in base units. */
-export interface OpenRequest {
-  readonly chain: Chain;
+/** An open request, checked and in base units. */
+export interface OpenRequest extends SwapBounds {
   readonly market: Market;
   readonly limits: LtvLimits;
   readonly payToken: PayToken;
   readonly amountIn: bigint;
   readonly targetLtvPct: Decimal;
-  readonly slippage: EffectiveSlippage;
-  /** What all swaps may lose together, percent of the equity; absent = the usual bounds. */
-  readonly maxSwapLossPct?: Decimal | undefined;
   /** The least collateral that the swap of the pay token may give, whole tokens. */
   readonly minAmountOut?: Decimal | undefined;
   /** The input that set the target, for refusals. */
@@ -44,29 +39,6 @@ export interface OpenRequest {
   readonly feeBps: number;
   /** Share of the collateral that the contract takes first, in WAD. */
   readonly depositFee: bigint;
-}
-
-/** The swap of the pay token into collateral, as quoted. */
-export function planEntrySwap(
-  { payToken, market, slippage, maxSwapLossPct }: OpenRequest,
-  quote: SwapQuote,
-  reference: bigint | undefined,
-  capped: boolean,
-): PlannedSwap {
-  const pair = { tokenIn: payToken, tokenOut: market.collateral };
-  return planSwap({ ...pair, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
-}
-
-/** The swap of the flash loan into collateral, as quoted. */
-export function planLoanSwap(
-  { market, slippage, maxSwapLossPct }: Pick<OpenRequest, 'market' | 'slippage' | 'maxSwapLossPct'>,
-  quote: SwapQuote,
-  price: bigint,
-  capped: boolean,
-): PlannedSwap {
-  const pair = { tokenIn: market.loan, tokenOut: market.collateral };
-  const reference = loanInCollateral(quote.amountIn, price);
-  return planSwap({ ...pair, quote, reference, slippage: slippage.value, maxSwapLossPct, capped });
 }
 
 /** Base units: rounding alone may cost a swap of fewer more than the 1 % that the contracts accept. */

@@ -3,7 +3,7 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, fromUnits, toUnits } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
-import type { PayToken } from '../types.ts';
+import type { Issue, PayToken } from '../types.ts';
 
 /** What a reference rests on: the market's oracle alone, or USD prices as well. */
 export type ReferenceBasis = 'ORACLE' | 'USD';
@@ -57,4 +57,13 @@ export function collateralUsd(
   loanUsd: Decimal | undefined,
 ): Decimal | undefined {
   return loanUsd && new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36).times(loanUsd);
+}
+
+/** Say that only the venue itself prices a token. */
+export function unverifiedPrice({ address, symbol }: PayToken): Issue {
+  return {
+    kind: 'PRICE_UNVERIFIED',
+    token: address,
+    message: `No price of ${symbol} is known here, so its swap quote could not be checked against one: compare the expected output yourself.`,
+  };
 }

@@ -4,7 +4,7 @@ import type { MarketParams } from '../../catalog/market-id.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { SharedLiquidity } from '../../domain/facts.ts';
 import type { Address, MarketId } from '../../shared/ids.ts';
-import { type Read, readOf } from './reads.ts';
+import { type ReadPlan, readOf } from './reads.ts';
 
 /** What one vault could move out of one market into the market at hand now, loan base units. */
 export interface AllocatorSource {
@@ -21,29 +21,34 @@ export interface AllocatorSource {
 }
 
 type Sources = SharedLiquidity['sources'];
-/** Far more than any market has; keeps one read bounded whatever an indexer says. */
+/** The largest sources, as the indexer saw them: more than any market has, and a bound on one read. */
 const MAX_SOURCES = 40;
 const READS_PER_SOURCE = 6;
 const VIRTUAL_SHARES = 1_000_000n;
 
-/** The sources worth reading: the largest, as the indexer saw them; none on a chain without a public allocator. */
-export function knownSources(chain: Chain, shared: SharedLiquidity | undefined): Sources {
-  if (!chain.contracts.publicAllocator || !shared) return [];
-  return [...shared.sources].sort((a, b) => (a.assets < b.assets ? 1 : -1)).slice(0, MAX_SOURCES);
-}
-
-/** Plan what of the indexer's sources is there now: the chain decides, the indexer only says where to look. */
-export function planAllocator(chain: Chain, market: Market, sources: Sources): readonly Read<unknown>[] {
+/**
+ * Plan the liquidity of the indexer's sources now: the indexer says where to look, the chain how much there is. Nothing on a
+ * chain without a public allocator.
+ */
+export function planAllocator(
+  chain: Chain,
+  market: Market,
+  shared: SharedLiquidity | undefined,
+): ReadPlan<readonly AllocatorSource[]> {
   const { morphoBlue, publicAllocator } = chain.contracts;
-  if (!publicAllocator) return [];
-  return sources.flatMap(({ vault, withdrawMarketId: id }) => [
-    readOf(morphoBlue, morphoBlueAbi, 'idToMarketParams', [id]),
-    readOf(morphoBlue, morphoBlueAbi, 'market', [id]),
-    readOf(morphoBlue, morphoBlueAbi, 'position', [id, vault]),
-    readOf(publicAllocator, publicAllocatorAbi, 'flowCaps', [vault, id]),
-    readOf(publicAllocator, publicAllocatorAbi, 'flowCaps', [vault, market.id]),
-    readOf(publicAllocator, publicAllocatorAbi, 'fee', [vault]),
-  ]);
+  if (!publicAllocator || !shared) return { reads: [], fold: () => [] };
+  const sources = [...shared.sources].sort((a, b) => (a.assets < b.assets ? 1 : -1)).slice(0, MAX_SOURCES);
+  return {
+    reads: sources.flatMap(({ vault, withdrawMarketId: id }) => [
+      readOf(morphoBlue, morphoBlueAbi, 'idToMarketParams', [id]),
+      readOf(morphoBlue, morphoBlueAbi, 'market', [id]),
+      readOf(morphoBlue, morphoBlueAbi, 'position', [id, vault]),
+      readOf(publicAllocator, publicAllocatorAbi, 'flowCaps', [vault, id]),
+      readOf(publicAllocator, publicAllocatorAbi, 'flowCaps', [vault, market.id]),
+      readOf(publicAllocator, publicAllocatorAbi, 'fee', [vault]),
+    ]),
+    fold: (answers) => foldAllocator(sources, answers),
+  };
 }
 
 type SourceAnswers = readonly [
@@ -56,7 +61,7 @@ type SourceAnswers = readonly [
 ];
 
 /** Fold the answers of `planAllocator`. A source that does not answer brings nothing. */
-export function foldAllocator(sources: Sources, answers: readonly unknown[]): readonly AllocatorSource[] {
+function foldAllocator(sources: Sources, answers: readonly unknown[]): readonly AllocatorSource[] {
   return sources.flatMap(({ vault, withdrawMarketId }, i): AllocatorSource[] => {
     const slice = answers.slice(i * READS_PER_SOURCE, (i + 1) * READS_PER_SOURCE);
     const [params, totals, position, caps, intoCaps, feeWei] = slice as unknown as SourceAnswers;

@@ -4,7 +4,7 @@ import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../../domain/leverage/fe
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import { NotEligibleError } from '../errors.ts';
-import { readOf } from './reads.ts';
+import { type ReadPlan, readOf } from './reads.ts';
 
 /** What the deployed contract says of itself and of one market; fees are shares in WAD of what they are taken from there. */
 export interface Deployment {
@@ -37,16 +37,19 @@ const STATE_VIEWS: readonly string[] = ['paused', 'isSupportedMarket'];
 const VIEWS = [...STATE_VIEWS, 'LIQUIDATION_BUFFER', 's_yieldFee', 's_depositFee', 's_isCorrelated'];
 
 /** Plan what the contract's deployment says about itself and a market. */
-export function planDeployment({ contracts }: Chain, market: Market) {
+export function planDeployment({ contracts }: Chain, market: Market): ReadPlan<Deployment> {
   const { flashLeverage } = contracts;
-  return [
-    readOf(flashLeverage, flashLeverageAbi, 'paused', []),
-    readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [market.id]),
-    readOf(flashLeverage, flashLeverageAbi, 'LIQUIDATION_BUFFER', []),
-    readOf(flashLeverage, flashLeverageAbi, 's_yieldFee', []),
-    readOf(flashLeverage, flashLeverageAbi, 's_depositFee', []),
-    readOf(flashLeverage, flashLeverageAbi, 's_isCorrelated', [market.id]),
-  ] as const;
+  return {
+    reads: [
+      readOf(flashLeverage, flashLeverageAbi, 'paused', []),
+      readOf(flashLeverage, flashLeverageAbi, 'isSupportedMarket', [market.id]),
+      readOf(flashLeverage, flashLeverageAbi, 'LIQUIDATION_BUFFER', []),
+      readOf(flashLeverage, flashLeverageAbi, 's_yieldFee', []),
+      readOf(flashLeverage, flashLeverageAbi, 's_depositFee', []),
+      readOf(flashLeverage, flashLeverageAbi, 's_isCorrelated', [market.id]),
+    ],
+    fold: (answers) => foldDeployment(market, answers as unknown as DeploymentAnswers),
+  };
 }
 
 /** Fold the answers of `planDeployment`. A view that is missing, or says more than all, is unknown and takes nothing else down. */

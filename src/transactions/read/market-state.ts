@@ -1,4 +1,4 @@
-import { Market as SdkMarket } from '@morpho-org/blue-sdk';
+import { MathLib, Market as SdkMarket } from '@morpho-org/blue-sdk';
 import { erc20Abi } from '../../abi/erc20.ts';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
@@ -6,12 +6,11 @@ import { oracleAbi } from '../../abi/oracle.ts';
 import type { MarketParams } from '../../catalog/market-id.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
-import type { BlockRef } from '../../chain/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import { datedFeeds, type FeedDates, planBuildFeedDates } from './price-feeds.ts';
-import { type Read, readOf, required } from './reads.ts';
+import { type ReadPlan, readOf, required, type SeenBlock } from './reads.ts';
 
 /** The five parameters of a market as contracts take them. */
 export function paramsOf(market: Market): MarketParams {
@@ -20,7 +19,7 @@ export function paramsOf(market: Market): MarketParams {
 }
 
 type MarketRow = readonly [bigint, bigint, bigint, bigint, bigint, bigint];
-export type MarketAnswers = readonly [
+type MarketAnswers = readonly [
   MarketRow | undefined,
   bigint | undefined,
   bigint | undefined,
@@ -29,18 +28,26 @@ export type MarketAnswers = readonly [
 ];
 
 /**
- * Plan what a market is now: its totals, its rate at target, its oracle's price, what the protocol holds of the loan token and
- * when the feeds behind the oracle were updated.
+ * Plan the state of a market now: its totals, its rate at target, its oracle's price, the loan tokens that the protocol holds
+ * and the dates of the feeds behind the oracle. @param nowMs interest is accrued to then, or to the block where that is later
  */
-export function planMarket(chain: Chain, market: Market, feeds?: readonly OracleFeed[]) {
+export function planMarket(
+  chain: Chain,
+  market: Market,
+  feeds?: readonly OracleFeed[],
+  nowMs?: number,
+): ReadPlan<LiveMarket> {
   const { morphoBlue } = chain.contracts;
-  return [
-    readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]) as Read<MarketRow>,
-    readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]) as Read<bigint>,
-    readOf(market.oracle, oracleAbi, 'price', []) as Read<bigint>,
-    readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]) as Read<bigint>,
-    planBuildFeedDates(chain, feeds),
-  ] as const;
+  return {
+    reads: [
+      readOf(morphoBlue, morphoBlueAbi, 'market', [market.id]),
+      readOf(market.irm, irmAbi, 'rateAtTarget', [market.id]),
+      readOf(market.oracle, oracleAbi, 'price', []),
+      readOf(market.loan.address, erc20Abi, 'balanceOf', [morphoBlue]),
+      planBuildFeedDates(chain, feeds),
+    ],
+    fold: (answers, block) => foldMarket(market, answers as MarketAnswers, block, nowMs),
+  };
 }
 
 export interface LiveMarket {
@@ -75,9 +82,6 @@ export function pricedAt({ readAt: { blockTimeMs, blockNumber }, feeds }: LiveMa
   };
 }
 
-/** The block of a reading, or of a simulation, which has no number yet. */
-type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
-
 /** Fold the answers of `planMarket`. @throws ChainReadError when the market or its price cannot be read */
 export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBlock, nowMs = 0): LiveMarket {
   const { timestamp, number } = block;
@@ -95,7 +99,7 @@ export function foldMarket(market: Market, answers: MarketAnswers, block: SeenBl
     price: required(price),
     rateAtTarget: required(rateAtTarget),
   });
-  const sdk = stored.accrueInterest([lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))].reduce(latest));
+  const sdk = stored.accrueInterest(MathLib.max(lastUpdate, timestamp, BigInt(Math.floor(nowMs / 1000))));
   const feeds = datedFeeds(dates, timestamp);
   return {
     sdk,
@@ -116,9 +120,5 @@ export function debtOf(live: LiveMarket, borrowShares: bigint, aheadSec = 0n): b
 /** What a debt grows by from one state of its market to a later one, loan base units; 0 where that is not later. */
 export function interestOf(debt: bigint, from: LiveMarket, to: LiveMarket): bigint {
   const grown = to.sdk.toBorrowAssets(from.sdk.toBorrowShares(debt, 'Down'), 'Up');
-  return grown > debt ? grown - debt : 0n;
-}
-
-function latest(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+  return MathLib.zeroFloorSub(grown, debt);
 }

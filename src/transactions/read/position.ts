@@ -6,17 +6,11 @@ import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, Hex, MarketId } from '../../shared/ids.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
-import {
-  type Deployment,
-  type DeploymentAnswers,
-  foldDeployment,
-  planDeployment,
-  requireUnpaused,
-} from './deployment.ts';
-import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from './market-state.ts';
-import { type LatestReader, readOf, required } from './reads.ts';
+import { type Deployment, planDeployment, requireUnpaused } from './deployment.ts';
+import { debtOf, type LiveMarket, planMarket } from './market-state.ts';
+import { type LatestReader, planOne, readOf, readPlans, required } from './reads.ts';
 import { planOwner, requireWallet } from './signer.ts';
-import { foldWallet, planWallet, type WalletState } from './wallet.ts';
+import { planWallet, type WalletState } from './wallet.ts';
 
 /** What never changes about a position once its block is final: where it stands. */
 export interface PositionBinding {
@@ -108,42 +102,32 @@ export async function readManaged(
     readonly feeds: readonly OracleFeed[] | undefined;
   },
 ): Promise<ManagedState | undefined> {
-  const { chain, user, id, binding, payToken, nowMs } = input;
+  const { chain, user, id, binding, payToken, nowMs, feeds } = input;
   const { market, proxy } = binding;
-  const spenders = [chain.contracts.flashLeverage, chain.contracts.flashLeverageRouter];
-  const marketPlan = planMarket(chain, market, input.feeds);
-  const deploymentPlan = planDeployment(chain, market);
-  const { answers, block } = await reader.read([
-    planPosition(chain, user, id),
-    readOf(chain.contracts.morphoBlue, morphoBlueAbi, 'position', [market.id, proxy]),
-    readOf(proxy, userProxyAbi, 's_manualMode', []),
-    ...marketPlan,
-    ...deploymentPlan,
-    ...planWallet(chain, user, payToken, spenders),
-  ]);
-  const [found, held, manualMode, ...rest] = answers;
-  const all: readonly unknown[] = rest;
+  const { flashLeverage, flashLeverageRouter, morphoBlue } = chain.contracts;
+  const read = await readPlans(reader, {
+    found: planOne(planPosition(chain, user, id)),
+    held: planOne(readOf(morphoBlue, morphoBlueAbi, 'position', [market.id, proxy])),
+    manualMode: planOne(readOf(proxy, userProxyAbi, 's_manualMode', [])),
+    live: planMarket(chain, market, feeds, nowMs),
+    deployment: planDeployment(chain, market),
+    wallet: planWallet(chain, user, payToken, [flashLeverage, flashLeverageRouter]),
+  });
+  const found = read.found();
   if (!found || !isAt(found, binding)) return undefined;
-  const marketEnd = marketPlan.length + deploymentPlan.length;
-  const deployed = all.slice(marketPlan.length, marketEnd) as unknown as DeploymentAnswers;
-  const deployment = foldDeployment(market, deployed);
+  const deployment = read.deployment();
   requireUnpaused(deployment);
   const { open, amountDepositedInLoanToken: basis } = found;
-  const [, borrowShares, collateral] = required(held);
+  const [, borrowShares, collateral] = required(read.held());
   if (!open || collateral === 0n) {
     throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
       reason: open ? 'position_liquidated' : 'position_closed',
       pointer: `/v1/partner/positions/${user}?chainId=${chain.chainId}`,
     });
   }
-  const live = foldMarket(market, all.slice(0, marketPlan.length) as unknown as MarketAnswers, block, nowMs);
-  return {
-    position: { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis },
-    live,
-    deployment,
-    wallet: foldWallet(payToken, spenders, all.slice(marketEnd) as (bigint | undefined)[]),
-    manualMode,
-  };
+  const live = read.live();
+  const position = { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis };
+  return { position, live, deployment, wallet: read.wallet(), manualMode: read.manualMode() };
 }
 
 function isAt(

@@ -32,6 +32,45 @@ export function readOf<
   };
 }
 
+/** Reads that belong together, and the value of their answers. */
+export interface ReadPlan<T> {
+  readonly reads: readonly Read<unknown>[];
+  /** @throws ChainReadError when an answer is missing without which nothing can be built */
+  fold(answers: readonly unknown[], block: SeenBlock): T;
+}
+
+/** The block of a reading, or of a simulation, which has no number yet. */
+export type SeenBlock = Pick<BlockRef, 'timestamp'> & Partial<BlockRef>;
+
+type Plans = Readonly<Record<string, ReadPlan<unknown>>>;
+/** Each plan is folded when its value is asked for, so that the caller decides the order of refusals. */
+type Folded<P extends Plans> = { readonly [K in keyof P]: () => ReturnType<P[K]['fold']> };
+
+/** A plan of nothing. */
+export const NO_READS: ReadPlan<undefined> = { reads: [], fold: () => undefined };
+
+/** A plan of one read; `undefined` = it has no answer. */
+export function planOne<T>(read: Read<T>): ReadPlan<T | undefined> {
+  return { reads: [read], fold: ([answer]) => answer as T | undefined };
+}
+
+/** Read several plans at one block in one request. @throws ChainReadError when nothing can be read */
+export async function readPlans<P extends Plans>(reader: LatestReader, plans: P): Promise<Folded<P>> {
+  const { answers, block } = await reader.read(Object.values(plans).flatMap(({ reads }) => reads));
+  return foldPlans(plans, answers, block);
+}
+
+/** Hand each plan its share of the answers. */
+export function foldPlans<P extends Plans>(plans: P, answers: readonly unknown[], block: SeenBlock): Folded<P> {
+  let from = 0;
+  const folded = Object.entries(plans).map(([key, plan]) => {
+    const own = answers.slice(from, from + plan.reads.length);
+    from += plan.reads.length;
+    return [key, () => plan.fold(own, block)] as const;
+  });
+  return Object.fromEntries(folded) as Folded<P>;
+}
+
 /** A read whose call reverted, or whose answer is not what was asked, is `undefined`. */
 type Answers<P extends readonly Read<unknown>[]> = {
   readonly [K in keyof P]: P[K] extends Read<infer T> ? T | undefined : never;

@@ -21,8 +21,8 @@ const ADDRESS_WORD = /^0x0{24}([0-9a-fA-F]{40})$/;
 const IMPLEMENTATION_NONCE = 1;
 
 /**
- * Plan to ask an address for its owner, as position proxies tell it. Belongs at the end of a plan: a contract of somebody
- * else may burn the gas of whatever comes after it.
+ * Plan to ask an address for its owner, as position proxies answer. Belongs at the end of a plan: a foreign contract may burn
+ * the gas of the reads after it.
  */
 export function planOwner(address: Address): Read<Address | null> {
   return {

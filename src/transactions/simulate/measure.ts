@@ -6,7 +6,7 @@ import { oracleAbi } from '../../abi/oracle.ts';
 import type { Market } from '../../catalog/types.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import type { Address } from '../../shared/ids.ts';
-import { foldMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
+import { planMarket } from '../read/market-state.ts';
 import { type Read, readOf, required } from '../read/reads.ts';
 import type { Fill, SwapPlace } from './fills.ts';
 import type { Movements, PositionSlots, Watched } from './movements.ts';
@@ -39,7 +39,7 @@ export function planMeasures(watched: Watched, positions: Read<unknown>, calls: 
     ),
     ...repays.flatMap(({ market, callIndex }) =>
       [callIndex, callIndex + 1].flatMap((afterCalls) =>
-        planMarket(chain, market).map((read) => ({ afterCalls, read: { ...read } })),
+        planMarket(chain, market).reads.map((read) => ({ afterCalls, read })),
       ),
     ),
     ...(opens
@@ -100,8 +100,8 @@ export function foldMeasures(
   return { fills, repaid, opened };
 
   function marketOf(market: Market) {
-    const count = planMarket(chain, market).length;
-    return foldMarket(market, rest.splice(0, count) as unknown as MarketAnswers, { timestamp });
+    const plan = planMarket(chain, market);
+    return plan.fold(rest.splice(0, plan.reads.length), { timestamp });
   }
 }
 

@@ -3,12 +3,20 @@ import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { Address } from '../../shared/ids.ts';
-import { debtOf, foldMarket, type LiveMarket, type MarketAnswers, planMarket } from '../read/market-state.ts';
-import { readOf, required } from '../read/reads.ts';
+import { debtOf, type LiveMarket, planMarket } from '../read/market-state.ts';
+import { foldPlans, NO_READS, planOne, type ReadPlan, readOf, required } from '../read/reads.ts';
 import type { Path, PlannedSwap, PositionState } from '../types.ts';
 import type { Fill } from './fills.ts';
 import type { Watched } from './movements.ts';
 import type { Observation, Simulated } from './simulate.ts';
+
+/** What is observed of a simulation, and the outcome of that. */
+export interface ObservedOutcome<O> {
+  readonly observations: readonly Observation[];
+  readonly watched: Watched;
+  /** @throws ChainReadError when something of it cannot be read */
+  fold(simulation: Simulated): O;
+}
 
 /** What the calls of one plan have left behind. */
 export interface Outcome {
@@ -46,25 +54,59 @@ const ROUTED: readonly Path[] = [
   'swapAndRepay',
 ];
 
-/** Plan what is read of the wallet before the calls, and of wallet, position and market after them. */
-export function planOutcome({ chain, market, user, calls, held }: OutcomePlan): readonly Observation[] {
+/** Say what is read and watched while a plan is simulated, and what the answers mean. */
+export function observeOutcome(plan: OutcomePlan): ObservedOutcome<Outcome> {
+  const { chain, market, user, calls, held } = plan;
   const { morphoBlue, flashLeverage } = chain.contracts;
-  const balances = [market.loan, market.collateral].map(({ address }) =>
-    readOf(address, erc20Abi, 'balanceOf', [user]),
-  );
-  const position = held
-    ? [
-        readOf(morphoBlue, morphoBlueAbi, 'position', [market.id, held.proxy]),
-        readOf(flashLeverage, flashLeverageAbi, 'getUserLeveragePosition', [user, BigInt(held.id)]),
-      ]
-    : [];
-  // One object per observation: answers are told apart by it.
-  const after = [...balances.map((read) => ({ ...read })), ...planMarket(chain, market), ...position];
-  return [...balances.map((read) => ({ afterCalls: 0, read })), ...after.map((read) => ({ afterCalls: calls, read }))];
+  const before = { before: planBalances(plan) };
+  const after = {
+    balances: planBalances(plan),
+    live: planMarket(chain, market),
+    row: held ? planOne(readOf(morphoBlue, morphoBlueAbi, 'position', [market.id, held.proxy])) : NO_READS,
+    terms: held
+      ? planOne(readOf(flashLeverage, flashLeverageAbi, 'getUserLeveragePosition', [user, BigInt(held.id)]))
+      : NO_READS,
+  };
+  return {
+    observations: [...observed(0, before), ...observed(calls, after)],
+    watched: watchedOf(plan),
+    fold({ answers, movements: { fills, opened, repaid }, timestamp }) {
+      const read = foldPlans({ ...before, ...after }, answers, { timestamp });
+      const live = read.live();
+      const position = held ? { id: held.id, ...heldPosition(read) } : required(opened);
+      const [ended, started] = [read.balances(), read.before()];
+      return {
+        fills,
+        position: { id: position.id, collateral: position.collateral, debt: debtOf(live, position.borrowShares) },
+        basis: position.basis,
+        received: { loan: ended.loan - started.loan, collateral: ended.collateral - started.collateral },
+        repaid: repaid[0] ?? 0n,
+        live,
+      };
+    },
+  };
+}
+
+/** Place the reads of plans after so many of the calls. */
+export function observed(
+  afterCalls: number,
+  plans: Readonly<Record<string, ReadPlan<unknown>>>,
+): readonly Observation[] {
+  return Object.values(plans).flatMap(({ reads }) => reads.map((read) => ({ afterCalls, read })));
+}
+
+function planBalances({ market, user }: OutcomePlan): ReadPlan<Record<'loan' | 'collateral', bigint>> {
+  return {
+    reads: [market.loan, market.collateral].map(({ address }) => readOf(address, erc20Abi, 'balanceOf', [user])),
+    fold: (answers) => {
+      const [loan, collateral] = answers as readonly (bigint | undefined)[];
+      return { loan: required(loan), collateral: required(collateral) };
+    },
+  };
 }
 
 /** What the calls of a plan are watched for. */
-export function watchedOf({ chain, market, user, path, swaps, calls, held }: OutcomePlan): Watched {
+function watchedOf({ chain, market, user, path, swaps, calls, held }: OutcomePlan): Watched {
   const { flashLeverage, flashLeverageRouter } = chain.contracts;
   const callIndex = calls - 1;
   const places = swaps.map((swap, i) => ({
@@ -81,48 +123,10 @@ export function watchedOf({ chain, market, user, path, swaps, calls, held }: Out
   };
 }
 
-/** Fold the answers of `planOutcome`. @throws ChainReadError when the position or the market cannot be read */
-export function foldOutcome(plan: OutcomePlan, simulation: Simulated): Outcome {
-  const { chain, market, held } = plan;
-  const { answers, movements, timestamp } = simulation;
-  const [loanBefore, collateralBefore, loan, collateral] = answers
-    .slice(0, 4)
-    .map((answer) => required(answer as bigint | undefined));
-  const marketEnd = 4 + planMarket(chain, market).length;
-  const live = foldMarket(market, answers.slice(4, marketEnd) as unknown as MarketAnswers, { timestamp });
-  const position = held
-    ? { id: held.id, ...heldPosition(answers[marketEnd] as PositionRow | undefined) }
-    : required(movements.opened);
-  return {
-    fills: movements.fills,
-    position: { id: position.id, collateral: position.collateral, debt: debtOf(live, position.borrowShares) },
-    basis: held
-      ? required(answers[marketEnd + 1] as PositionTerms | undefined).amountDepositedInLoanToken
-      : required(movements.opened).basis,
-    received: { loan: less(loan, loanBefore), collateral: less(collateral, collateralBefore) },
-    repaid: movements.repaid[0] ?? 0n,
-    live,
-  };
-}
-
-/** A position as the contract keeps it, as far as it is read. */
-interface PositionTerms {
-  readonly amountDepositedInLoanToken: bigint;
-}
-
-/** A position as the lending protocol tells it: supply shares, borrow shares, collateral. */
-export type PositionRow = readonly [bigint, bigint, bigint];
-
-interface Shares {
-  readonly collateral: bigint;
-  readonly borrowShares: bigint;
-}
-
-function heldPosition(row: PositionRow | undefined): Shares {
-  const [, borrowShares, collateral] = required(row);
-  return { borrowShares, collateral };
-}
-
-function less(after: bigint | undefined, before: bigint | undefined): bigint {
-  return (after ?? 0n) - (before ?? 0n);
+function heldPosition(read: {
+  row(): readonly [bigint, bigint, bigint] | undefined;
+  terms(): { readonly amountDepositedInLoanToken: bigint } | undefined;
+}) {
+  const [, borrowShares, collateral] = required(read.row());
+  return { borrowShares, collateral, basis: required(read.terms()).amountDepositedInLoanToken };
 }
