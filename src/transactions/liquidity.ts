@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import type { Market } from '../catalog/types.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
@@ -124,8 +125,7 @@ export function lendsWithRoom(liquidity: bigint, amount: bigint): boolean {
 export function largestCovered(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
   return needs.reduce((largest, need) => {
     if (isCovered(need)) return largest;
-    const scaled = (amount * need.available) / need.needed;
-    return scaled < largest ? scaled : largest;
+    return MathLib.min(largest, (amount * need.available) / need.needed);
   }, amount);
 }
 
@@ -135,7 +135,7 @@ const FILL_MARGIN_DIVISOR = 1_000n;
 /** The same for an amount that is swapped on its way, so that what is borrowed on it is known as of a quote only. */
 export function largestSwapped(amount: bigint, needs: readonly LiquidityNeed[]): bigint {
   const largest = largestCovered(amount, needs);
-  return largest - divideUp(largest, FILL_MARGIN_DIVISOR);
+  return largest - MathLib.mulDivUp(largest, 1n, FILL_MARGIN_DIVISOR);
 }
 
 /**
@@ -158,8 +158,4 @@ export function requireCovered(
     marketId: least.place === 'market' ? id : undefined,
     ...largest(needs),
   });
-}
-
-function divideUp(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor;
 }

@@ -139,10 +139,13 @@ function concluded(planned: PlanDraft, outcome: Outcome): PlanDraft & Pick<Plan,
   if (!preview || (collateral === 0n && debt > 0n)) return { ...draft, ...conclude?.(outcome) };
   const swaps = outcome.fills.map(filledSwap);
   const last = swaps.at(-1);
-  const simulated = {
-    ...previewSimulated(preview, { collateral, debt }, live.price, last?.lossPct),
+  const lossPct = last?.lossPct;
+  const simulated = previewSimulated(preview, {
+    after: { collateral, debt },
     basis: outcome.basis,
-  };
+    price: live.price,
+    lossPct,
+  });
   return {
     ...draft,
     preview: simulated,

@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import type { Address, MarketId } from '../shared/ids.ts';
 import type { AllocatorSource } from './read/allocator.ts';
 import type { Reallocation } from './types.ts';
@@ -25,8 +26,7 @@ export function planReallocation(
   liquidity: bigint,
   amountFlashLoan: bigint,
 ): ReallocationPlan | undefined {
-  const missing = amountFlashLoan - liquidity;
-  const gap = missing > 0n ? missing : 1n;
+  const gap = MathLib.max(amountFlashLoan - liquidity, 1n);
   const plan = draw(sources, gap + amountFlashLoan / MARGIN_DIVISOR);
   return plan.moved < gap ? undefined : plan;
 }
@@ -38,10 +38,10 @@ function draw(sources: readonly AllocatorSource[], wanted: bigint): Reallocation
   for (const group of byVault(sources)) {
     const [first] = group;
     if (!first || missing === 0n) break;
-    let room = least(first.maxIn, missing);
+    let room = MathLib.min(first.maxIn, missing);
     const withdrawals: Reallocation['withdrawals'][number][] = [];
     for (const { marketId, market, movable } of group) {
-      const amount = least(least(movable, left.get(marketId) ?? 0n), room);
+      const amount = MathLib.min(movable, left.get(marketId) ?? 0n, room);
       if (amount === 0n) continue;
       withdrawals.push({ marketId, market, amount });
       left.set(marketId, (left.get(marketId) ?? 0n) - amount);
@@ -60,7 +60,7 @@ function byVault(sources: readonly AllocatorSource[]): AllocatorSource[][] {
   const groups = new Map<Address, AllocatorSource[]>();
   for (const source of sources) groups.set(source.vault, [...(groups.get(source.vault) ?? []), source]);
   const capacity = (group: readonly AllocatorSource[]) =>
-    least(
+    MathLib.min(
       group[0]?.maxIn ?? 0n,
       group.reduce((sum, { movable }) => sum + movable, 0n),
     );
@@ -68,8 +68,4 @@ function byVault(sources: readonly AllocatorSource[]): AllocatorSource[][] {
   return [...groups.values()]
     .map((group) => group.sort((a, b) => bySize(a.movable, b.movable)))
     .sort((a, b) => bySize(b[0]?.feeWei ?? 0n, a[0]?.feeWei ?? 0n) || bySize(capacity(a), capacity(b)));
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

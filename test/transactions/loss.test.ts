@@ -101,6 +101,9 @@ describe('requireLossWithin', () => {
   });
 });
 
+/** A swap of a loan, as far as sizing goes by it. */
+const quotedAs = (expectedOut: bigint) => ({ ...swapOf(1n, 1n), expectedOut });
+
 describe('sizeLoan', () => {
   it('property: the LTV at the expected fill is never above the target, with three quotes at most', async () => {
     await fc.assert(
@@ -120,17 +123,16 @@ describe('sizeLoan', () => {
             price,
             targetLtvPct,
             feeBps: 5,
-            pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
             sizeAt: (returned) => openFlashLoan(value, targetLtvPct, returned),
             async quoteAt(loan) {
               const lossE6 = lossesE6[quotes] ?? 0n;
               quotes += 1;
               const expectedOut = (loan * SCALE * (MILLION - lossE6)) / MILLION / price;
-              return { expectedOut, source: 'AggregatorOne', quoted: null };
+              return quotedAs(expectedOut);
             },
           });
           expect(quotes).toBeLessThanOrEqual(3);
-          const after = { collateral: collateral + sized.expectedOut, debt: sized.amount };
+          const after = { collateral: collateral + sized.swap.expectedOut, debt: sized.amount };
           expect(ltvPctOf(after, price)?.lte(targetLtvPct)).toBe(true);
         },
       ),
@@ -161,15 +163,14 @@ describe('sizeLoan', () => {
           try {
             const sized = await sizeLoan({
               ...{ collateral, debt, price, targetLtvPct, feeBps: 5, sizeAt },
-              pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
               async quoteAt(loan) {
                 const share = sharesE6[quotes] ?? 0n;
                 quotes += 1;
                 const expectedOut = (loan * SCALE * share) / MILLION / price;
-                return { expectedOut, source: 'AggregatorOne', quoted: null };
+                return quotedAs(expectedOut);
               },
             });
-            const after = { collateral: collateral + sized.expectedOut, debt: debt + sized.amount };
+            const after = { collateral: collateral + sized.swap.expectedOut, debt: debt + sized.amount };
             expect(ltvPctOf(after, price)?.lte(targetLtvPct)).toBe(true);
           } catch (error) {
             if (!(error instanceof UnsteadyQuotesError)) throw error;
@@ -194,11 +195,10 @@ describe('sizeLoan', () => {
         price,
         targetLtvPct: new Decimal('90.5'),
         feeBps: 0,
-        pair: { tokenIn: tokenIn.address, tokenOut: tokenOut.address },
         sizeAt: (returned) => openFlashLoan(10n ** 20n, new Decimal('90.5'), returned),
         async quoteAt(loan) {
           quotes += 1;
-          return { expectedOut: (loan * (MILLION - lossE6)) / MILLION, source: 'AggregatorOne', quoted: null };
+          return quotedAs((loan * (MILLION - lossE6)) / MILLION);
         },
       });
       return quotes;

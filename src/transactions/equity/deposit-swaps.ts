@@ -70,8 +70,7 @@ export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: 
 
   const zap = await buy('yield', yieldMarket.collateral, stockBorrow, router);
   const minCollateral = worstOutput(zap) - depositFeeOf(worstOutput(zap), depositFee);
-  const { amount: amountFlashLoan, quoted: leverage } = await sizeLoan({
-    pair: { tokenIn: depositToken.address, tokenOut: yieldMarket.collateral.address },
+  const { amount: amountFlashLoan, swap: leverage } = await sizeLoan({
     collateral: minCollateral,
     debt: 0n,
     price: prices.yield,
@@ -83,10 +82,7 @@ export async function sizeDeposit(deps: BuilderDeps, order: DepositOrder, live: 
       requireCovered(depositNeeds(vault, stockBorrow, amount, liquidity), largest);
       return amount;
     },
-    async quoteAt(amount) {
-      const quoted = await buy('yield', yieldMarket.collateral, amount, chain.contracts.flashLeverage);
-      return { expectedOut: quoted.expectedOut, source: quoted.quote.source, quoted };
-    },
+    quoteAt: (amount) => buy('yield', yieldMarket.collateral, amount, chain.contracts.flashLeverage),
   });
   return { swaps: { stock: stockSwap, zap, leverage }, stockBorrow, minCollateral, amountFlashLoan };
 }

@@ -8,10 +8,9 @@ import { requireAgreement } from '../deployment-guards.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../input.ts';
 import { incentiveNote } from '../messages.ts';
-import { leastLeverageOutput } from '../preview/position.ts';
+import { withinMaxLtv } from '../preview/position.ts';
 import { borrowApyChange } from '../preview/rates.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
-import { withMinimum } from '../quote/planned.ts';
 import { requirePriceAge } from '../quote/price-age.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import { deploymentNotes, requireOpenMarket } from '../read/deployment.ts';
@@ -173,16 +172,8 @@ function requireDepositBounds(
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,
   });
-  const minOut = leastLeverageOutput({
-    expectedOut: swaps.leverage.expectedOut,
-    slippage: slippage.value,
-    collateral: minCollateral,
-    debt: amountFlashLoan,
-    price,
-    maxLtvPct: limits.maxLtvPct,
-    requested,
-  });
-  const leverage = withMinimum(swaps.leverage, minOut);
+  const limit = { collateral: minCollateral, debt: amountFlashLoan, price, maxLtvPct: limits.maxLtvPct };
+  const leverage = withinMaxLtv(swaps.leverage, { ...limit, slippage, requested });
   return {
     swaps: { ...swaps, leverage },
     slippage: heldSlippage(slippage, [{ before: swaps.leverage, after: leverage }]),

@@ -5,8 +5,18 @@ import { formatLeverage, leverageApyPctAtLtv } from '../../domain/leverage/lever
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';
-import { Decimal, formatPct, formatUnitsPlain, fromUnits, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import {
+  type Decimal,
+  formatPct,
+  formatUnitsPlain,
+  fromUnits,
+  HUNDRED,
+  toFixedHalfUp,
+  ZERO,
+} from '../../shared/decimal.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import { ltvPctOf } from '../preview/ltv.ts';
+import { buyImpactPct } from '../preview/position.ts';
 import type { BeforeAfter } from '../preview/rates.ts';
 import { worstOutput } from '../quote/planned.ts';
 import type { PricedAt } from '../read/market-state.ts';
@@ -36,7 +46,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
   const { vault, amountIn, swaps, prices, stock, yieldMarket, fees, slippage } = input;
   const { depositToken, stockMarket } = vault;
   const { liquidationLtvPct } = limitsOf(stockMarket);
-  const ltvPct = ltvOf(input.stockBorrow, collateralValueInLoan(swaps.stock.expectedOut, prices.stock));
+  const ltvPct = ltvOf({ collateral: swaps.stock.expectedOut, debt: input.stockBorrow }, prices.stock);
   const loanUsd = stock.loanPrice?.value.usd;
   const priceUsd = loanUsd && wholePrice(prices.stock, stockMarket).times(loanUsd);
   const legLtvPct = yieldLtvPct(input);
@@ -76,7 +86,7 @@ export function previewDeposit(input: PreviewInput): DepositPreview {
       borrowApyBeforePct: formatPct(rates.stock.before),
       borrowApyAfterPct: formatPct(rates.stock.after),
       swapSource: swaps.stock.quote.source,
-      priceImpactPct: formatPct(impactPct(collateralValueInLoan(swaps.stock.expectedOut, prices.stock), amountIn)),
+      priceImpactPct: formatPct(buyImpactPct(amountIn, swaps.stock.expectedOut, prices.stock)),
     },
     yieldLeg: {
       strategyId: vault.yieldMarket.id as string as StrategyId,
@@ -122,7 +132,7 @@ function combinedStock(
   const { liquidationLtvPct } = limitsOf(vault.stockMarket);
   const collateral = held.collateral + swaps.stock.expectedOut;
   const debt = held.debt + stockBorrow;
-  const ltvPct = ltvOf(debt, collateralValueInLoan(collateral, prices.stock));
+  const ltvPct = ltvOf({ collateral, debt }, prices.stock);
   return {
     collateral: formatUnitsPlain(collateral, vault.stock.decimals),
     debtUsdg: formatUnitsPlain(debt, vault.depositToken.decimals),
@@ -145,19 +155,13 @@ function zapped({ swaps: { zap }, depositFee }: PreviewInput): bigint {
 function yieldLtvPct(input: PreviewInput): Decimal {
   const { swaps, amountFlashLoan, prices } = input;
   const collateral = zapped(input) + swaps.leverage.expectedOut;
-  return ltvOf(amountFlashLoan, collateralValueInLoan(collateral, prices.yield));
+  return ltvOf({ collateral, debt: amountFlashLoan }, prices.yield);
 }
 
 /** What both swaps of the yield leg lose together. */
 function legImpactPct({ swaps, prices, stockBorrow, amountFlashLoan }: PreviewInput): Decimal {
   const out = swaps.zap.expectedOut + swaps.leverage.expectedOut;
-  return impactPct(collateralValueInLoan(out, prices.yield), stockBorrow + amountFlashLoan);
-}
-
-/** Percent of its value at the oracle's price that a swap loses; negative = gains. */
-function impactPct(valueOut: bigint, valueIn: bigint): Decimal {
-  if (valueIn === 0n) return ZERO;
-  return HUNDRED.minus(new Decimal(valueOut.toString()).times(HUNDRED).div(valueIn.toString()));
+  return buyImpactPct(stockBorrow + amountFlashLoan, out, prices.yield);
 }
 
 /** Whole deposit tokens that the swaps give to the referral. */
@@ -168,6 +172,7 @@ function feeOf({ swaps }: PreviewInput, fees: DepositFees, decimals: number): De
     .plus(share(swaps.leverage, fees.yieldLegBps));
 }
 
-function ltvOf(debt: bigint, value: bigint): Decimal {
-  return value === 0n ? ZERO : new Decimal(debt.toString()).times(HUNDRED).div(value.toString());
+/** LTV in percent; 0 where the collateral is worth nothing. */
+function ltvOf(position: PositionState, price: bigint): Decimal {
+  return ltvPctOf(position, price) ?? ZERO;
 }

@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { InsufficientLiquidityError, LimitExceededError, type SimulationRevertedError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { previewPosition, sellImpactPct } from '../preview/position.ts';
 import { worstOutput } from '../quote/planned.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { Outcome } from '../simulate/outcome.ts';
-import { divideUp, largestPart, mostOfPart, shareOfDebt } from './part.ts';
+import { largestPart, mostOfPart, shareOfDebt } from './part.ts';
 import { keptOf, quoteSale, requireSaleWithin, saleDraft } from './sale.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
@@ -96,7 +97,7 @@ function explained(
 function requireHeldUntilSent(context: ManageContext, repaid: bigint): void {
   const { market, live, position, interest } = context;
   if (position.debt === 0n) return;
-  const later = repaid + divideUp(repaid * interest, position.debt);
+  const later = repaid + MathLib.mulDivUp(repaid, interest, position.debt);
   requireCovered(liquidityNeeds([closingFlows(market, later)], [liquidityOf(market, live)]), () => ({
     maxAmount: formatUnitsPlain(largestPart(context), market.collateral.decimals),
   }));

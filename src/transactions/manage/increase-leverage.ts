@@ -14,14 +14,15 @@ import {
   liquidityOf,
   requireCovered,
 } from '../liquidity.ts';
-import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
+import { loanInCollateral } from '../preview/ltv.ts';
+import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
-import { withMinimum, worstOutput } from '../quote/planned.ts';
+import { withFloor } from '../quote/floor.ts';
+import { worstOutput } from '../quote/planned.ts';
+import { quoteSwap } from '../quote/request.ts';
 import { sizeLoan } from '../quote/size.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';
-import { payTokenOf } from '../read/tokens.ts';
 import { nothingToIncrease } from './lower.ts';
-import { quoteAction } from './swap.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /**
@@ -37,7 +38,6 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     throw nothingToIncrease(market, position, live.price, target, context.deployment.depositFee);
   }
   const sized = await sizeLoan({
-    pair: { tokenIn: market.loan.address, tokenOut: market.collateral.address },
     collateral: position.collateral,
     debt: position.debt,
     price: live.price,
@@ -50,19 +50,15 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
       requireCovered(needs, (all) => largestTarget(context, amount, all));
       return amount;
     },
-    async quoteAt(amountIn) {
-      const quoted = await quoteAction(context, {
-        tokenIn: payTokenOf(market.loan),
-        tokenOut: payTokenOf(market.collateral),
-        amountIn,
-        executor: chain.contracts.flashLeverage,
-        feeBps: 0,
-      });
-      return { expectedOut: quoted.swap.expectedOut, source: quoted.swap.quote.source, quoted };
+    quoteAt: (amountIn) => {
+      const executor = chain.contracts.flashLeverage;
+      const wanted = { tokenIn: market.loan, tokenOut: market.collateral, amountIn, executor, feeBps: 0 };
+      return quoteSwap(context.deps, context, wanted, loanInCollateral(amountIn, live.price));
     },
   });
-  const { amount: amountFlashLoan, expectedOut } = sized;
-  const { before, swap: quoted } = sized.quoted;
+  const { amount: amountFlashLoan, swap: before } = sized;
+  const quoted = withFloor(before, input.minAmountOut);
+  const { expectedOut } = quoted;
   const requested = requestedOf(input);
   const priceImpactPct = buyImpactPct(amountFlashLoan, expectedOut, live.price);
   requireLossWithin({
@@ -74,16 +70,10 @@ export async function increaseLeverage(context: ManageContext): Promise<VerbDraf
     requested,
   });
   const debt = position.debt + amountFlashLoan;
-  const minOut = leastLeverageOutput({
-    expectedOut,
-    slippage: context.slippage.value,
-    collateral: position.collateral,
-    debt: debt + context.interest,
-    price: live.price,
-    maxLtvPct: limits.maxLtvPct,
-    requested,
+  const swap = withinMaxLtv(quoted, {
+    ...{ collateral: position.collateral, debt: debt + context.interest, price: live.price },
+    ...{ slippage: context.slippage, maxLtvPct: limits.maxLtvPct, requested },
   });
-  const swap = withMinimum(quoted, minOut);
   const slippage = heldSlippage(context.slippage, [{ before, after: swap }]);
   return {
     path: 'increaseLeverage',

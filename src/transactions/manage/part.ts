@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { debtOf } from '../read/market-state.ts';
@@ -7,12 +8,11 @@ type Held = Pick<ManageContext, 'market' | 'position' | 'live'>;
 
 /** Loan base units by which shares of a debt may be rounded up, at the position and in what is repaid. */
 const ROUNDING = 2n;
-const WAD = 10n ** 18n;
 
 /** The debt that a part of the collateral repays where it is the same share of both, and until the bundle lapses; rounded up. */
 export function shareOfDebt({ position, live }: Held, amount: bigint): bigint {
   const debt = debtOf(live, position.borrowShares, SENT_WITHIN_SEC);
-  return debt === 0n ? 0n : divideUp(debt * amount, position.collateral) + ROUNDING;
+  return debt === 0n ? 0n : MathLib.mulDivUp(debt, amount, position.collateral) + ROUNDING;
 }
 
 /**
@@ -22,11 +22,11 @@ export function shareOfDebt({ position, live }: Held, amount: bigint): bigint {
 export function mostOfPart({ market, position, live }: Held): bigint {
   const { collateral, debt } = position;
   if (debt === 0n) return collateral - 1n;
-  const spare = (collateralValueInLoan(collateral, live.price) * market.lltv) / WAD - debt;
+  const spare = MathLib.wMulDown(collateralValueInLoan(collateral, live.price), market.lltv) - debt;
   if (spare <= 0n) return 0n;
   // Of a position with n units of spare, 1/n of it has one: two are lost to rounding the debt, one to the value's.
-  const least = divideUp(collateral * (ROUNDING + 1n), spare) + 1n;
-  return least < collateral ? collateral - least : 0n;
+  const least = MathLib.mulDivUp(collateral, ROUNDING + 1n, spare) + 1n;
+  return MathLib.zeroFloorSub(collateral, least);
 }
 
 /** The largest part whose share of the debt the protocol holds; 0 = none. Collateral base units. */
@@ -35,12 +35,5 @@ export function largestPart(held: Held): bigint {
   const most = mostOfPart(held);
   const debt = debtOf(held.live, borrowShares, SENT_WITHIN_SEC);
   if (debt === 0n) return most;
-  const idle = held.live.idle > ROUNDING ? held.live.idle - ROUNDING : 0n;
-  const covered = (collateral * idle) / debt;
-  return covered < most ? covered : most;
-}
-
-/** Divide, rounded up. */
-export function divideUp(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor;
+  return MathLib.min(most, (collateral * MathLib.zeroFloorSub(held.live.idle, ROUNDING)) / debt);
 }

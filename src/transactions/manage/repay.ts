@@ -2,7 +2,6 @@ import { maxUint256 } from 'viem';
 import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { buildApprovals } from '../build/approvals.ts';
 import { swapDataOf } from '../build/call.ts';
 import { buildRepay } from '../build/flash-leverage.ts';
 import { buildSwapAndRepay } from '../build/flash-leverage-router.ts';
@@ -10,15 +9,13 @@ import { tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError, NotEligibleError } from '../errors.ts';
 import { baseUnits } from '../input.ts';
 import { formatAmount } from '../messages.ts';
-import { contractFees } from '../preview/costs.ts';
+import { type CostItem, contractFees } from '../preview/costs.ts';
 import { previewPosition } from '../preview/position.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
 import { worstOutput } from '../quote/planned.ts';
-import { heldSlippage } from '../quote/slippage.ts';
 import { debtOf } from '../read/market-state.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { PayToken, PlannedSwap } from '../types.ts';
-import { quoteAction } from './swap.ts';
+import { depositFeeNote, payDirectly, paySwapped } from './paid.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
 /** A full repayment brings the interest of this long after it was built: approvals take their time. The rest comes back. */
@@ -35,129 +32,115 @@ export function repayDebt(context: ManageContext): VerbDraft | Promise<VerbDraft
       reason: 'nothing_to_do',
     });
   }
-  return token.address === market.loan.address ? repayDirectly(context, token) : repaySwapped(context, token);
+  const due = dueOf(context);
+  return token.address === market.loan.address ? repayDirectly(context, token, due) : repaySwapped(context, token, due);
 }
 
-function repayDirectly(context: ManageContext, token: PayToken): VerbDraft {
-  const { chain, market, position, live, input, rates, wallet } = context;
-  const { contracts } = chain;
+interface Due {
+  /** Loan tokens that repay the whole debt with the deposit fee, base units: now, and when approvals have taken their time. */
+  readonly now: bigint;
+  readonly later: bigint;
+  readonly borrowShares: bigint;
+  feeOf(sent: bigint): bigint;
+  feesOf(sent: bigint): readonly CostItem[];
+  /** The debt that so many loan tokens leave. */
+  left(sent: bigint): bigint;
+}
+
+function dueOf({ input, market, position, live, deployment: { depositFee } }: ManageContext): Due {
   const isFull = input.full === true;
-  const { depositFee } = context.deployment;
-  const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
-  const debtNow = beforeDepositFee(position.debt, depositFee);
-  const asked = input.amount && baseUnits(input.amount, token);
-  if (asked !== undefined && !isFull && asked > debtNow) {
-    throw new LimitExceededError(
-      `amount is above the debt of ${formatAmount(position.debt, token)}${depositFee === 0n ? '' : ` and the deposit fee, together ${formatAmount(debtNow, token)}`}. Send at most that, or full: true.`,
-      {
-        field: 'amount',
-        value: input.amount?.toFixed() ?? '',
-        limit: { maxAmount: formatUnitsPlain(debtNow, token.decimals) },
-      },
-    );
-  }
-  if (isFull && asked !== undefined && asked < debtNow) throw tooLittle(asked, debtLater, token);
-  const amount = isFull || asked === undefined ? debtLater : asked;
-  const debt = isFull ? 0n : position.debt - (amount - depositFeeOf(amount, depositFee));
+  const now = beforeDepositFee(position.debt, depositFee);
+  const feeOf = (sent: bigint) => depositFeeOf(sent, depositFee);
   return {
-    path: 'repay',
-    approvals: buildApprovals({
-      token,
-      spender: contracts.flashLeverage,
-      amount,
-      allowance: wallet.allowances.get(contracts.flashLeverage) ?? 0n,
-    }),
-    tx: buildRepay(contracts, {
-      user: input.user,
-      positionId: BigInt(position.id),
-      amountRepay: amount,
-      borrowShares: isFull ? maxUint256 : 0n,
-    }),
-    swaps: [],
-    pays: { token, amount },
-    fees: contractFees('DEPOSIT_FEE', depositFeeOf(amount, depositFee), market),
-    debtChange: debt - position.debt,
-    preview: previewPosition({
-      price: live.price,
-      after: { collateral: position.collateral, debt },
-      basis: position.basis + position.debt - debt,
-      rates,
-    }),
-    notes: isFull
-      ? [
-          ...feeNote(context, amount),
-          `The whole debt of ${formatAmount(position.debt, token)} is repaid; what is sent covers the interest of half an hour more, and what the debt does not need of it comes back.`,
-        ]
-      : feeNote(context, amount),
+    now,
+    later: beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee),
+    borrowShares: isFull ? maxUint256 : 0n,
+    feeOf,
+    feesOf: (sent) => contractFees('DEPOSIT_FEE', feeOf(sent), market),
+    left: (sent) => (isFull || sent >= now ? 0n : position.debt - (sent - feeOf(sent))),
   };
 }
 
-async function repaySwapped(context: ManageContext, token: PayToken): Promise<VerbDraft> {
-  const { chain, market, position, live, input, rates, wallet } = context;
-  const { contracts } = chain;
-  const loan = payTokenOf(market.loan);
-  const isFull = input.full === true;
-  const { depositFee } = context.deployment;
-  const debtLater = beforeDepositFee(debtOf(live, position.borrowShares, FULL_AHEAD_SEC), depositFee);
-  const debtNow = beforeDepositFee(position.debt, depositFee);
-  const amount = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, debtLater);
-  const { swap, before, issues } = await quoteAction(context, {
-    tokenIn: token,
-    tokenOut: loan,
-    amountIn: amount,
-    executor: contracts.flashLeverageRouter,
-    feeBps: 0,
-  });
-  requireLossWithin({
-    swaps: [{ swap }],
-    // What is paid in: of the whole position a small payment could lose everything.
-    equity: swap.reference ?? swap.expectedOut,
-    boundsTotal: false,
-    maxSwapLossPct: context.maxSwapLossPct,
-    largestPct: context.largestPct,
-    requested: { field: 'amount', value: formatUnitsPlain(amount, token.decimals) },
-  });
-  if (isFull && worstOutput(swap) < debtNow) {
-    throw tooLittle(amount, amountCovering(swap, debtLater), token);
-  }
-  const left = (sent: bigint) =>
-    isFull || sent >= debtNow ? 0n : position.debt - (sent - depositFeeOf(sent, depositFee));
-  const after = (repaid: bigint) => ({ collateral: position.collateral, debt: left(repaid) });
-  const fees = (sent: bigint) => contractFees('DEPOSIT_FEE', depositFeeOf(sent, depositFee), market);
+/** The part of the draft that follows from the loan tokens that are sent, and at least sent. */
+function repaid({ position, live, rates }: ManageContext, { left }: Due, sent: bigint, atLeast = sent) {
+  const after = (amount: bigint) => ({ collateral: position.collateral, debt: left(amount) });
   return {
-    path: 'swapAndRepay',
-    approvals: buildApprovals({
-      token,
-      spender: contracts.flashLeverageRouter,
-      amount,
-      allowance: wallet.allowances.get(contracts.flashLeverageRouter) ?? 0n,
+    debtChange: left(sent) - position.debt,
+    preview: {
+      price: live.price,
+      after: after(sent),
+      worst: after(atLeast),
+      basis: position.basis + position.debt - left(sent),
+      rates,
+    },
+  };
+}
+
+function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbDraft {
+  const { chain, market, position, input, deployment } = context;
+  const { flashLeverage } = chain.contracts;
+  const isFull = input.full === true;
+  const given = input.amount && baseUnits(input.amount, token);
+  if (given !== undefined && !isFull && given > due.now) {
+    const maxAmount = formatUnitsPlain(due.now, token.decimals);
+    const withFee = deployment.depositFee === 0n ? '' : ` and the deposit fee, together ${maxAmount} ${token.symbol}`;
+    throw new LimitExceededError(
+      `amount is above the debt of ${formatAmount(position.debt, token)}${withFee}. Send at most that, or full: true.`,
+      { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { maxAmount } },
+    );
+  }
+  if (isFull && given !== undefined && given < due.now) throw tooLittle(given, due.later, token);
+  const amount = isFull || given === undefined ? due.later : given;
+  const { debtChange, preview } = repaid(context, due, amount);
+  return {
+    path: 'repay',
+    ...payDirectly(context, token, amount, flashLeverage),
+    tx: buildRepay(chain.contracts, {
+      user: input.user,
+      positionId: BigInt(position.id),
+      amountRepay: amount,
+      borrowShares: due.borrowShares,
     }),
-    tx: buildSwapAndRepay(contracts, {
+    fees: due.feesOf(amount),
+    debtChange,
+    preview: previewPosition(preview),
+    notes: [
+      ...depositFeeNote(due.feeOf(amount), market.loan),
+      ...(isFull
+        ? [
+            `The whole debt of ${formatAmount(position.debt, token)} is repaid; the amount covers the interest of half an hour more, and the rest comes back.`,
+          ]
+        : []),
+    ],
+  };
+}
+
+async function repaySwapped(context: ManageContext, token: PayToken, due: Due): Promise<VerbDraft> {
+  const { chain, market, position, input } = context;
+  const loan = payTokenOf(market.loan);
+  const amountIn = input.amount ? baseUnits(input.amount, token) : amountFor(context, token, due.later);
+  const wanted = { tokenIn: token, tokenOut: loan, amountIn, feeBps: 0, feesOf: due.feesOf };
+  const { swap, draft } = await paySwapped(context, wanted);
+  if (input.full === true && worstOutput(swap) < due.now) {
+    throw tooLittle(amountIn, amountCovering(swap, due.later), token);
+  }
+  const { debtChange, preview } = repaid(context, due, swap.expectedOut, worstOutput(swap));
+  return {
+    ...draft,
+    path: 'swapAndRepay',
+    tx: buildSwapAndRepay(chain.contracts, {
       user: input.user,
       positionId: BigInt(position.id),
       marketId: market.id,
       tokenIn: token.address,
-      amountIn: amount,
+      amountIn,
       swapData: swapDataOf(swap),
       minTokenOut: swap.minOut,
-      borrowShares: isFull ? maxUint256 : 0n,
+      borrowShares: due.borrowShares,
     }),
-    swaps: [swap],
-    pays: { token, amount },
-    fees: fees(swap.expectedOut),
-    conclude: ({ fills }) => ({ fees: fees(fills.at(-1)?.received ?? swap.expectedOut) }),
-    debtChange: left(swap.expectedOut) - position.debt,
-    preview: previewPosition({
-      price: live.price,
-      after: after(swap.expectedOut),
-      worst: after(worstOutput(swap)),
-      basis: position.basis + position.debt - left(swap.expectedOut),
-      rates,
-      ...context.impactOf(swap),
-    }),
-    notes: [...restNote(swap, debtNow, loan), ...feeNote(context, swap.expectedOut)],
-    slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
-    issues,
+    debtChange,
+    preview: previewPosition({ ...preview, ...context.impactOf(swap) }),
+    notes: [...restNote(swap, due.now, loan), ...depositFeeNote(due.feeOf(swap.expectedOut), market.loan)],
   };
 }
 
@@ -193,12 +176,6 @@ function amountCovering(swap: PlannedSwap, debt: bigint): bigint | undefined {
 function restNote({ expectedOut }: PlannedSwap, debt: bigint, loan: PayToken): readonly string[] {
   const rest = expectedOut - debt;
   return rest > 0n ? [`About ${formatAmount(rest, loan)} is left over and comes back to the wallet.`] : [];
-}
-
-/** What the contract takes of the loan tokens that are sent, on an uncorrelated market. */
-function feeNote({ deployment, market }: ManageContext, sent: bigint): readonly string[] {
-  const fee = depositFeeOf(sent, deployment.depositFee);
-  return fee === 0n ? [] : [`The contract takes about ${formatAmount(fee, market.loan)} of it as its deposit fee.`];
 }
 
 function tooLittle(amount: bigint, needed: bigint | undefined, token: PayToken): LimitExceededError {

@@ -1,5 +1,6 @@
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { reallocationFee } from '../build/flash-leverage-router.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireChainOf, requireSigner } from '../guards.ts';
 import { formatAmount } from '../messages.ts';
@@ -75,7 +76,7 @@ export function feeNotes({ terms, request, deployment }: PreparedOpen): readonly
 /** Said because it travels in the transaction's value. */
 function reallocationNotes(terms: OpenTerms, request: OpenRequest): readonly string[] {
   if (terms.reallocations.length === 0) return [];
-  const wei = terms.reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+  const wei = reallocationFee(terms.reallocations);
   const { native, contracts } = request.chain;
   if (!contracts.publicAllocator) return [];
   return [

@@ -116,7 +116,6 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
   const entry = quotedEntry && withFloor(quotedEntry, input.minAmountOut);
   const most = mostLoan(request, entry, live.price);
   const sized = await sizeLoan({
-    pair: { tokenIn: market.loan.address, tokenOut: market.collateral.address },
     collateral: sizeOpen(request, entry, live.price).netCollateral,
     debt: 0n,
     price: live.price,
@@ -127,17 +126,13 @@ export async function prepareOpen(deps: BuilderDeps, input: OpenInput, user?: Ad
       planLiquidity(request, amountFlashLoan, live, sources, most);
       return amountFlashLoan;
     },
-    async quoteAt(amount) {
-      const reference = loanInCollateral(amount, live.price);
-      const quoted = await quoteSwap(deps, request, loanSwap(request, amount), reference);
-      return { expectedOut: quoted.expectedOut, source: quoted.quote.source, quoted };
-    },
+    quoteAt: (amount) => quoteSwap(deps, request, loanSwap(request, amount), loanInCollateral(amount, live.price)),
   });
   const size = { ...sizeOpen(request, entry, live.price), amountFlashLoan: sized.amount };
   const { reallocations, moved } = planLiquidity(request, size.amountFlashLoan, live, sources, most);
   const rates = ratesOf(composedMarket(deps, market), live, { moved });
   const reallocationFee = reallocationFeeInLoan(reallocations, chain, market, usdOf);
-  const swaps = { entry, loanSwap: sized.quoted };
+  const swaps = { entry, loanSwap: sized.swap };
   const limited = openTerms({ request, price: live.price, ...swaps, size, reallocations, reallocationFee, rates });
   const raised = quotedEntry && entry ? [{ before: quotedEntry, after: entry }] : [];
   const terms = { ...limited, slippage: heldSlippage(limited.slippage, raised) };

@@ -1,6 +1,7 @@
 import type { Chain, Market } from '../../catalog/types.ts';
 import { type Decimal, fromUnits, toUnits } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
+import { reallocationFee } from '../build/flash-leverage-router.ts';
 import type { Issue, Reallocation } from '../types.ts';
 
 /** What the vaults ask for moving liquidity, in loan base units; `undefined` where the native or the loan token has no price. */
@@ -10,7 +11,7 @@ export function reallocationFeeInLoan(
   { loan }: Market,
   usdOf: (token: Address) => Decimal | undefined,
 ): bigint | undefined {
-  const wei = reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+  const wei = reallocationFee(reallocations);
   if (wei === 0n) return 0n;
   const [nativeUsd, loanUsd] = [usdOf(native.address), usdOf(loan.address)];
   if (!nativeUsd || !loanUsd?.gt(0)) return undefined;

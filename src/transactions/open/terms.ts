@@ -14,10 +14,10 @@ import {
   liquidityOf,
   requireCovered,
 } from '../liquidity.ts';
-import { buyImpactPct, leastLeverageOutput, previewPosition } from '../preview/position.ts';
+import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
 import { requireLossWithin } from '../quote/bounds.ts';
-import { withMinimum, worstOutput } from '../quote/planned.ts';
+import { worstOutput } from '../quote/planned.ts';
 import type { SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { AllocatorSource } from '../read/allocator.ts';
@@ -134,16 +134,8 @@ export function openTerms(input: {
     largestPct: LARGEST_LOSS_PCT.adding,
     requested,
   });
-  const minOut = leastLeverageOutput({
-    expectedOut,
-    slippage: request.slippage.value,
-    collateral: netCollateral,
-    debt: amountFlashLoan,
-    price,
-    maxLtvPct: limits.maxLtvPct,
-    requested,
-  });
-  const leverageSwap = withMinimum(loanSwap, minOut);
+  const limit = { collateral: netCollateral, debt: amountFlashLoan, price, maxLtvPct: limits.maxLtvPct };
+  const leverageSwap = withinMaxLtv(loanSwap, { ...limit, slippage: request.slippage, requested });
   const slippage = heldSlippage(request.slippage, [{ before: loanSwap, after: leverageSwap }]);
   const paidIn = entry ? entry.expectedOut : amountCollateral;
   const depositFee = depositFeeOf(paidIn, request.depositFee);

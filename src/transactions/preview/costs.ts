@@ -3,6 +3,7 @@ import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { COST_KINDS } from '../../shared/vocabulary.ts';
+import { reallocationFee } from '../build/flash-leverage-router.ts';
 import type { Path, PayToken, PlannedSwap, PositionState, Reallocation } from '../types.ts';
 
 export type CostKind = (typeof COST_KINDS)[number];
@@ -95,7 +96,7 @@ export function pricedCosts(
 
 /** What the vaults ask for moving liquidity into the market, in native tokens. */
 export function reallocationFees(reallocations: readonly Reallocation[], native: CostToken): readonly CostItem[] {
-  const wei = reallocations.reduce((sum, { feeWei }) => sum + feeWei, 0n);
+  const wei = reallocationFee(reallocations);
   return wei === 0n ? [] : [{ kind: 'REALLOCATION_FEE', token: native, amount: fromUnits(wei, native.decimals) }];
 }
 

@@ -1,4 +1,5 @@
 import type { Market } from '../../catalog/types.ts';
+import { wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, fromUnits, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { PositionState } from '../types.ts';
 import type { Cost } from './costs.ts';
@@ -19,13 +20,8 @@ export function liquidationOf(
   if (debt === 0n || collateral === 0n) return undefined;
   const lltv = new Decimal(market.lltv.toString()).shiftedBy(-18);
   const at = fromUnits(debt, market.loan.decimals).div(fromUnits(collateral, market.collateral.decimals)).div(lltv);
-  const now = oraclePrice(market, price);
+  const now = wholePrice(price, market);
   return { price: at, dropPct: now.minus(at).times(HUNDRED).div(now) };
-}
-
-/** The oracle's price in loan tokens per collateral token. */
-export function oraclePrice({ collateral, loan }: Market, price: bigint): Decimal {
-  return new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36);
 }
 
 /** Sum costs in USD; `undefined` when one of them has no price. */

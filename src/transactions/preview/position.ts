@@ -1,10 +1,12 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { leverageApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
 import { lossPct } from '../quote/loss.ts';
-import type { PlannedSwap, PositionPreview, PositionState } from '../types.ts';
+import { withMinimum } from '../quote/planned.ts';
+import type { EffectiveSlippage, PlannedSwap, PositionPreview, PositionState } from '../types.ts';
 import { leastCollateral, ltvPctOf } from './ltv.ts';
 import type { MarketRates } from './rates.ts';
 
@@ -52,19 +54,26 @@ export function withInterest(preview: PositionPreview, interest: bigint, price: 
   return { ...preview, worst, worstLtvPct: ltvPctOf(worst, price) ?? preview.worstLtvPct };
 }
 
-/** Preview the same with what a simulation ended with. @throws RangeError as `previewPosition` */
+/** Preview the same with the position that a simulation ended with. @throws RangeError as `previewPosition` */
 export function previewSimulated(
   planned: PositionPreview,
-  after: PositionState,
-  price: bigint,
-  lossPct: Decimal | undefined,
+  {
+    after,
+    basis,
+    price,
+    lossPct,
+  }: Pick<PositionPreviewInput, 'after' | 'basis' | 'price'> & {
+    /** Of the last swap as filled. */
+    readonly lossPct: Decimal | undefined;
+  },
 ): PositionPreview {
-  const { requestedLtvPct, rates } = planned;
-  const seen = previewPosition({ price, after, rates, requestedLtvPct });
-  const isWorse = seen.effectiveLtvPct.gt(planned.worstLtvPct);
-  const { worst, worstLtvPct } = isWorse ? seen : planned;
-  const impact = planned.priceImpactPct && lossPct ? { priceImpactPct: lossPct } : {};
-  return { ...planned, ...seen, worst, worstLtvPct, ...impact };
+  const { requestedLtvPct, rates, swapSource, priceImpactPct } = planned;
+  const impact = priceImpactPct && (lossPct ?? priceImpactPct);
+  const swap = swapSource && { source: swapSource, priceImpactPct: impact };
+  const simulated = previewPosition({ price, after, basis, rates, requestedLtvPct, swap });
+  const isWorse = simulated.effectiveLtvPct.gt(planned.worstLtvPct);
+  const { worst, worstLtvPct } = isWorse ? simulated : planned;
+  return { ...simulated, worst, worstLtvPct };
 }
 
 /** Leverage of a previewed position at full precision. `undefined` from 100 % LTV on. */
@@ -83,21 +92,24 @@ export function sellImpactPct(collateralIn: bigint, amountOut: bigint, price: bi
 }
 
 /**
- * The least output of the swap inside a flash loan: `quote × (1 − slippage)`, or more where that would leave the position
- * above the contracts' LTV limit.
+ * Give the swap inside a flash loan its minimum: `quote × (1 − slippage)`, or more where that would leave the position above
+ * the contracts' LTV limit.
  * @throws LimitExceededError when even the expected fill would
  */
-export function leastLeverageOutput(input: {
-  readonly expectedOut: bigint;
-  readonly slippage: Decimal;
-  /** Collateral that is there without the swap; the least where another swap gives it. */
-  readonly collateral: bigint;
-  readonly debt: bigint;
-  readonly price: bigint;
-  readonly maxLtvPct: Decimal;
-  readonly requested: { readonly field: string; readonly value: string };
-}): bigint {
-  const { expectedOut, slippage, collateral, debt, price, maxLtvPct, requested } = input;
+export function withinMaxLtv(
+  swap: PlannedSwap,
+  position: {
+    /** Collateral that is there without the swap; the least where another swap gives it. */
+    readonly collateral: bigint;
+    readonly debt: bigint;
+    readonly price: bigint;
+    readonly slippage: EffectiveSlippage;
+    readonly maxLtvPct: Decimal;
+    readonly requested: { readonly field: string; readonly value: string };
+  },
+): PlannedSwap {
+  const { collateral, debt, price, slippage, maxLtvPct, requested } = position;
+  const { expectedOut } = swap;
   const needed = leastCollateral(debt, price, maxLtvPct) - collateral;
   if (needed > expectedOut) {
     const ltv = ltvPctOf({ collateral: collateral + expectedOut, debt }, price);
@@ -106,8 +118,7 @@ export function leastLeverageOutput(input: {
       { ...requested, limit: { maxLtvPct: maxLtvPct.toFixed() } },
     );
   }
-  const least = leastOutput(expectedOut, slippage);
-  return needed > least ? needed : least;
+  return withMinimum(swap, MathLib.max(needed, leastOutput(expectedOut, slippage.value)));
 }
 
 /** APY of the position at the borrow rate of now, and at the one that it leaves behind. */

@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { borrowApyPctFromRate } from '../../domain/apy/rates.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { LiveMarket } from '../read/market-state.ts';
@@ -14,7 +15,8 @@ export interface BeforeAfter {
 export function borrowApyChange(live: LiveMarket, debtChange: bigint, moved = 0n): BeforeAfter {
   const { sdk } = live;
   const deep = moved > 0n ? sdk.supply(moved, 0n, sdk.lastUpdate).market : sdk;
-  const repaid = debtChange < 0n ? least(-debtChange, deep.totalBorrowAssets) : 0n;
+  // A debt is rounded up: the last one of a market may be one unit more than the market's own total.
+  const repaid = debtChange < 0n ? MathLib.min(-debtChange, deep.totalBorrowAssets) : 0n;
   const relieved = repaid > 0n ? deep.repay(repaid, 0n, sdk.lastUpdate).market : deep;
   const after = debtChange > 0n ? relieved.borrow(debtChange, 0n, sdk.lastUpdate).market : relieved;
   // At the state's own time: the SDK's default is this machine's clock, which a chain's may be ahead of.
@@ -30,9 +32,4 @@ export interface MarketRates {
   readonly incentiveAprPct: Decimal;
   /** Borrow APY of the market now, and once the position owes `debt` loan base units. */
   borrowApyPct(debt: bigint): BeforeAfter;
-}
-
-/** A debt is rounded up: the last one of a market may be one unit more than the market knows of. */
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { type Decimal, formatUnitsPlain } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { LimitExceededError } from '../errors.ts';
@@ -39,7 +40,7 @@ export function withSharedFloor(
   const floor = baseUnits(minAmountOut, first.tokenOut, FIELD);
   const offered = swaps.reduce((sum, { quote }) => sum + quote.amountOut, 0n);
   if (floor > offered) throw tooMuch(floor, offered, first);
-  return swaps.map((swap) => raise(swap, (floor * swap.quote.amountOut + offered - 1n) / offered));
+  return swaps.map((swap) => raise(swap, MathLib.mulDivUp(floor, swap.quote.amountOut, offered)));
 }
 
 /** Say that a minimum means nothing where nothing is swapped. */

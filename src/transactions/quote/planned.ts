@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { type Decimal, formatUnitsPlain, HUNDRED } from '../../shared/decimal.ts';
 import type { SwapQuote } from '../../upstreams/types.ts';
 import { LimitExceededError } from '../errors.ts';
@@ -42,7 +43,7 @@ export function withMinimum(swap: PlannedSwap, minOut: bigint): PlannedSwap {
 
 /** What a swap gives in the worst case that is shown: its minimum, and never more than what is expected of it. Base units. */
 export function worstOutput({ minOut, expectedOut }: PlannedSwap): bigint {
-  return minOut < expectedOut ? minOut : expectedOut;
+  return MathLib.min(minOut, expectedOut);
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Chain, Market } from '../../catalog/types.ts';
 import { renderStamp } from '../../domain/freshness/stamp.ts';
 import { isOldPrice, type PriceAge, priceAge } from '../../domain/market/price-age.ts';
+import { wholePrice } from '../../domain/position/valuation.ts';
 import { type Decimal, HUNDRED, toFixedHalfUp } from '../../shared/decimal.ts';
 import { type BuilderDeps, feedsOf, measuredUsdPrices, pricedBy } from '../deps.ts';
 import { StaleDataError } from '../errors.ts';
-import { oraclePrice } from '../preview/economics.ts';
 import type { LiveMarket } from '../read/market-state.ts';
 import type { Issue, PayToken } from '../types.ts';
 
@@ -118,7 +118,7 @@ function judge(deps: BuilderDeps, chain: Chain, market: Market, { feeds, price, 
   const age = ageOf(deps, chain, feeds);
   const usdOf = measuredUsdPrices(deps, chain);
   const [collateralUsd, loanUsd] = [usdOf(market.collateral.address), usdOf(market.loan.address)];
-  const oracle = oraclePrice(market, price);
+  const oracle = wholePrice(price, market);
   const deviationPct =
     collateralUsd && loanUsd && collateralUsd.div(loanUsd).minus(oracle).abs().times(HUNDRED).div(oracle);
   return { age, isOld: isOldPrice(age, nowMs), nowMs, deviationPct };

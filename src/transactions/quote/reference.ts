@@ -1,6 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { Decimal, fromUnits, toUnits } from '../../shared/decimal.ts';
+import { wholePrice } from '../../domain/position/valuation.ts';
+import { type Decimal, fromUnits, toUnits } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import type { Issue, PayToken } from '../types.ts';
@@ -51,12 +52,8 @@ export function referenceFor(input: ReferenceInput): Reference | undefined {
 }
 
 /** USD per whole collateral token: the oracle's price in loan tokens times the loan token's. */
-export function collateralUsd(
-  { collateral, loan }: Market,
-  price: bigint,
-  loanUsd: Decimal | undefined,
-): Decimal | undefined {
-  return loanUsd && new Decimal(price.toString()).shiftedBy(collateral.decimals - loan.decimals - 36).times(loanUsd);
+export function collateralUsd(market: Market, price: bigint, loanUsd: Decimal | undefined): Decimal | undefined {
+  return loanUsd && wholePrice(price, market).times(loanUsd);
 }
 
 /** Say that only the venue itself prices a token. */

@@ -1,9 +1,8 @@
 import { type Returned, returnedShare } from '../../domain/leverage/flash-loan.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import type { Address } from '../../shared/ids.ts';
-import type { SwapQuote } from '../../upstreams/types.ts';
 import { UnsteadyQuotesError } from '../errors.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
+import type { PlannedSwap } from '../types.ts';
 
 /** How far below the target the expected LTV may end before the loan is sized and quoted once more, percentage points. */
 const TOLERANCE_POINTS: Decimal = new Decimal('0.05');
@@ -14,31 +13,26 @@ const NEXT_LOSS_E6 = 1n;
 const WORST_LOSS_E6 = 10_000n;
 const MILLION = 1_000_000n;
 
-export interface SizedLoan<T> {
+export interface SizedLoan {
   /** Loan base units. */
   readonly amount: bigint;
-  /** What the swap of the loan is expected to give, collateral base units. */
-  readonly expectedOut: bigint;
-  /** The venue. */
-  readonly source: SwapQuote['source'];
-  readonly quoted: T;
+  /** The swap of the loan into collateral, as quoted. */
+  readonly swap: PlannedSwap;
 }
 
-export interface LoanSizeInput<T> {
-  /** What is swapped, for a refusal. */
-  readonly pair: { readonly tokenIn: Address; readonly tokenOut: Address };
+export interface LoanSizeInput {
   /** The least collateral that is there without the loan, base units. */
   readonly collateral: bigint;
-  /** What is owed already, loan base units. */
+  /** The debt before it, loan base units. */
   readonly debt: bigint;
   /** The market's oracle. */
   readonly price: bigint;
   readonly targetLtvPct: Decimal;
-  /** Referral fee that the swap will be asked for. */
+  /** Referral fee of the swap. */
   readonly feeBps: number;
   /** Size the loan for a swap that returns this share of its value. */
   sizeAt(returned: Returned): bigint;
-  quoteAt(amount: bigint): Promise<Omit<SizedLoan<T>, 'amount'>>;
+  quoteAt(amount: bigint): Promise<PlannedSwap>;
 }
 
 /**
@@ -48,14 +42,14 @@ export interface LoanSizeInput<T> {
  * one to the next is asked a third time, for a loan that carries the worst swap that is accepted.
  * @throws UnsteadyQuotesError when the position would end above the target even then
  */
-export async function sizeLoan<T>(input: LoanSizeInput<T>): Promise<SizedLoan<T>> {
+export async function sizeLoan(input: LoanSizeInput): Promise<SizedLoan> {
   const { collateral, debt, price, targetLtvPct, sizeAt, quoteAt } = input;
-  const tried: (SizedLoan<T> & { readonly ltvPct: Decimal })[] = [];
+  const tried: (SizedLoan & { readonly ltvPct: Decimal })[] = [];
   const attempt = async (returned: Returned) => {
     const amount = sizeAt(returned);
-    const quote = await quoteAt(amount);
-    const after = { collateral: collateral + quote.expectedOut, debt: debt + amount };
-    const sized = { amount, ...quote, ltvPct: ltvPctOf(after, price) ?? new Decimal(Infinity) };
+    const swap = await quoteAt(amount);
+    const after = { collateral: collateral + swap.expectedOut, debt: debt + amount };
+    const sized = { amount, swap, ltvPct: ltvPctOf(after, price) ?? new Decimal(Infinity) };
     tried.push(sized);
     return sized;
   };
@@ -66,17 +60,18 @@ export async function sizeLoan<T>(input: LoanSizeInput<T>): Promise<SizedLoan<T>
       .at(0);
   const first = await attempt(less({ numerator: 10_000n - BigInt(input.feeBps), denominator: 10_000n }, USUAL_LOSS_E6));
   if (first.ltvPct.lte(targetLtvPct) && targetLtvPct.minus(first.ltvPct).lte(TOLERANCE_POINTS)) return first;
-  const shareOf = ({ amount, expectedOut }: SizedLoan<T>) => returnedShare(amount, expectedOut, price);
+  const shareOf = ({ amount, swap }: SizedLoan) => returnedShare(amount, swap.expectedOut, price);
   const second = await attempt(less(shareOf(first), NEXT_LOSS_E6));
   if (!best()) await attempt(less(shareOf(second), WORST_LOSS_E6));
   const found = best();
   if (found) return found;
-  const last = tried.at(-1) ?? second;
+  const { amount, swap, ltvPct } = tried.at(-1) ?? second;
   throw new UnsteadyQuotesError({
-    ...input.pair,
-    amountIn: last.amount.toString(),
-    source: last.source,
-    ltvPct: last.ltvPct,
+    tokenIn: swap.tokenIn.address,
+    tokenOut: swap.tokenOut.address,
+    amountIn: amount.toString(),
+    source: swap.quote.source,
+    ltvPct,
     targetLtvPct,
   });
 }

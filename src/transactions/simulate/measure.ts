@@ -1,3 +1,4 @@
+import { MathLib, ORACLE_PRICE_SCALE } from '@morpho-org/blue-sdk';
 import { encodeFunctionData, slice } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
@@ -19,7 +20,6 @@ import type { StepObservation } from './steps.ts';
 
 /** Of a position's five words, the proxy is the third from the end. */
 const PROXY_WORD = 3;
-const PRICE_SCALE = 10n ** 36n;
 
 /** Plan what movements follow from; `positions` is the read of the wallet's positions at the end. */
 export function planMeasures(watched: Watched, positions: Read<unknown>, calls: number): readonly StepObservation[] {
@@ -131,7 +131,7 @@ function groupsOf(places: readonly SwapPlace[]): readonly Group[] {
 function entryOf(basis: bigint, price: bigint, { swap }: SwapPlace, fee: bigint): bigint {
   const planned = swap.expectedOut - fee;
   if (planned > 0n && collateralValueInLoan(planned, price) === basis) return swap.expectedOut;
-  return (basis * PRICE_SCALE + price - 1n) / price + fee;
+  return MathLib.mulDivUp(basis, ORACLE_PRICE_SCALE, price) + fee;
 }
 
 /** Who holds tokens on the way; proxies keep none. */
