@@ -111,13 +111,13 @@ function countRpc(
 ): typeof fetch {
   return async (input, init) => {
     const startedMs = clock.now();
-    const tell = (outcome: string) => metrics.rpcCall({ ...asked, outcome, ms: clock.now() - startedMs });
+    const record = (outcome: string) => metrics.rpcCall({ ...asked, outcome, ms: clock.now() - startedMs });
     try {
       const response = await inner(input, init);
-      tell(response.ok ? 'ok' : response.status === 429 ? 'rate_limited' : 'rejected');
+      record(response.ok ? 'ok' : response.status === 429 ? 'rate_limited' : 'rejected');
       return response;
     } catch (error) {
-      tell(init?.signal?.aborted ? 'timeout' : 'unreachable');
+      record(init?.signal?.aborted ? 'timeout' : 'unreachable');
       throw error;
     }
   };

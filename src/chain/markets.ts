@@ -48,8 +48,8 @@ export function createMarketReading(
     const { block, results } = await readAt(reading, [...planned, ...planOracles(oracles)], isolated);
     await letOthersRun();
     const stored = foldStored(markets, results, block);
-    const told = foldOracles(oracles, results.slice(planned.length));
-    const feeds = [...new Set([...told.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
+    const answers = foldOracles(oracles, results.slice(planned.length));
+    const feeds = [...new Set([...answers.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
     const rates = planBorrowRates(markets, stored);
     const plan = [...rates, ...planFeedDates(feeds)];
     const second = plan.length === 0 ? { results: [] } : await readAt(reading, plan, isolated);
@@ -64,7 +64,7 @@ export function createMarketReading(
     return {
       block,
       lending: markets.map(({ id }, i) => [id, states[i] ?? MALFORMED]),
-      oracle: [...told].map(([oracle, answer]) => [oracle, priceOf(answer)]),
+      oracle: [...answers].map(([oracle, answer]) => [oracle, priceOf(answer)]),
     };
   };
 

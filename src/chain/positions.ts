@@ -128,18 +128,18 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
         const isolated = { signal: options.signal, isolate: true };
         const first = await readAt(reading, planPositionArrays(contracts.flashLeverage, wallets), isolated);
         const arrays = foldPositionArrays(wallets, first.results);
-        const asked = holdingsOf(arrays.values, stockMarkets);
+        const holdings = holdingsOf(arrays.values, stockMarkets);
         const permissions = options.positionsOnly
           ? []
           : planPermissions(contracts.morphoBlue, arrays.values, permittedRouters);
-        const calls = [...planHoldings(contracts.morphoBlue, asked), ...permissions];
+        const calls = [...planHoldings(contracts.morphoBlue, holdings), ...permissions];
         if (calls.length === 0) return { block: first.block, wallets: fold(arrays, stockMarkets, [], first.block) };
         const [second, markets] = await Promise.all([
           readAt(reading, calls, isolated),
-          options.positionsOnly ? null : orNull(readMarkets(reading, marketsOf(asked), options)),
+          options.positionsOnly ? null : orNull(readMarkets(reading, marketsOf(holdings), options)),
         ]);
-        const held = second.results.slice(0, asked.length);
-        const permitted = options.positionsOnly ? undefined : second.results.slice(asked.length);
+        const held = second.results.slice(0, holdings.length);
+        const permitted = options.positionsOnly ? undefined : second.results.slice(holdings.length);
         return { block: first.block, wallets: fold(arrays, stockMarkets, held, first.block, markets, permitted) };
       }, options),
   };
@@ -159,8 +159,8 @@ export function createPositionReader({ nodes, chain, clock }: PositionReaderDeps
     return foldHoldings(shared, arrays, stockMarkets, results, permissions);
   }
 
-  function marketsOf(asked: readonly Holding[]): readonly Market[] {
-    const ids = new Set(asked.map(({ marketId }) => marketId));
+  function marketsOf(holdings: readonly Holding[]): readonly Market[] {
+    const ids = new Set(holdings.map(({ marketId }) => marketId));
     return [...ids].flatMap((id) => catalogMarkets.get(id) ?? []);
   }
 }

@@ -56,9 +56,9 @@ export async function newestBlock(
     .catch((error: unknown) => {
       throw toChainReadError(error, signal);
     });
-  const told = header.safeParse(answer);
-  if (!told.success) throw new ChainReadError('malformed');
-  return { ...told.data, toldBy };
+  const parsed = header.safeParse(answer);
+  if (!parsed.success) throw new ChainReadError('malformed');
+  return { ...parsed.data, toldBy };
 }
 
 /** Name a block in the form that the node supports. */

@@ -16,24 +16,21 @@ import {
   typeFromAST,
 } from 'graphql';
 
-/** Where enums stand in an answer: what a name means, or the same below a field. */
+/** Enums in an answer: the values by name, or the same for the fields below. */
 interface EnumsOf {
   readonly values?: ReadonlyMap<unknown, unknown>;
   readonly fields: ReadonlyMap<string, EnumsOf>;
 }
 
-/** Translates an operation of ours between the names of enums in GraphQL and the values that they stand for inside. */
+/** Translates between the enum names of GraphQL and the internal values, for one persisted operation. */
 export interface EnumValues {
-  /** Names for values, in variables. What is no value of its enum is left for execution to refuse. */
+  /** Convert values to names in variables. A value that is not in its enum stays, and execution refuses it. */
   named(variables: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  /** Values for names, in the data of an answer. */
+  /** Convert names to values in the data of an answer. */
   valued(data: unknown): unknown;
 }
 
-/**
- * Build the translation for one operation from the schema. The /v1 contract has words of its own for what GraphQL has enums for:
- * they are the values behind the enums.
- */
+/** Create the translation for one operation from the schema. The /v1 contract uses the internal values of the enums. */
 export function createEnumValues(schema: GraphQLSchema, document: DocumentNode): EnumValues {
   const answer = enumsOf(schema, document);
   const types = new Map<string, GraphQLInputType>();
@@ -74,8 +71,8 @@ function valueIn(enums: EnumsOf, data: unknown): unknown {
 }
 
 /**
- * Collect the enums of an answer by the names that its fields have in it. Fields of one name have one type, whatever fragments
- * they stand in: validation holds that.
+ * Collect the enums of an answer by response name. Validation ensures that fields of one response name have one type in all
+ * fragments.
  */
 function enumsOf(schema: GraphQLSchema, document: DocumentNode): EnumsOf {
   const fragments = new Map(

@@ -29,23 +29,23 @@ const MAX_CHARS = 8_000;
  * Maximum number of cached forms of the query, each with its own answer: tools send one of two. The least recently used one is
  * evicted.
  */
-const MAX_KEPT = 8;
+const MAX_ANSWERS = 8;
 
 /** Create the cache of answers to the standard introspection query, which every tool sends, always with the same answer. */
 export function createIntrospection(schema: GraphQLSchema): Introspection {
-  const kept = new LRUCache<string, Buffer>({ max: MAX_KEPT });
+  const answers = new LRUCache<string, Buffer>({ max: MAX_ANSWERS });
   let standard: ReadonlySet<string> | undefined;
   return {
     find(text) {
       if (text.length > MAX_CHARS || !text.includes('__schema')) return undefined;
       const query = stripped(text);
-      const known = kept.get(query);
+      const known = answers.get(query);
       if (known) return known;
       standard ??= standardQueries();
       if (!standard.has(query)) return undefined;
       const { data } = executeSync({ schema, document: parse(text) });
       const bytes = ownBytes(Buffer.from(`{"data":${JSON.stringify(data)}`));
-      kept.set(query, bytes);
+      answers.set(query, bytes);
       return bytes;
     },
   };

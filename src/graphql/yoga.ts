@@ -71,16 +71,19 @@ export interface GraphQLServerDeps {
 
 export interface ExecutedOperation {
   readonly result: ExecutionResult;
-  /** How long the result may be given again; absent: it is good for one time. */
+  /** Cache validity of the result; absent: it is not cached. */
   readonly validity?: CacheValidity | undefined;
-  /** Execute the operation with other variables in the same context, without the plugins: the next page of what was let in. */
+  /**
+   * Execute the operation with other variables in the same context, for the next page of an admitted request. The plugins do
+   * not run again.
+   */
   again(variables: Readonly<Record<string, unknown>>): Promise<ExecutionResult>;
 }
 
 export interface GraphQLServer extends GraphQLEndpoint {
   /**
-   * Run a persisted operation, parsed and validated once, through the same plugins and context. Its variables and its data have
-   * the values behind enums in place of their names.
+   * Run a persisted operation, parsed and validated once, through the same plugins and context. Enums in its variables and its
+   * data have their internal values.
    */
   executePersisted(call: {
     readonly operation: string;
@@ -251,7 +254,7 @@ async function responseOf(response: Response): Promise<RestResponse | StreamResp
   return { status, headers, body: await response.text() };
 }
 
-/** The body of Yoga's own kind of response as a stream of Node. When it is destroyed its source ends, also while it waits. */
+/** Convert the body of a fetch response to a stream of Node. Destroying the stream ends the source, even while it waits. */
 function readableOf(body: ReadableStream<Uint8Array>): Readable {
   const reader = body.getReader();
   return new Readable({

@@ -133,13 +133,13 @@ function build(message: string, error: unknown, extensions: ErrorExtensions): Gr
     path: located?.path ?? null,
     extensions: {
       ...extensions,
-      // Yoga reads the key itself: without a status of its own it has to be absent.
+      // Yoga checks for the key itself, so without a status it has to be absent.
       ...(http && { http }),
     },
   });
 }
 
-/** What Yoga makes of the status and the headers of the answer. */
+/** Status and headers of the HTTP answer, in the form that Yoga reads. */
 function httpOf(
   { code, status, retryAfterSec }: ErrorExtensions,
   located: GraphQLError | undefined,

@@ -48,7 +48,7 @@ export interface HandlerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe?: ((exchange: HttpExchange) => void) | undefined;
-  /** Told of every answer that ended with an error after its headers were sent, for metrics. */
+  /** Called on every answer that ended with an error after its headers were sent, for metrics. */
   readonly onBrokenAnswer?: ((route: string) => void) | undefined;
   /** The refusal of clients whose budget is used up, before any other check. */
   readonly early?: ReturnType<typeof createEarlyRefusals> | undefined;

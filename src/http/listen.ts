@@ -94,7 +94,7 @@ export async function listen(
       const connection = connections.get(req.socket);
       if (connection) connection.answer = res;
       if (closing) leaveAfter(res);
-      if (connection?.isRefused) tellTooMany(res, connectionsPerAddress);
+      if (connection?.isRefused) refuseConnection(res, connectionsPerAddress);
       else listener(req, res);
     },
   );
@@ -187,7 +187,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
   }
 }
 
-function tellTooMany(res: ServerResponse, most: number): void {
+function refuseConnection(res: ServerResponse, most: number): void {
   const message = `This address has more than ${most} open connections. Use them again, or close some.`;
   const { headers, body } = refusal(503, message, 'connections');
   const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };

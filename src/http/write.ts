@@ -68,9 +68,9 @@ function linger(req: IncomingMessage, res: ServerResponse, limitBytes: number): 
 }
 
 /**
- * Send a body as it is made, as fast as the caller takes it, with headers that go before its own; compressed on the way, unless
- * it consists of events. When the caller leaves, the source is ended.
- * @throws whatever the source throws: the connection is closed before the body looks complete
+ * Send a streamed body as fast as the caller reads it, with extra headers before its own. It is compressed, unless it consists
+ * of events. When the caller disconnects, the source is ended.
+ * @throws errors of the source, after the connection was closed, so that the body does not look complete
  */
 export async function writeStream(
   req: IncomingMessage,

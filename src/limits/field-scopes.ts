@@ -22,7 +22,9 @@ interface DeclaredNode {
   readonly node?: { readonly scope?: 'partner' | 'ops' | undefined };
 }
 
-/** Read what finding an object by its global id asks of the caller; `undefined` for a type that has no such ids. */
+/**
+ * Return the scope that finding an object of this type by its global id requires; `undefined` for a type without global ids.
+ */
 export function nodeScopeOf(type: Pick<GraphQLNamedType, 'extensions'> | undefined): FieldScope | undefined {
   const { node } = (type?.extensions ?? {}) as DeclaredNode;
   return node && (node.scope ?? 'public');

@@ -128,7 +128,7 @@ function asRequestError(error: unknown): unknown {
 /** Fields that find objects by their global ids. */
 const BY_IDS: ReadonlySet<string> = new Set(['node', 'nodes']);
 
-/** Count the objects that are asked for by ids whose types need a key: each costs what the field of its type does. */
+/** Count the requested ids whose types need a key: each costs as much as the root field of its type. */
 function countKeyedNodes(
   schema: GraphQLSchema,
   field: GraphQLField<unknown, unknown> | undefined,
@@ -140,14 +140,14 @@ function countKeyedNodes(
   try {
     given = Object.values(getArgumentValues(field, node, variables)).flat();
   } catch {
-    // It is refused below, or by the execution.
+    // The check below, or the execution, refuses it.
     return 0;
   }
   const scopes = given.map((id) => nodeScopeOf(schema.getType(typenameIn(String(id)) ?? '')));
   return scopes.filter((scope) => scope !== undefined && scope !== 'public').length;
 }
 
-/** Read the type in a global id; `undefined` for what is none, which the field itself refuses. */
+/** Return the type in a global id; `undefined` for an invalid id, which the field itself refuses. */
 function typenameIn(id: string): string | undefined {
   try {
     return decodeGlobalId(id).typename;

@@ -55,7 +55,10 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     return { params, body: parseInput(route.body, given, () => 'body') };
   };
 
-  /** Execute the operation of a row. @throws AppError for input that cannot be read */
+  /**
+   * Execute the operation of a row.
+   * @throws AppError for invalid input
+   */
   const begin = async (request: RestRequest, match: Match, entry: E): Promise<Begun> => {
     const { route, pathParams } = match;
     const input = await read(request, match, entry).catch(async (error: unknown) => {
@@ -129,7 +132,7 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
   return { answer, routeOf: router.templateOf };
 }
 
-/** The operation of a row, executed; or the answer to its error. */
+/** The executed operation of a row, or the answer to its error. */
 type Begun =
   | { readonly ok: false; readonly response: RestResponse }
   | {

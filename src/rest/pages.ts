@@ -1,10 +1,10 @@
 import type { Clock } from '../shared/clock.ts';
 import type { RoutePages } from './types.ts';
 
-/** A caller who takes an answer in pages more slowly than this holds an old version of its data in memory. */
+/** Maximum duration of an answer in pages, ms: it keeps an old version of its data in memory. */
 const LONGEST_MS = 300_000;
 
-/** An answer in pages was not taken in time: the rest of it is not sent. */
+/** An answer in pages was read too slowly: the rest of it is not sent. */
 export class SlowStreamError extends Error {
   override readonly name = 'SlowStreamError';
   constructor() {
@@ -12,16 +12,16 @@ export class SlowStreamError extends Error {
   }
 }
 
-/** A page of a row: the data of its operation, and the body that `project` makes of it. */
+/** A page of a row: the data of its operation, and its projected body. */
 export interface BodyPage {
   readonly data: unknown;
   readonly body: unknown;
 }
 
 /**
- * Serialise a body whose list is read page by page. Together the parts are what `JSON.stringify` makes of the whole body, and
- * when a page fails the text ends before its closing brackets.
- * @throws SlowStreamError, and whatever reading a page throws
+ * Serialise a body whose list is read page by page. The parts together equal `JSON.stringify` of the whole body. When a page
+ * fails, the text ends before its closing brackets.
+ * @throws SlowStreamError, and the errors of reading a page
  */
 export async function* jsonInPages(
   first: BodyPage,

@@ -33,14 +33,14 @@ export interface RestResponse {
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
 
-/** A response whose body is sent as it is made. */
+/** A response with a streamed body. */
 export interface StreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly budget?: Readonly<Record<string, string>> | undefined;
-  /** Read as fast as the caller takes it, and ended when the caller leaves. */
+  /** Read as fast as the caller takes it, and ended when the caller disconnects. */
   readonly stream: AsyncIterable<string | Uint8Array>;
-  /** Events are sent one by one: they must not wait in a compressor for more bytes. */
+  /** Whether the parts are events, which must not wait in a compressor for more bytes. */
   readonly isEvents?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ export type ExecutePort<E extends Entry> = (call: {
   readonly result: ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
   /** Cache validity of the result; absent: it is not cached. */
   readonly validity?: CacheValidity | undefined;
-  /** Execute the operation with other variables in the same context, for the next page: nothing is charged or limited again. */
+  /** Execute the operation with other variables in the same context, for the next page. It is not charged or limited again. */
   readonly again: (
     variables: Readonly<Record<string, unknown>>,
   ) => Promise<ExecutionResult<unknown, Readonly<Record<string, unknown>>>>;
@@ -100,11 +100,11 @@ export interface RouteExample {
   readonly body?: unknown;
 }
 
-/** How the list of a row is read page by page. It is the last member of the body, and its items come from `project`. */
+/** Paging of the list in a row's body. The list is the last member of the body, and its items come from `project`. */
 export interface RoutePages<Data> {
-  /** Name of the member. */
+  /** Name of the list. */
   readonly list: string;
-  /** Variables of the page after the one with this data; `null` = it was the last one. */
+  /** Variables of the page after the one with this data; `null` = there is none. */
   readonly next: (data: Data) => Readonly<Record<string, unknown>> | null;
 }
 
@@ -130,7 +130,7 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
    * @throws AppError (404 when the data is null)
    */
   readonly project: (data: Data, input: { readonly params: Params; readonly body: Body }) => unknown;
-  /** Set where the body is too long to be held in memory: it is streamed, and the list of the first page begins it. */
+  /** Set for a body that is too long for memory: it is streamed, and starts with the first page. */
   readonly pages?: RoutePages<Data> | undefined;
   readonly response: z.ZodType;
   /** Errors of the row beside `internal`. */

@@ -37,7 +37,7 @@ const MARKETS_PER_PAGE = 50;
  */
 export function createComposition(deps: CompositionDeps): Composition {
   const { catalog, snapshot, clock, onLookup } = deps;
-  const kept = new Map<ChainId, ComposedChain>();
+  const composedChains = new Map<ChainId, ComposedChain>();
   const running = new Map<ChainId, Promise<void>>();
 
   const chainOf = (chainId: ChainId) => {
@@ -48,7 +48,7 @@ export function createComposition(deps: CompositionDeps): Composition {
   const paramsOf = (chainId: ChainId): ComposeParams => ({
     ...deps.params,
     nowMs: clock.now(),
-    previous: kept.get(chainId),
+    previous: composedChains.get(chainId),
   });
   const composeInPages = async (facts: ChainFacts): Promise<ComposedChain> => {
     const chain = chainOf(facts.chainId);
@@ -59,13 +59,13 @@ export function createComposition(deps: CompositionDeps): Composition {
     return composing.finish();
   };
   const current = (chainId: ChainId): ComposedChain | undefined => {
-    const composed = kept.get(chainId);
+    const composed = composedChains.get(chainId);
     if (composed?.version !== snapshot.facts(chainId).version) return undefined;
     return clock.now() < (composed.recomposeAtMs ?? Number.POSITIVE_INFINITY) ? composed : undefined;
   };
   const composeNow = (chainId: ChainId): ComposedChain => {
     const made = composeChain(chainOf(chainId), snapshot.facts(chainId), paramsOf(chainId));
-    kept.set(chainId, made);
+    composedChains.set(chainId, made);
     return made;
   };
   const catchUp = async (chainId: ChainId): Promise<void> => {
@@ -74,7 +74,8 @@ export function createComposition(deps: CompositionDeps): Composition {
       if (current(chainId)) return;
       const made = await composeInPages(snapshot.facts(chainId));
       // A request for a small chain may have composed this version meanwhile: its object stays the current one.
-      if (!current(chainId) && (kept.get(chainId)?.version ?? 0) <= made.version) kept.set(chainId, made);
+      if (!current(chainId) && (composedChains.get(chainId)?.version ?? 0) <= made.version)
+        composedChains.set(chainId, made);
     }
   };
   const begin = (chainId: ChainId): Promise<void> => {
@@ -98,7 +99,7 @@ export function createComposition(deps: CompositionDeps): Composition {
     if (found) return found;
     if (chain.markets.length <= AT_ONCE_MARKETS) return composeNow(chainId);
     void begin(chainId);
-    return kept.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, deps.params, clock.now());
+    return composedChains.get(chainId) ?? notYet(snapshot.facts(chainId), chain.markets, deps.params, clock.now());
   };
   return Object.assign(composed, {
     async settled() {

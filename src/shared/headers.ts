@@ -1,4 +1,4 @@
-/** Headers by their name in lower case. What an answer does not have is no key of it: Node refuses `undefined` as a value. */
+/** Headers by their name in lower case. An absent header has no key, because Node refuses `undefined` as a value. */
 export type Headers = Readonly<Record<string, string>>;
 
 /**

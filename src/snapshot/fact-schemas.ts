@@ -10,8 +10,8 @@ import {
 import { Decimal } from '../shared/decimal.ts';
 
 /**
- * The shapes of persisted facts, checked before any of them is used: a checksum shows that a file is the one that was
- * written, not that the version that wrote it meant the same fields.
+ * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that
+ * its fields have today's meaning.
  */
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);

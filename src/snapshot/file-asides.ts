@@ -3,12 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import type { Logger } from '../shared/logger.ts';
 import { CodecVersionError } from './codec.ts';
 
-/** How long files set aside stay, for somebody to look at. */
+/** How long files that were set aside are kept for inspection. */
 const KEPT_MS = 7 * 86_400_000;
 
 /**
  * Rename a snapshot file that cannot be used, so that the next write does not replace it: `.version-<n>-<time>` when another
- * version wrote it, `.damaged-<time>` otherwise. @returns its new path; `null` when it could not be renamed
+ * version wrote it, `.damaged-<time>` otherwise.
+ * @returns its new path; `null` when it could not be renamed
  */
 export async function setAside(path: string, error: unknown, nowMs: number): Promise<string | null> {
   const kind = error instanceof CodecVersionError ? `version-${error.version ?? 'unknown'}` : 'damaged';
@@ -19,7 +20,10 @@ export async function setAside(path: string, error: unknown, nowMs: number): Pro
   );
 }
 
-/** Remove files that were set aside more than a week ago, and parts of files whose writer was killed. Call it as the only user of the file. */
+/**
+ * Remove files that were set aside more than a week ago, and incomplete files of killed writers. Call it only while holding
+ * the lock of the file.
+ */
 export async function removeLeftovers(path: string, nowMs: number, logger: Logger): Promise<void> {
   const folder = dirname(path);
   const names = await readdir(folder).catch(() => []);
@@ -35,7 +39,7 @@ export async function removeLeftovers(path: string, nowMs: number, logger: Logge
   }
 }
 
-/** When a file was set aside, by its name, ms; `null` for other files. */
+/** Time in the name of a file that was set aside, ms; `null` for other files. */
 function timeOf(suffix: string): number | null {
   const match = /^(?:damaged|version-\w+)-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)$/.exec(suffix);
   if (!match) return null;

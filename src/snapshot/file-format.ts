@@ -12,7 +12,7 @@ import {
   ITEMS_PER_PAGE,
 } from './codec.ts';
 
-/** Write the facts of all chains as the pieces of one file: a line with version and checksum, then the body. */
+/** Format the facts of all chains as the parts of one file: a line with version and checksum, then the body. */
 export async function fileOf(all: readonly ChainFacts[]): Promise<readonly string[]> {
   const hash = createHash('sha256');
   const body: string[] = [];
@@ -26,8 +26,8 @@ export async function fileOf(all: readonly ChainFacts[]): Promise<readonly strin
 }
 
 /**
- * Parse and check the whole file before anything of it is used.
- * @throws CodecVersionError when another version wrote it; CodecError when it is cut, changed, or holds what no version writes
+ * Parse and check the whole file before any of it is used.
+ * @throws CodecVersionError when another version wrote it; CodecError when it is cut, changed, or has invalid content
  */
 export function parseFile(text: string): readonly ChainFacts[] {
   const headEnd = text.indexOf('\n');
@@ -45,7 +45,7 @@ export function parseFile(text: string): readonly ChainFacts[] {
     if (!isCount(chainId) || !isCount(version) || !isCount(publishedMs)) {
       throw new CodecError('The snapshot file holds a malformed chain.');
     }
-    // A group that is not there is one that the version which wrote the file did not have.
+    // An older version of the service that wrote the file may lack a group.
     const states = Object.fromEntries(
       FACT_GROUPS.map((group) => [group, groups[group] === undefined ? emptyGroup() : asGroup(group, groups[group])]),
     );
@@ -53,7 +53,7 @@ export function parseFile(text: string): readonly ChainFacts[] {
   });
 }
 
-/** The pieces of the body, an item each. */
+/** The parts of the body, one item each. */
 function* piecesOf(all: readonly ChainFacts[]): Generator<string> {
   yield '[';
   for (const [n, { chainId, version, publishedMs, groups }] of all.entries()) {

@@ -4,13 +4,13 @@ import { dirname } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import type { Timers } from '../shared/timers.ts';
 
-/** Another process uses the snapshot file; the message says which one and what to do. */
+/** Another process uses the snapshot file; the message names it and the next step. */
 export class SnapshotFileInUseError extends Error {
   override readonly name = 'SnapshotFileInUseError';
 }
 
 export interface FileLockDeps {
-  /** Of the file that is locked; the lock is `<path>.lock` beside it. */
+  /** Path of the locked file; the lock is `<path>.lock` beside it. */
   readonly path: string;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,11 +20,11 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
-/** How often the owner renews the modification time of its lock. */
+/** Interval at which the owner renews the modification time of its lock. */
 const RENEW_MS = 10_000;
-/** A lock from another host that was not renewed for this long is free: its processes cannot be asked. */
+/** A lock of another host counts as free after this time without renewal, because its processes cannot be checked. */
 const STALE_MS = 3 * RENEW_MS;
-/** A lock that another process takes in the same moment is read again this often. */
+/** Attempts to read a lock that another process takes at the same moment. */
 const ATTEMPTS = 3;
 
 interface Owner {
@@ -33,7 +33,7 @@ interface Owner {
 }
 
 /**
- * Lock a file for this process. A lock whose process has ended is taken over.
+ * Lock a file for this process. The lock of an ended process is taken over.
  * @throws SnapshotFileInUseError while another process holds it; errors of the file system
  */
 export async function lockFile({ path, clock, timers }: FileLockDeps): Promise<FileLock> {
@@ -74,7 +74,7 @@ async function tryCreate(lock: string): Promise<boolean> {
   }
 }
 
-/** @returns `null` when there is no lock, or one that names no process. */
+/** @returns `null` when there is no lock, or its content names no process */
 async function ownerOf(lock: string): Promise<Owner | null> {
   try {
     const owner: unknown = JSON.parse(await readFile(lock, 'utf8'));
@@ -86,7 +86,7 @@ async function ownerOf(lock: string): Promise<Owner | null> {
   }
 }
 
-/** Remove the lock of an owner that has ended. A lock that another process has taken meanwhile is put back. */
+/** Remove the lock of an ended owner. A lock that another process has taken meanwhile is restored. */
 async function removeOf(lock: string, owner: Owner | null): Promise<void> {
   const aside = `${lock}.${process.pid}`;
   try {
@@ -94,7 +94,7 @@ async function removeOf(lock: string, owner: Owner | null): Promise<void> {
     const moved = await ownerOf(aside);
     if (moved?.pid !== owner?.pid || moved?.host !== owner?.host) await link(aside, lock);
   } catch {
-    // Another process removed it first, or has taken it already: the next attempt finds out.
+    // Another process has removed or taken it first, which the next attempt detects.
   } finally {
     await rm(aside, { force: true });
   }
@@ -113,7 +113,7 @@ async function isRunning(owner: Owner, lock: string, nowMs: number): Promise<boo
     process.kill(owner.pid, 0);
     return true;
   } catch (error) {
-    // EPERM: the process is there and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -28,7 +28,7 @@ export interface FileSnapshotDeps {
 const GATHER_MS = 1_000;
 
 /**
- * Create a snapshot store of one process that survives restarts in one file. Neither a damaged file nor a full disk stops it;
+ * Create a snapshot store of one process that survives restarts in one file. A damaged file or a full disk does not stop it;
  * `restore` throws SnapshotFileInUseError when another process uses the file.
  */
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
@@ -84,7 +84,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
       try {
         lock ??= await lockFile({ path, clock, timers });
       } catch (error) {
-        // A folder that cannot be written is no reason not to start: facts are served from memory.
+        // A folder without write access does not prevent the start: facts are served from memory.
         if (error instanceof SnapshotFileInUseError) throw error;
         logger.warn({ path, error: errorCode(error) }, 'snapshot file cannot be locked');
       }

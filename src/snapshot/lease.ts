@@ -84,12 +84,12 @@ export function createRedisLease(deps: RedisLeaseDeps): LeasePort {
   let clockOff = false;
   const run = async (script: string, key: string, token: string): Promise<number> => {
     const answer = await redis.eval(script, 1, key, token, clock.now(), ttlMs);
-    const [skewMs = 0, told = 0] = (answer as readonly unknown[]).map(Number);
+    const [skewMs = 0, result = 0] = (answer as readonly unknown[]).map(Number);
     const isOff = Math.abs(skewMs) > MAX_AHEAD_MS;
     if (isOff && !clockOff) logger.error({ skewMs }, 'clock is off: the jobs are left to other processes');
     if (clockOff && !isOff) logger.info({ skewMs }, 'clock agrees again: jobs are taken');
     clockOff = isOff;
-    return told;
+    return result;
   };
   return {
     ttlMs,
@@ -98,8 +98,8 @@ export function createRedisLease(deps: RedisLeaseDeps): LeasePort {
       const token = randomUUID();
       // A command before the first connection would fail.
       await tried;
-      const told = await run(ACQUIRE, key, token).catch(() => null);
-      if (told !== -1) return { lease: null, freeInMs: told === -2 ? null : told };
+      const result = await run(ACQUIRE, key, token).catch(() => null);
+      if (result !== -1) return { lease: null, freeInMs: result === -2 ? null : result };
       const lease: Lease = {
         renew: async () => (await run(RENEW, key, token)) === 1,
         release: async () => {

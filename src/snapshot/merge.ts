@@ -55,11 +55,11 @@ export function mergeGroup<G extends FactGroup>(
     failures.set(key, continued(failure, failures.get(key), publication.attemptedAtMs));
   }
   let hasImplausible = false;
-  for (const [key, told] of publication.items) {
-    const fact = ofNow(group, told, nowMs);
+  for (const [key, published] of publication.items) {
+    const fact = ofNow(group, published, nowMs);
     if (fact === null) {
       hasImplausible = true;
-      const failure = { reason: 'implausible', source: told.source } as const;
+      const failure = { reason: 'implausible', source: published.source } as const;
       failures.set(key, continued(failure, failures.get(key), publication.attemptedAtMs));
       continue;
     }
@@ -128,10 +128,10 @@ export function followGroup<G extends FactGroup>(
   theirs: GroupState<FactGroups[G]>,
   nowMs: number,
 ): GroupState<FactGroups[G]> {
-  const told = withoutFuture(group, theirs, nowMs);
-  const united = uniteGroups(group, ours, told, nowMs);
-  if ((told.lastAttemptMs ?? 0) < (united.lastAttemptMs ?? 0)) return united;
-  return { ...told, items: united.items };
+  const followed = withoutFuture(group, theirs, nowMs);
+  const united = uniteGroups(group, ours, followed, nowMs);
+  if ((followed.lastAttemptMs ?? 0) < (united.lastAttemptMs ?? 0)) return united;
+  return { ...followed, items: united.items };
 }
 
 /**
@@ -172,9 +172,9 @@ export function withGroups(
 }
 
 function failureOf<T>(key: string, older: GroupState<T>, newer: GroupState<T>): Failure | undefined {
-  const told = newer.failures.get(key);
+  const latest = newer.failures.get(key);
   const before = older.failures.get(key);
-  if (told) return before && before.sinceMs < told.sinceMs ? { ...told, sinceMs: before.sinceMs } : told;
+  if (latest) return before && before.sinceMs < latest.sinceMs ? { ...latest, sinceMs: before.sinceMs } : latest;
   const measured = newer.items.get(key)?.asOfMs ?? 0;
   return before && measured <= (older.items.get(key)?.asOfMs ?? 0) ? before : undefined;
 }

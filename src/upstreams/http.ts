@@ -124,16 +124,16 @@ export function createHttp(deps: HttpDeps): Http {
     new UpstreamError(deps.publicName, reason, retryAfterSec);
 
   /** Last logged state of each subject: only changes are logged. */
-  const said = new Map<string, string>();
+  const lastLogged = new Map<string, string>();
   const noteChange = (subject: string, state: string, say: () => void) => {
-    if (said.get(subject) === state) return;
-    said.set(subject, state);
+    if (lastLogged.get(subject) === state) return;
+    lastLogged.set(subject, state);
     say();
   };
   const noteFailure = (path: string, reason: FailureReason) =>
     noteChange(path, reason, () => logger.warn({ path, reason }, 'upstream failing'));
   const noteAnswer = (path: string) => {
-    if (said.delete(path)) logger.info({ path }, 'upstream recovered');
+    if (lastLogged.delete(path)) logger.info({ path }, 'upstream recovered');
   };
 
   async function attempt(request: HttpRequest, url: string): Promise<ExchangeOutcome> {

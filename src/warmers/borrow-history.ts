@@ -86,11 +86,11 @@ function doubtDays(
   own: BorrowHistory | undefined,
   lastGood: BorrowHistory | undefined,
 ): Decimal | undefined {
-  const told = theirs === undefined ? [] : theirs.points;
-  const newest = told.at(-1);
+  const points = theirs === undefined ? [] : theirs.points;
+  const newest = points.at(-1);
   if (newest === undefined) return undefined;
   const known = new Map((lastGood === undefined ? [] : lastGood.points.slice(0, -1)).map((p) => [p.atMs, p]));
-  const both = told.slice(0, -1).flatMap(({ atMs, ratePct }) => {
+  const both = points.slice(0, -1).flatMap(({ atMs, ratePct }) => {
     const before = known.get(atMs)?.ratePct;
     return before === undefined ? [] : [{ before, ratePct }];
   });

@@ -26,7 +26,7 @@ export function createDeploymentWarmer(
   everySec: number,
 ): Warmer {
   const { chainId, markets, tokens } = chain;
-  const tell = createTeller(deps.logger, chainId);
+  const logChanges = createChangeLogger(deps.logger, chainId);
   return {
     name: `deployment:${chainId}`,
     groups: ['deployment', 'marketSupport', 'tokenContract'],
@@ -60,14 +60,14 @@ export function createDeploymentWarmer(
         marketSupport: marketSupport.publication,
         tokenContract: tokenContract.publication,
       });
-      tell(agreementOf(chain, deps.snapshot.facts(chainId)).disagreements);
+      logChanges(agreementOf(chain, deps.snapshot.facts(chainId)).disagreements);
       return sumReports([deployment, marketSupport, tokenContract].map(({ outcome }) => reportOrThrow(outcome)));
     },
   };
 }
 
 /** Log each disagreement once when it is found, and once when it is resolved. */
-function createTeller(logger: Logger, chainId: ChainId): (found: readonly Disagreement[]) => void {
+function createChangeLogger(logger: Logger, chainId: ChainId): (found: readonly Disagreement[]) => void {
   let before: ReadonlyMap<string, Disagreement> = new Map();
   return (found) => {
     const now = new Map(found.map((one) => [[one.kind, one.key, one.chain].join(' '), one] as const));

@@ -108,8 +108,8 @@ export function createExitLiquidityWarmer(
       const [lossPct, before] = [sweep.slippagePct[size], known?.slippagePct[size]];
       return lossPct && before && lossPct.minus(before).gt(MAX_FALL_POINTS) ? [lossPct] : [];
     });
-    const [told] = fallen;
-    return told && nextReading(told, suspectOf(token));
+    const [lossPct] = fallen;
+    return lossPct && nextReading(lossPct, suspectOf(token));
   };
 
   return {
@@ -138,8 +138,8 @@ export function createExitLiquidityWarmer(
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
-          const told = impossiblePct && nextReading(impossiblePct, suspectOf(token));
-          failures.set(token.address, { reason, source, suspect: told });
+          const implausible = impossiblePct && nextReading(impossiblePct, suspectOf(token));
+          failures.set(token.address, { reason, source, suspect: implausible });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }

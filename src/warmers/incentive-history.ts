@@ -67,13 +67,13 @@ export function createIncentiveHistoryWarmer(
         ask: async () => {
           const ids = [...new Set(plans.flatMap(({ asked }) => asked))];
           const none = { values: new Map<string, RateHistory>(), failures: new Map<string, FailureReason>() };
-          const told = ids.length === 0 ? none : await port.history(ids, { signal });
+          const recorded = ids.length === 0 ? none : await port.history(ids, { signal });
           const failures = new Map<string, FailureReason>();
           const values = new Map<string, IncentiveHistory>();
           for (const plan of plans) {
-            const failed = failureOf(plan, told.failures);
+            const failed = failureOf(plan, recorded.failures);
             if (failed) failures.set(plan.marketId, failed);
-            else values.set(plan.marketId, recordOf(plan, told.values, nowMs));
+            else values.set(plan.marketId, recordOf(plan, recorded.values, nowMs));
           }
           return { values, failures };
         },
@@ -137,14 +137,14 @@ function failureOf({ listed, known }: Plan, failures: ReadonlyMap<string, Failur
 
 function recordOf(
   { listed, known, nowMs: plannedMs }: Plan,
-  told: ReadonlyMap<string, RateHistory>,
+  recorded: ReadonlyMap<string, RateHistory>,
   nowMs: number,
 ): IncentiveHistory {
   const before = new Map(known.map((record) => [campaignKey(record), record] as const));
   const fresh = listed.map((campaign): CampaignRecord => {
     const { id, side, symbol, startsAtMs, endsAtMs } = campaign;
     const record = before.get(campaignKey(campaign));
-    const answered = told.get(id);
+    const answered = recorded.get(id);
     const steps = continueSteps(answered, record?.steps);
     const isLive = startsAtMs <= nowMs && nowMs < endsAtMs;
     const observed = answered === undefined && isLive ? observedSteps(steps, campaign, plannedMs) : steps;
@@ -165,9 +165,9 @@ function doubtRecords({ campaigns }: IncentiveHistory, plan: Plan | undefined): 
     const newest = points.at(-1)?.ratePct;
     if (newest === undefined) continue;
     const before = known.get(campaignKey(record)) ?? [];
-    const told = new Map(points.map(({ atMs, ratePct }) => [atMs, ratePct] as const));
+    const fresh = new Map(points.map(({ atMs, ratePct }) => [atMs, ratePct] as const));
     const isContradicted = before.some(({ atMs, ratePct }) => {
-      const again = told.get(atMs);
+      const again = fresh.get(atMs);
       return again !== undefined && isSuspectRate(again, ratePct, undefined);
     });
     const now = listed.get(campaignKey(record));

@@ -7,7 +7,7 @@ import { Decimal } from '../shared/decimal.ts';
 import type { Address } from '../shared/ids.ts';
 
 /** All prices received for a token, from any provider. */
-export type Told = (address: string) => readonly UsdPrice[];
+export type ReceivedPrices = (address: string) => readonly UsdPrice[];
 
 const ONE = new Decimal(1);
 
@@ -16,7 +16,7 @@ const ONE = new Decimal(1);
  * is valued at its last good price. Without one, a pegged stablecoin is valued at a received price near its peg, or at the
  * peg; another token at the value that two oracles agree on, or else at the price that all providers agree on.
  */
-export function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told: Told): PriceReferences {
+export function referencesOf(chain: Chain, facts: ChainFacts, token: Token, received: ReceivedPrices): PriceReferences {
   const { price, oracle } = facts.groups;
   const pegged = peggedTokens(chain);
   const oracleOf = (market: Market) => oracle.items.get(market.oracle)?.value.price;
@@ -24,7 +24,7 @@ export function referencesOf(chain: Chain, facts: ChainFacts, token: Token, told
   const known = (address: Address): Decimal | undefined => {
     const lastGood = price.items.get(address)?.value.usd;
     if (lastGood) return lastGood;
-    const prices = told(address);
+    const prices = received(address);
     if (pegged.has(address)) return prices.find(({ usd }) => !isOffPeg(usd))?.usd ?? ONE;
     const [first] = prices;
     return crossed(address) ?? (first && prices.every(({ usd }) => agree(first.usd, usd)) ? first.usd : undefined);

@@ -4,7 +4,7 @@ import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibil
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Batch, PricePort } from '../upstreams/types.ts';
-import { referencesOf, type Told } from './price-references.ts';
+import { type ReceivedPrices, referencesOf } from './price-references.ts';
 import { type RefreshAnswer, reasonOf, refreshGroup, type Snapshot } from './refresh.ts';
 import type { Warmer } from './types.ts';
 
@@ -40,14 +40,14 @@ export function createPricesWarmer(
         signal,
         ask: () => {
           const facts = deps.snapshot.facts(chainId);
-          const references: References = (token, told) => referencesOf(chain, facts, token, told);
+          const references: References = (token, received) => referencesOf(chain, facts, token, received);
           return askInTurn(ports, tokens, references, deps.clock.now(), signal);
         },
       }),
   };
 }
 
-type References = (token: Token, told: Told) => PriceReferences;
+type References = (token: Token, received: ReceivedPrices) => PriceReferences;
 
 interface AskedPrices extends Batch<UsdPrice> {
   /** Failure of the whole provider; per-token reasons then have no meaning. */
@@ -87,13 +87,13 @@ async function askInTurn(
   if (open.length === 0) return primary;
   const fallback = await ask(second, open, signal);
   if (primary.error !== undefined && fallback.error !== undefined) throw primary.error;
-  const told: Told = (address) =>
+  const received: ReceivedPrices = (address) =>
     [primary, fallback].flatMap(({ values }) => {
       const price = values.get(address);
       return price ? [price] : [];
     });
   const choose = (token: Token): Choice | null => {
-    const known = references(token, told);
+    const known = references(token, received);
     const from = (source: PricePort, asked: AskedPrices): Choice[] => {
       const price = asked.values.get(token.address);
       if (price === undefined) return [];

@@ -130,8 +130,8 @@ export async function measureGroup<G extends FactGroup>(
     } else {
       const known = lastGood.get(key);
       const before = known && ofNow(group, known, clock.now());
-      const told = answer.doubted?.get(key) ?? plan.doubt?.(value, before?.value, key);
-      const suspect = told && nextReading(told, state.failures.get(key)?.suspect);
+      const unconfirmed = answer.doubted?.get(key) ?? plan.doubt?.(value, before?.value, key);
+      const suspect = unconfirmed && nextReading(unconfirmed, state.failures.get(key)?.suspect);
       if (suspect && suspect.readings < CONFIRMING_READINGS) {
         failures.set(key, { reason: 'implausible', source: itsSource, suspect });
         return;

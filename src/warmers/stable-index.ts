@@ -38,11 +38,11 @@ export function createStableIndexWarmer(
     const common = { chainId, source: SOURCE, signal } as const;
     const list = async () => {
       const known = [...deps.snapshot.facts(chainId).groups.stableIndex.items.keys()];
-      const told = await fetched.then(
+      const listed = await fetched.then(
         ({ values, failures }) => [...values.keys(), ...failures.keys()],
         () => [],
       );
-      const keys = [...new Set([...known, ...told])];
+      const keys = [...new Set([...known, ...listed])];
       return refreshGroup(deps, {
         ...common,
         group: 'stableIndex',

@@ -46,15 +46,15 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
             logger.warn({ chainId, unpriced: outcome.unpriced }, 'tvl cannot be computed');
             return { values: new Map(), failures: new Map([[TVL_KEY, 'missing']]) };
           }
-          tellLeftOut(outcome.tvl);
-          tellDiverging(outcome.tvl);
+          logLeftOut(outcome.tvl);
+          logDivergences(outcome.tvl);
           return { values: new Map([[TVL_KEY, outcome.tvl]]), failures: new Map(), asOfMs };
         },
       }),
   };
 
   /** Log the divergent oracles among the sums, once per change. */
-  function tellDiverging({ oracleDivergences = [] }: Pick<ChainTvl, 'oracleDivergences'>): void {
+  function logDivergences({ oracleDivergences = [] }: Pick<ChainTvl, 'oracleDivergences'>): void {
     const now = oracleDivergences.map(({ marketId }) => marketId).join();
     if (now === diverging) return;
     diverging = now;
@@ -68,7 +68,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
   }
 
   /** Log the positions that are in none of the sums, once per change. */
-  function tellLeftOut(counts: { readonly outsideCatalog: number; readonly unreadableWallets: number }): void {
+  function logLeftOut(counts: { readonly outsideCatalog: number; readonly unreadableWallets: number }): void {
     const { outsideCatalog, unreadableWallets } = counts;
     const now = `${outsideCatalog}/${unreadableWallets}`;
     if (now !== leftOut && (leftOut !== '' || now !== '0/0')) {

@@ -155,19 +155,19 @@ function foldViews(
   views: readonly (readonly [View, CallResult])[],
   code: CodeAnswers,
 ): Omit<ContractDeployment, 'swapRouters' | 'operators'> {
-  const told: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   const implausible: string[] = [];
   for (const [name, result] of views) {
     const { field, read } = VIEWS[name];
     const answer = decodeView(name, result);
     const value = answer === undefined ? undefined : read(answer);
-    told[field] = value;
+    values[field] = value;
     // A missing view reverts, or returns nothing. Any other answer that cannot be decoded is implausible.
     if (value === undefined && result.ok && size(result.data) > 0) implausible.push(field);
   }
   return {
     hasCode: code.get(contracts.flashLeverage),
-    ...(told as Pick<ContractDeployment, (typeof VIEWS)[View]['field']>),
+    ...(values as Pick<ContractDeployment, (typeof VIEWS)[View]['field']>),
     implausible: implausible.length === 0 ? undefined : implausible,
   };
 }

@@ -64,12 +64,12 @@ export function foldFeedDates(
 ): ReadonlyMap<Address, OracleFeed> {
   return new Map(
     feeds.map((address, i) => {
-      const told = decoded(
+      const updated = decoded(
         results[i],
         5,
         (data) => decodeFunctionResult({ abi: aggregatorAbi, functionName: 'latestRoundData', data })[3],
       );
-      const updatedAt = told.ok ? believedUpdate(told.value, block.timestamp) : undefined;
+      const updatedAt = updated.ok ? believedUpdate(updated.value, block.timestamp) : undefined;
       return [address, updatedAt === undefined ? { address } : { address, updatedAt }];
     }),
   );

@@ -43,11 +43,11 @@ const MISSING: CallResult = { ok: false, reason: 'malformed' };
 function tokenContract(decimals: CallResult, symbol: CallResult): TokenContract {
   // An address without code answers every call with nothing.
   const isSilent = [decimals, symbol].every((result) => result.ok && size(result.data) === 0);
-  const told = { decimals: decimalsOf(decimals), symbol: symbolOf(symbol) };
+  const values = { decimals: decimalsOf(decimals), symbol: symbolOf(symbol) };
   return {
     hasCode: !isSilent,
-    decimals: told.decimals,
-    symbol: told.symbol,
+    decimals: values.decimals,
+    symbol: values.symbol,
   };
 }
 

@@ -46,13 +46,17 @@ export function toChainReadError(error: unknown, signal?: AbortSignal): ChainRea
     if (status.cause instanceof Error && status.cause.name === 'TimeoutError') return new ChainReadError('timeout');
     return new ChainReadError(reasonOfStatus(status.status), retryAfterOf(status.cause));
   }
-  const said = error.walk((cause) => cause instanceof RpcRequestError);
-  if (said instanceof RpcRequestError && (said.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(said.details))) {
+  const rpcError = error.walk((cause) => cause instanceof RpcRequestError);
+  if (
+    rpcError instanceof RpcRequestError &&
+    (rpcError.code === RESOURCE_NOT_FOUND || NO_BLOCK.test(rpcError.details))
+  ) {
     return new BlockMissingError();
   }
   if (error.walk((cause) => cause instanceof TimeoutError)) return new ChainReadError('timeout');
-  if (said instanceof RpcRequestError && LIMIT_CODES.includes(said.code)) return new ChainReadError('rate_limited');
-  if (said) return new ChainReadError('server_error');
+  if (rpcError instanceof RpcRequestError && LIMIT_CODES.includes(rpcError.code))
+    return new ChainReadError('rate_limited');
+  if (rpcError) return new ChainReadError('server_error');
   return new ChainReadError('malformed');
 }
 

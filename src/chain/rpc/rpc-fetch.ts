@@ -34,8 +34,8 @@ interface RpcRequest {
  */
 export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBytes }: RpcFetchDeps): RpcFetch {
   return async (input, init = {}) => {
-    const asked = JSON.parse(String(init.body)) as RpcRequest | readonly RpcRequest[];
-    const requests = [asked].flat() as readonly RpcRequest[];
+    const received = JSON.parse(String(init.body)) as RpcRequest | readonly RpcRequest[];
+    const requests = [received].flat() as readonly RpcRequest[];
     const body = requests.length === 1 ? JSON.stringify(requests[0]) : (init.body ?? null);
     const late = new AbortController();
     const timer = timeouts.setTimeout(
@@ -61,7 +61,7 @@ export function createRpcFetch({ fetch: send, timeoutMs, timeouts, maxResponseBy
       const answers = isRpcError(error)
         ? requests.map(({ id }) => ({ ...error, id }))
         : inOrder([answered].flat(), requests, refuse);
-      return Response.json(Array.isArray(asked) ? answers : answers[0]);
+      return Response.json(Array.isArray(received) ? answers : answers[0]);
     } finally {
       timeouts.clearTimeout(timer);
     }

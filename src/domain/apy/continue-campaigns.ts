@@ -14,12 +14,11 @@ export interface ListedCampaign
 export function continueSteps(fresh: RateHistory | undefined, known: RateHistory | undefined): RateHistory | undefined {
   if (fresh === undefined || known === undefined) return fresh ?? known;
   if (fresh.length === 0) return known;
-  const told = fresh;
-  const firstMs = told[0]?.atMs ?? 0;
-  const lastMs = told.at(-1)?.atMs ?? 0;
+  const firstMs = fresh[0]?.atMs ?? 0;
+  const lastMs = fresh.at(-1)?.atMs ?? 0;
   const before = known.filter(({ atMs }) => atMs < firstMs);
   const after = known.filter(({ atMs }) => atMs > lastMs);
-  return [...before, ...told, ...after];
+  return [...before, ...fresh, ...after];
 }
 
 /** Add an observation of a running campaign: a new step if its APR differs from the last known one. */

@@ -74,8 +74,8 @@ function tokenDisagreements(
   if (!value.hasCode) return [{ ...about, kind: 'no_code', effect: 'no_builds', ...NO_CODE }];
   const found: Disagreement[] = [];
   if (value.decimals !== undefined && value.decimals !== BigInt(decimals)) {
-    const said = { catalog: String(decimals), chain: String(value.decimals) };
-    found.push({ ...about, kind: 'decimals', effect: 'no_builds', ...said });
+    const values = { catalog: String(decimals), chain: String(value.decimals) };
+    found.push({ ...about, kind: 'decimals', effect: 'no_builds', ...values });
   }
   if (value.symbol !== undefined && value.symbol !== symbol) {
     found.push({ ...about, kind: 'symbol', effect: 'warning', catalog: symbol, chain: value.symbol });
@@ -95,23 +95,23 @@ function marketDisagreements(
   if (params === null) refuse('not_created', market.id, 'no such market');
   if (params) {
     const { loanToken, collateralToken } = params;
-    const said: readonly (readonly [string, string | bigint, string | bigint])[] = [
+    const values: readonly (readonly [string, string | bigint, string | bigint])[] = [
       ['loanToken', loan.address, loanToken],
       ['collateralToken', collateral.address, collateralToken],
       ['irm', irm, params.irm],
       ['lltv', lltv, params.lltv],
     ];
-    const differing = said.filter(([, catalog, chain]) => catalog !== chain);
+    const differing = values.filter(([, catalog, chain]) => catalog !== chain);
     const shown = (side: 1 | 2) => differing.map((row) => `${row[0]} ${row[side]}`).join(', ');
     if (differing.length > 0) refuse('parameters', shown(1), shown(2));
     if (params.oracle !== oracle) refuse('oracle', oracle, params.oracle);
   }
   // The contract returns `false` for the correlated flag of every market that was never added, so the flag has no meaning
   // there.
-  const isTold = market.kind === 'loop' && isSupported !== false && isCorrelated !== undefined;
-  if (isTold && isCorrelated !== correlated) {
-    const said = { catalog: kindOf(correlated), chain: kindOf(isCorrelated) };
-    found.push({ ...about, kind: 'correlated', effect: 'no_new_risk', ...said });
+  const isComparable = market.kind === 'loop' && isSupported !== false && isCorrelated !== undefined;
+  if (isComparable && isCorrelated !== correlated) {
+    const values = { catalog: kindOf(correlated), chain: kindOf(isCorrelated) };
+    found.push({ ...about, kind: 'correlated', effect: 'no_new_risk', ...values });
   }
   return found;
 }

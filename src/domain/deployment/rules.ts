@@ -86,7 +86,7 @@ export function chainRules(chain: Chain, facts: ChainFacts, budgets: FreshnessBu
   };
 }
 
-const UNTOLD = gap('', 'NOT_MEASURED', 'A market or a token does not tell what would be compared.');
+const NOT_READ = gap('', 'NOT_MEASURED', 'A market or a token does not tell what would be compared.');
 
 function mismatchRule(
   markets: readonly Market[],
@@ -98,10 +98,10 @@ function mismatchRule(
   const kinds = [...new Set(standing.map(({ kind }) => kind))];
   let measured: Measured = {};
   let missing: Gap | undefined;
-  const compare = <T>(group: GroupState<T>, key: string, budgetSec: number, isTold: (value: T) => boolean) => {
+  const compare = <T>(group: GroupState<T>, key: string, budgetSec: number, isKnown: (value: T) => boolean) => {
     const fact = group.items.get(key);
     if (!fact) missing ??= gapOfGroup('', group, key);
-    else if (!isTold(fact.value)) missing ??= { ...UNTOLD, sinceMs: fact.asOfMs };
+    else if (!isKnown(fact.value)) missing ??= { ...NOT_READ, sinceMs: fact.asOfMs };
     const isOlder = fact && (measured.stamp === undefined || fact.asOfMs < measured.stamp.asOfMs);
     if (isOlder) measured = measuredAt(fact, budgetSec);
   };

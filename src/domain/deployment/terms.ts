@@ -111,14 +111,14 @@ export interface ContractTerms
 export function contractTerms(facts: ChainFacts, budgetSec: number): ContractTerms {
   const { deployment } = facts.groups;
   const contract = contractOf(facts);
-  const told = contract?.value ?? { swapRouters: [], operators: [] };
-  const hasCode = told.hasCode;
+  const deployed = contract?.value ?? { swapRouters: [], operators: [] };
+  const hasCode = deployed.hasCode;
   return {
-    isPaused: told.isPaused,
-    liquidationBuffer: told.liquidationBuffer,
+    isPaused: deployed.isPaused,
+    liquidationBuffer: deployed.liquidationBuffer,
     hasCode,
-    routers: told.swapRouters,
-    operators: told.operators,
+    routers: deployed.swapRouters,
+    operators: deployed.operators,
     source: contract?.source,
     stamp: contract && stampOf(contract, budgetSec),
     gaps: [

@@ -36,8 +36,12 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   const fact = groups.deployment.items.get(DEPLOYMENT_KEY);
   const { yieldFee, depositFee, treasury } = fact?.value ?? {};
   const gaps: Gap[] = [];
-  const orDefault = (field: 'yieldFee' | 'depositFee', told: bigint | undefined, byDefault: bigint): bigint => {
-    if (told !== undefined) return told;
+  const orDefault = (
+    field: 'yieldFee' | 'depositFee',
+    isCorrelatedOnChain: bigint | undefined,
+    byDefault: bigint,
+  ): bigint => {
+    if (isCorrelatedOnChain !== undefined) return isCorrelatedOnChain;
     const missing = gapOf(`fees.${field}Pct`, groups.deployment, field);
     const message = `The documented ${percentOf(byDefault)} % is taken. ${missing.message}`;
     gaps.push({ ...missing, message });
@@ -63,8 +67,8 @@ export function marketFeesOf(
   { groups }: ChainFacts,
   { yieldFee, depositFee, gaps, ...contract }: ContractFees,
 ): MarketFees {
-  const told = groups.marketSupport.items.get(market.id)?.value.isCorrelated;
-  const isCorrelated = told ?? market.correlated;
+  const isCorrelatedOnChain = groups.marketSupport.items.get(market.id)?.value.isCorrelated;
+  const isCorrelated = isCorrelatedOnChain ?? market.correlated;
   const without = isCorrelated ? 'fees.depositFeePct' : 'fees.yieldFeePct';
   const due = gaps.filter(({ field }) => field !== without);
   return {
@@ -72,7 +76,7 @@ export function marketFeesOf(
     isCorrelated,
     yieldFee: isCorrelated ? yieldFee : 0n,
     depositFee: isCorrelated ? 0n : depositFee,
-    gaps: told === undefined ? [...due, ...assumedKind(market, groups.marketSupport)] : due,
+    gaps: isCorrelatedOnChain === undefined ? [...due, ...assumedKind(market, groups.marketSupport)] : due,
   };
 }
 

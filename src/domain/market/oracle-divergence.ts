@@ -11,7 +11,7 @@ const ORACLE_DIVERGENCE_PCT = 10;
 /** An oracle that differs from its previous value by more than this gets a warning, percent. */
 const ORACLE_JUMP_PCT = 20;
 /** A jump is reported for a day, ms. */
-const JUMP_TOLD_MS = 86_400_000;
+const JUMP_WARNING_MS = 86_400_000;
 
 /** Inputs of the comparison of an oracle. */
 export interface OracleComparison {
@@ -50,8 +50,8 @@ function divergence(against: OracleReference, own: Decimal, reference: Decimal):
  */
 export function withJump(fresh: OraclePrice, known: OraclePrice | undefined, nowMs: number): OraclePrice {
   if (!known) return fresh;
-  const told = known.before;
-  const before = told && nowMs - told.atMs <= JUMP_TOLD_MS ? told : { price: known.price, atMs: nowMs };
+  const previous = known.before;
+  const before = previous && nowMs - previous.atMs <= JUMP_WARNING_MS ? previous : { price: known.price, atMs: nowMs };
   const isFar = apart(new Decimal(fresh.price), new Decimal(before.price)).times(HUNDRED).gt(ORACLE_JUMP_PCT);
   return isFar ? { ...fresh, before } : fresh;
 }

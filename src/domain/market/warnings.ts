@@ -56,9 +56,12 @@ export function warningsOf(composed: Priced, context: CompositionContext): reado
 /** Return the unconfirmed values that are worse than the published ones. Listing and eligibility use these. */
 export function worstOf(composed: Priced, { facts: { groups } }: CompositionContext): Worst {
   const { market, liquidityUsd, loanPrice } = composed;
-  const told = groups.price.failures.get(market.loan.address)?.suspect?.value;
+  const unconfirmedUsd = groups.price.failures.get(market.loan.address)?.suspect?.value;
   const rate = groups.collateralApy.failures.get(market.collateral.address)?.suspect?.value;
-  const lower = told && loanPrice && told.lt(loanPrice.value.usd) ? told.div(loanPrice.value.usd) : undefined;
+  const lower =
+    unconfirmedUsd && loanPrice && unconfirmedUsd.lt(loanPrice.value.usd)
+      ? unconfirmedUsd.div(loanPrice.value.usd)
+      : undefined;
   return {
     liquidityUsd: lower && liquidityUsd ? liquidityUsd.times(lower) : undefined,
     collateralApyPct: rate?.lt(composed.collateralApyPct) ? rate : undefined,

@@ -76,6 +76,6 @@ export function isSuspectRate(pct: Decimal, lastGood: Decimal | undefined, ownHi
 }
 
 /** Count another reading of a suspect value. A reading that is not near the previous one restarts the count. */
-export function nextReading(told: Decimal, before: Suspect | undefined): Suspect {
-  return { value: told, readings: before && isWithin(told, before.value, MOVEMENT) ? before.readings + 1 : 1 };
+export function nextReading(value: Decimal, before: Suspect | undefined): Suspect {
+  return { value: value, readings: before && isWithin(value, before.value, MOVEMENT) ? before.readings + 1 : 1 };
 }

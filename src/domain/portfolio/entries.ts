@@ -7,9 +7,9 @@ import type { PortfolioEntry } from './types.ts';
 const CURSOR = /^0x[0-9a-f]{40}$/i;
 
 /**
- * Cut a page out of the wallets of a report, which are ordered by address. The cursor is the address: a page follows the one
- * before it in a newer report too.
- * @throws BadRequestError for something that is no cursor
+ * Cut a page out of a report's wallets, which are ordered by address. The cursor is the address, so that the next page may
+ * come from a newer report.
+ * @throws BadRequestError for an invalid cursor
  */
 export function pageOfEntries(
   { entries }: Pick<PortfolioReport, 'entries'>,
@@ -31,7 +31,7 @@ export function pageOfEntries(
   };
 }
 
-/** Find the index of the first wallet whose address is greater, by halves. */
+/** Find the index of the first wallet with a greater address, by bisection. */
 function firstBehind(entries: readonly PortfolioEntry[], address: string): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

@@ -52,7 +52,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   if (!market) {
     const message = 'Its market is not in the catalog, so its tokens are not known.';
     shown.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
-    tellManualMode(shown, held);
+    addKnownManualMode(shown, held);
     return shown;
   }
   shown.collateralSymbol = market.collateral.displaySymbol;
@@ -67,7 +67,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   }
   if (!composed) {
     shown.gaps = unknownFields(VALUE_FIELDS, 'Its market has not been measured yet.');
-    tellManualMode(shown, held);
+    addKnownManualMode(shown, held);
     return shown;
   }
   const value = valueHolding(held, composed, owner.block.timestamp);
@@ -180,7 +180,7 @@ function addManualMode(
 }
 
 /** The manual mode is known without the market's values; the calls that end it need them. */
-function tellManualMode(shown: Draft, { manualMode }: HeldPosition): void {
+function addKnownManualMode(shown: Draft, { manualMode }: HeldPosition): void {
   if (manualMode === undefined) return;
   shown.manualMode = manualMode;
   shown.gaps = shown.gaps.filter(({ field }) => field !== 'manualMode');

@@ -11,7 +11,9 @@ const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as c
 /** Wallets per page of the streamed list: rendered and serialised in some milliseconds. */
 const WALLETS_PER_PAGE = 20;
 
-/** Wallets come as JSON values: resolving each field of that many would take ten times as long. */
+/**
+ * The rows of the ops surface. Wallets are JSON values, because resolving each of their fields would take ten times as long.
+ */
 export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
   const params = z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) });

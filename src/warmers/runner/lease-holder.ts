@@ -59,11 +59,11 @@ export function createLeaseHolder({ job, lease, clock, timers, logger, onLost }:
     const current = held;
     if (current === null) return;
     const askedMs = clock.now();
-    const kept = await current.renew().catch(() => null);
+    const isRenewed = await current.renew().catch(() => null);
     if (held !== current) return;
-    if (kept === true) validUntilMs = askedMs + lease.ttlMs;
+    if (isRenewed === true) validUntilMs = askedMs + lease.ttlMs;
     // The renewal failed: the lease stays held until its time is over.
-    if (kept === false || (kept === null && clock.now() >= validUntilMs)) lose();
+    if (isRenewed === false || (isRenewed === null && clock.now() >= validUntilMs)) lose();
     else renewLater();
   };
   const acquire = async (): Promise<Hold> => {

@@ -87,7 +87,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     entry.abort = null;
     const aborted = abort.signal.aborted;
     const ok = outcome.report !== undefined && outcome.report.retryable === 0;
-    if (!aborted) tell(entry, outcome, ok);
+    if (!aborted) logChange(entry, outcome, ok);
     const standbyMs = lease.ttlMs * STANDBY_SHARE;
     if (!stopping)
       schedule(entry, aborted ? standbyMs : delayAfter(warmer.everySec, entry.failedInRow, outcome, random));
@@ -98,7 +98,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   };
 
   /** Log changes of state only, once each. */
-  const tell = (entry: Entry, outcome: RunOutcome, ok: boolean): void => {
+  const logChange = (entry: Entry, outcome: RunOutcome, ok: boolean): void => {
     const { name } = entry.warmer;
     if (ok && entry.failedInRow > 0) logger.info({ warmer: name }, 'warmer recovered');
     if (!ok && entry.failedInRow === 0) {
@@ -146,8 +146,8 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       }
     },
     refresh: async (name) => {
-      const asked = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
-      if (asked.length === 0) {
+      const matching = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
+      if (matching.length === 0) {
         const names = entries.map((entry) => entry.warmer.name).join(', ');
         throw new NotFoundError(`There is no warmer "${name}". Name one of: ${names}.`, {
           resource: 'warmer',
@@ -155,7 +155,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
         });
       }
       return Promise.all(
-        asked.map(async (entry) => {
+        matching.map(async (entry) => {
           const { ours, freeInMs } = stopping ? NOT_OURS : await entry.holder.hold();
           if (!ours) {
             const why = whyNot(freeInMs);
