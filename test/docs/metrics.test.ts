@@ -99,6 +99,7 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook_url: string };
 }
 const { groups } = parse(read('ops/alerts.yml')) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
@@ -133,12 +134,12 @@ describe('what the dashboard and the alarms ask for', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('behavior: the guide has a row for every alarm, with its severity', () => {
+  test('behavior: the guide has a row for every alarm, with its severity, and each alarm links to its row', () => {
     const guide = read('docs/operations.md');
     const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Nodes'));
-    const rows = [...section.matchAll(/^\| ([A-Z]\w+) \| (critical|warning|info) \|/gm)];
-    expect(rows.map(([, name, severity]) => [name, severity])).toEqual(
-      rules.map(({ alert, labels }) => [alert, labels.severity]),
+    const rows = [...section.matchAll(/^\| <a id="([a-z]+)"><\/a>([A-Z]\w+) \| (critical|warning|info) \|/gm)];
+    expect(rows.map(([, anchor, name, severity]) => [`docs/operations.md#${anchor}`, name, severity])).toEqual(
+      rules.map(({ alert, labels, annotations }) => [annotations.runbook_url, alert, labels.severity]),
     );
   });
 

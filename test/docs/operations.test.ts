@@ -51,10 +51,35 @@ describe('ops/grafana-dashboard.json', () => {
     expect(own.filter((name) => !shown.includes(name))).toEqual([]);
   });
 
+  test('behavior: tiles with thresholds come first, then a row for each question', () => {
+    const { panels } = JSON.parse(dashboard) as {
+      readonly panels: readonly {
+        readonly type: string;
+        readonly title: string;
+        readonly fieldConfig?: { readonly defaults: { readonly thresholds?: { readonly steps: readonly object[] } } };
+      }[];
+    };
+    const rows = panels.flatMap(({ type, title }) => (type === 'row' ? [title] : []));
+    expect(rows).toEqual([
+      'At a glance',
+      'Is it up?',
+      'Is it fresh?',
+      'Is it fast?',
+      'Who is failing?',
+      'Are the values right?',
+    ]);
+    const secondRow = panels.findIndex(({ title }) => title === 'Is it up?');
+    const tiles = panels.slice(1, secondRow);
+    expect(tiles.length).toBeGreaterThan(4);
+    for (const { type, title, fieldConfig } of tiles) {
+      expect([title, type, (fieldConfig?.defaults.thresholds?.steps.length ?? 0) > 1]).toEqual([title, 'stat', true]);
+    }
+  });
+
   test('behavior: every alarm that a panel names is in the guide', () => {
     const alarms = [...dashboard.matchAll(/Alarm (\w+)\./g)].map(([, name]) => name as string);
     expect(alarms.length).toBeGreaterThan(5);
-    expect(alarms.filter((name) => !guide.includes(`| ${name} |`))).toEqual([]);
+    expect(alarms.filter((name) => !guide.includes(`</a>${name} |`))).toEqual([]);
   });
 });
 
