@@ -201,7 +201,7 @@ function readCatalog({ catalogOverlay, env }: AppDeps['config']): Catalog {
     if (env.CATALOG_OVERLAY === undefined || !(cause instanceof Error)) throw cause;
     const why = cause.message.replace(/^Catalog overlay: /, '');
     throw new StartError(
-      `CATALOG_OVERLAY: "${env.CATALOG_OVERLAY}" does not fit: ${why}. Correct the file, or leave the setting out.`,
+      `CATALOG_OVERLAY: "${env.CATALOG_OVERLAY}" is invalid: ${why}. Correct the file, or leave the setting out.`,
       { cause },
     );
   }

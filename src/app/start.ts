@@ -38,7 +38,7 @@ export async function openDatabase(url: string, { logger, timers, waitMs }: Open
       const reason = cause.details?.reason ?? 'unreachable';
       if (reason === 'rejected' || waitedMs >= waitMs) {
         throw new StartError(
-          `DATABASE_URL: Postgres at ${placeOf(url)} gives no usable answer (${reason}${waitedMs === 0 ? '' : `, asked for ${waitedMs / 1_000} s`}). Start it, or correct the address, user and database name.`,
+          `DATABASE_URL: Postgres at ${placeOf(url)} gives no usable answer (${reason}${waitedMs === 0 ? '' : `, after ${waitedMs / 1_000} s of retries`}). Start it, or correct the address, user and database name.`,
           { cause },
         );
       }

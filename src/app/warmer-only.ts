@@ -8,7 +8,8 @@ export function notServedHere(correlationId: string): RestResponse {
     {
       code: 'not_found',
       status: 404,
-      message: 'This process only warms (ROLE=warmer): it serves /health and /ready. Ask an api process.',
+      message:
+        'This process runs warmers only (ROLE=warmer) and serves /health and /ready. Send the request to an api process.',
     },
     correlationId,
   );

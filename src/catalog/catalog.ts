@@ -69,7 +69,8 @@ function buildChain(row: ParsedChain): Chain {
   const addressOf = new Map(row.tokens.map((token) => [token.symbol, getAddress(token.address)]));
   const tokens = row.tokens.map((token) => buildToken(chainId, token, addressOf));
   const bySymbol = new Map(tokens.map((token) => [token.symbol, token]));
-  if (bySymbol.size !== tokens.length) throw new CatalogError(`Catalog chain ${chainId}: two tokens share one symbol.`);
+  if (bySymbol.size !== tokens.length)
+    throw new CatalogError(`Catalog chain ${chainId}: two tokens have the same symbol.`);
   const token = (symbol: string, where: string): Token => {
     const found = bySymbol.get(symbol);
     if (!found)
@@ -185,7 +186,7 @@ function buildMarket(chainId: ChainId, kind: Market['kind'], row: MarketRow): Ma
   };
   if (row.collateral.description === undefined) {
     throw new CatalogError(
-      `Catalog chain ${chainId}, token ${row.collateral.symbol}: it is the collateral of market ${row.id} and needs a description, one or two plain sentences on what it is and how it earns.`,
+      `Catalog chain ${chainId}, token ${row.collateral.symbol}: it is the collateral of market ${row.id} and needs a description: one or two sentences on the token and its source of yield.`,
     );
   }
   const computed = computeMarketId(params);

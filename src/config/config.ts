@@ -36,9 +36,7 @@ export function parseEnv(raw: RawEnv): Env {
   const { env, wrong } = inspectEnv(raw);
   if (env !== undefined) return env;
   const lines = [...wrong.values()].map((text) => `  ${text}`);
-  throw new ConfigError(
-    `These settings cannot be used:\n${lines.join('\n')}\nSee .env.example for what each one means.`,
-  );
+  throw new ConfigError(`These settings cannot be used:\n${lines.join('\n')}\nSee .env.example for their meaning.`);
 }
 
 /** Parse the variables and explain each invalid one. `env` is present if none is invalid. */
@@ -106,7 +104,9 @@ function requireLoopback(env: Env): void {
 export function createConfig(raw: RawEnv, world?: WorldOverrides): Config {
   const env = parseEnv({ ...raw, ...world?.env });
   if (world !== undefined && env.NODE_ENV === 'production') {
-    throw new ConfigError('NODE_ENV=production starts no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.');
+    throw new ConfigError(
+      'NODE_ENV=production does not start a local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.',
+    );
   }
   if (env.ROLE !== 'all' && env.REDIS_URL === undefined) {
     throw new ConfigError(`ROLE=${env.ROLE} shares its snapshot through Redis: set REDIS_URL, or use ROLE=all.`);
@@ -156,7 +156,7 @@ export function renderEnvExample(): string {
     const initial = schema instanceof z.ZodDefault ? String(defaultOf(schema)) : '';
     return `# ${schema.description ?? ''}\n${initial === '' ? '# ' : ''}${name}=${initial}\n`;
   });
-  return `# Generated from src/config/env.ts by "npm run env-example". Every variable is optional unless it says otherwise.\n\n${lines.join('\n')}`;
+  return `# Generated from src/config/env.ts by "npm run env-example". Every variable is optional unless stated otherwise.\n\n${lines.join('\n')}`;
 }
 
 function defaultOf(schema: z.ZodDefault<z.ZodType>): unknown {

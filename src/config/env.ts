@@ -27,8 +27,8 @@ export const envSchema = z.object({
     .describe(
       'In production RPC_URL_1, RPC_URL_4663, DATABASE_URL and KEY_PEPPER are required, and the local world and its sample keys are off.',
     ),
-  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
-  PORT: port.default(8787).describe('Port to listen on; 0 takes a free one.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address on which the service listens.'),
+  PORT: port.default(8787).describe('Port on which the service listens; 0 selects a free one.'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -115,12 +115,12 @@ export const envSchema = z.object({
     .min(0)
     .max(3650)
     .default(7)
-    .describe('A principal token is listed only with more days than this before maturity.'),
+    .describe('Minimum number of days before maturity of a listed principal token.'),
   LISTING_MIN_LIQUIDITY_USD: z.coerce
     .number()
     .min(0)
     .default(1000)
-    .describe('A market is listed only with more borrowable liquidity than this, USD.'),
+    .describe('Minimum borrowable liquidity of a listed market, USD.'),
 
   REFRESH_LENDING_STATE_SEC: seconds.default(120).describe('Refresh cadence of market state and oracle values.'),
   REFRESH_BORROW_HISTORY_SEC: seconds.default(1800).describe('Refresh cadence of borrow-rate history.'),
@@ -189,7 +189,7 @@ export const envSchema = z.object({
       error: 'expected * or origins such as https://app.example, separated by commas',
     })
     .default('*')
-    .describe('Origins that browsers may call from: * or a comma-separated list.'),
+    .describe('Allowed origins of browsers: * or a comma-separated list.'),
   RATE_LIMIT_ANONYMOUS: count
     .default(600)
     .describe('Cost points per minute and address without a key; 0 = no rate limit for the tier.'),

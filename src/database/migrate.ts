@@ -14,7 +14,7 @@ export class DatabaseTooNewError extends AppError<{ readonly unknown: readonly s
   constructor(unknown: readonly string[], latest: string) {
     super(
       'internal',
-      `The database holds the migrations ${unknown.join(', ')}, and this version knows none after ${latest}. Deploy the newer version, or set DATABASE_URL to another database.`,
+      `The database has the migrations ${unknown.join(', ')}, which are newer than ${latest}, the latest of this version. Deploy the newer version, or set DATABASE_URL to another database.`,
       { details: { unknown, latest } },
     );
   }

@@ -6,14 +6,14 @@ import { AREAS, type Area } from './core/types.ts';
 /** Areas that can be selected; the settings are always checked. */
 const CHECKED = AREAS.filter((area) => area !== 'settings' && area !== 'doctor');
 
-export const DOCTOR_USAGE = `Look at everything outside that the service depends on, with the service's own settings. Nothing is written.
+export const DOCTOR_USAGE = `Check all external dependencies with the settings of the service. Nothing is written.
 
-  npm run doctor                    a table for people, with what to do
-  npm run doctor -- --json          for machines; docs/operations.md has the form
-  npm run doctor -- --only a,b      these parts alone: ${CHECKED.join(', ')}
-  npm run doctor -- --record DIR    keep what providers said, without keys, as fixtures
+  npm run doctor                    a table with the next steps
+  npm run doctor -- --json          JSON; docs/operations.md has its form
+  npm run doctor -- --only a,b      only these parts: ${CHECKED.join(', ')}
+  npm run doctor -- --record DIR    store the answers of providers as fixtures, without keys
 
-Exit code: 0 everything is in order, 1 something fails, 2 something to look at.
+Exit code: 0 everything is in order, 1 a failure, 2 a warning.
 `;
 
 export interface DoctorCliDeps {
@@ -56,7 +56,7 @@ function readArguments(argv: readonly string[]) {
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.record === '') throw new Error('--record needs the folder to write to.');
+  if (values.record === '') throw new Error('--record needs a target folder.');
   if (values.only !== undefined) areasIn(values.only);
   return values;
 }

@@ -57,7 +57,7 @@ export function toGraphQLError(
   if (error instanceof GraphQLError && original instanceof GraphQLError)
     return protocolError(error, correlationId, options);
   logger.error({ err: loggedError(original), correlationId }, 'resolver failed unexpectedly');
-  return build('Something went wrong on our side. Quote the correlationId when you report it.', error, {
+  return build('The service failed unexpectedly. Quote the correlationId in a report.', error, {
     code: 'internal',
     status: 500,
     retryable: false,

@@ -66,7 +66,7 @@ const CALLER_LEFT = 499;
 const INTERNAL = {
   code: 'internal',
   status: 500,
-  message: 'Something went wrong on our side. Quote the correlationId when you report it.',
+  message: 'The service failed unexpectedly. Quote the correlationId in a report.',
 } as const;
 
 /**
@@ -199,7 +199,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT'
 function checkHeaders(req: IncomingMessage): void {
   // Only one of them would be used, and a proxy may have used the other one.
   if (req.headers.authorization !== undefined && (req.headersDistinct.authorization?.length ?? 0) > 1) {
-    throw new BadRequestError('The header "Authorization" is given twice. Give it once.', {
+    throw new BadRequestError('The header "Authorization" is repeated. Send it once.', {
       field: 'headers.authorization',
     });
   }
@@ -207,8 +207,7 @@ function checkHeaders(req: IncomingMessage): void {
   const wrong =
     host === undefined
       ? req.httpVersion === '1.1' && 'is missing. HTTP/1.1 requires it'
-      : (hostsOf(req) > 1 && 'is given twice. Give it once') ||
-        (!isHost(host) && 'is not a host with or without a port');
+      : (hostsOf(req) > 1 && 'is repeated. Send it once') || (!isHost(host) && 'is not a valid host');
   if (wrong) throw new BadRequestError(`The header "Host" ${wrong}.`, { field: 'headers.host' });
 }
 

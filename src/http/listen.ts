@@ -103,12 +103,12 @@ export async function listen(
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const connection = connections.get(req.socket);
     if (connection) connection.answer = res;
-    const { headers, body } = refusal(417, 'The only expectation that is met is "100-continue".', 'headers.expect');
+    const { headers, body } = refusal(417, 'The only supported expectation is "100-continue".', 'headers.expect');
     res.writeHead(417, { ...headers, connection: 'close' }).end(body);
   });
   // CONNECT gets an error answer; without a listener Node would close the connection.
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not taken.');
+    writeRaw(socket, 405, 'Method Not Allowed', 'This is not a proxy: CONNECT is not supported.');
   });
   server.on('connection', (socket: Socket) => {
     const identity = addressIdentity(socket.remoteAddress ?? 'unknown');
@@ -153,7 +153,11 @@ export async function listen(
 const CODES: Readonly<Record<number, ErrorCode>> = { 405: 'method_not_allowed', 503: 'not_ready' };
 
 const MALFORMED: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB. Send less.'],
+  HPE_HEADER_OVERFLOW: [
+    431,
+    'Request Header Fields Too Large',
+    'The headers are larger than 16 KiB. Send smaller headers.',
+  ],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request did not arrive in time. Send it again.'],
 };
 const NO_HTTP = [400, 'Bad Request', 'This is not a well-formed HTTP/1.1 request.'] as const;
@@ -188,7 +192,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, answer: S
 }
 
 function refuseConnection(res: ServerResponse, most: number): void {
-  const message = `This address has more than ${most} open connections. Use them again, or close some.`;
+  const message = `This address has more than ${most} open connections. Reuse or close some.`;
   const { headers, body } = refusal(503, message, 'connections');
   const own = { 'retry-after': String(REFUSED_RETRY_SEC), connection: 'close' };
   res.writeHead(503, { ...headers, ...own }).end(body);

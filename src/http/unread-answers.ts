@@ -4,7 +4,7 @@ import { AppError } from '../shared/errors.ts';
 /** Unread answers take the allowed memory: new large ones are refused until some were read. */
 export class UnreadAnswersError extends AppError<{ readonly waitingFor: readonly string[] }> {
   constructor() {
-    super('not_ready', 'Too many bytes of earlier answers are not read yet. Read them, then ask again.', {
+    super('not_ready', 'Too many bytes of earlier answers are unread. Read them, then send the request again.', {
       details: { waitingFor: ['earlier answers to be read'] },
       retryAfterSec: 2,
     });

@@ -131,7 +131,7 @@ function found(prefix: string, record: KeyRecord | null): KeyRecord {
 function checkLabel(label: string): string {
   const trimmed = label.trim();
   if (trimmed.length === 0 || trimmed.length > MAX_LABEL_LENGTH) {
-    throw new KeyInputError(`The label has ${trimmed.length} characters. Give 1 to ${MAX_LABEL_LENGTH}.`, {
+    throw new KeyInputError(`The label has ${trimmed.length} characters. Use 1 to ${MAX_LABEL_LENGTH}.`, {
       field: 'label',
       value: formatValue(label),
       limit: { minLength: 1, maxLength: MAX_LABEL_LENGTH },
@@ -142,5 +142,5 @@ function checkLabel(label: string): string {
 
 function positive(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new KeyInputError(`${field} is ${value} ms. Give a time above zero.`, { field, value: String(value) });
+  throw new KeyInputError(`${field} is ${value} ms. Use a duration above zero.`, { field, value: String(value) });
 }

@@ -4,10 +4,10 @@ const COLUMNS = ['PREFIX', 'TIER', 'STATUS', 'LABEL', 'CREATED', 'EXPIRES', 'LAS
 
 /** Render a newly issued key. Its text is shown only here. */
 export function renderIssued(issued: IssuedKey, old?: KeyInfo): string {
-  const lines = [issued.text, '', 'This is the only time the key is shown: hand it over or store it now.'];
+  const lines = [issued.text, '', 'The key is shown only once: pass it on or store it now.'];
   if (old !== undefined)
     lines.push(
-      `It replaces ${old.prefix}, which ${old.revokedAtMs === null ? `ends ${time(old.expiresAtMs)}` : 'has ended'}.`,
+      `It replaces ${old.prefix}, which ${old.revokedAtMs === null ? `expires ${time(old.expiresAtMs)}` : 'has expired'}.`,
     );
   return `${lines.join('\n')}\n\n${renderList([issued.key])}`;
 }

@@ -17,7 +17,7 @@ export const KEYS_USAGE = `Manage the API keys of the partner and ops surfaces.
   npm run keys -- revoke <prefix>
 
 Durations: 30m, 24h, 90d. --json prints JSON. The database is DATABASE_URL, or the local world's.
-A running service notices a revoked key within 30 seconds.
+A revocation takes effect in a running service within 30 seconds.
 `;
 
 const OPTIONS = {
@@ -119,7 +119,7 @@ function required(value: string | undefined, name: string): string {
 function readTier(value: string | undefined): 'partner' | 'ops' {
   const tier = required(value, 'tier');
   if (tier === 'partner' || tier === 'ops') return tier;
-  throw new KeyInputError(`"${formatValue(tier)}" is not a tier. Give partner or ops.`, {
+  throw new KeyInputError(`"${formatValue(tier)}" is not a tier. Use partner or ops.`, {
     field: 'tier',
     value: formatValue(tier),
     limit: { oneOf: ['partner', 'ops'] },

@@ -13,7 +13,7 @@ export function parseDuration(text: string, field: string): number {
   const match = PATTERN.exec(text);
   const unit = match?.[2] as keyof typeof UNIT_MS | undefined;
   if (match === null || unit === undefined) {
-    throw new KeyInputError(`"${formatValue(text)}" is not a duration. Give minutes, hours or days: 30m, 24h, 90d.`, {
+    throw new KeyInputError(`"${formatValue(text)}" is not a duration. Use minutes, hours or days: 30m, 24h, 90d.`, {
       field,
       value: formatValue(text),
       limit: { pattern: PATTERN.source },

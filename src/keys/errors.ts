@@ -3,7 +3,7 @@ import { BadRequestError, NotFoundError } from '../shared/errors.ts';
 /** No key has this prefix. */
 export class KeyNotFoundError extends NotFoundError {
   constructor(prefix: string) {
-    super(`There is no key with the prefix "${prefix}". List the keys to see their prefixes.`, {
+    super(`No key has the prefix "${prefix}". List the keys to find their prefixes.`, {
       resource: 'key',
       id: prefix,
     });

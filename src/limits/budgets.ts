@@ -19,7 +19,7 @@ export interface RateLimitedDetails {
 
 export class RateLimitedError extends AppError<RateLimitedDetails> {
   constructor(details: RateLimitedDetails, retryAfterSec: number) {
-    super('rate_limited', `${said(details)}. Try again in ${retryAfterSec} s, or ask less often.`, {
+    super('rate_limited', `${said(details)}. Try again in ${retryAfterSec} s, or send fewer requests.`, {
       details,
       retryAfterSec,
     });

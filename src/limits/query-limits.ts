@@ -29,13 +29,13 @@ const WORDS: Readonly<Record<QueryMeasure, readonly [what: string, wayOut: strin
   fragments: ['The number of fragments', 'Send fewer fragments per request'],
   validation: [
     'The cost of validating',
-    'Name a field once in a selection, and send fewer fragments and operations per request',
+    'Name each field once per selection, and send fewer fragments and operations per request',
   ],
-  depth: ['The depth', 'Ask for the nested objects by their ids in a second request'],
-  fields: ['The number of fields, fragments expanded,', 'Ask for fewer fields, or spread fewer fragments'],
+  depth: ['The depth', 'Request the nested objects by their ids in a second request'],
+  fields: ['The number of fields, fragments expanded,', 'Request fewer fields, or spread fewer fragments'],
   aliases: ['The number of aliases', 'Send the aliased fields as several requests'],
   directives: ['The number of directives', 'Leave out fields instead of skipping them'],
-  cost: ['The cost', 'Lower "first" and page with "after", or ask for fewer fields of lists'],
+  cost: ['The cost', 'Lower "first" and page with "after", or request fewer fields of lists'],
   batch: ['The number of operations', 'Send fewer operations per request'],
 };
 

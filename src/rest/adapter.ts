@@ -213,7 +213,7 @@ function locatedDetails(details: unknown, locate: (field: string) => string): un
 const INTERNAL: ErrorContent = {
   code: 'internal',
   status: 500,
-  message: 'Something went wrong on our side. Quote the correlationId when you report it.',
+  message: 'The service failed unexpectedly. Quote the correlationId in a report.',
 };
 
 function toFailure(error: unknown, request: RestRequest, logger: Logger): ErrorContent {

@@ -24,13 +24,13 @@ export function parseQuery(query: string, known: readonly string[] = []): Record
   }
   for (const [name, value] of new URLSearchParams(query)) {
     if (Object.hasOwn(values, name)) {
-      throw new BadRequestError(`The parameter "${formatValue(name)}" is given twice. Give it once.`, {
+      throw new BadRequestError(`The parameter "${formatValue(name)}" is repeated. Send it once.`, {
         field: `query.${formatValue(name)}`,
       });
     }
     const meant = known.includes(name) ? undefined : known.find((other) => bare(other) === bare(name));
     if (meant !== undefined) {
-      throw new BadRequestError(`The parameter "${formatValue(name)}" is spelt "${meant}" here.`, {
+      throw new BadRequestError(`The parameter "${formatValue(name)}" is unknown. Its spelling is "${meant}".`, {
         field: `query.${formatValue(name)}`,
         value: formatValue(value),
         limit: { oneOf: known },

@@ -13,11 +13,11 @@ export interface InputIssue {
 
 /** Name of each type for authors of JSON. */
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'text in quotes',
-  number: 'a number without quotes',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
   object: 'a JSON object',
 };
 

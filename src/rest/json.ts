@@ -39,7 +39,7 @@ function noteKey(level: Level, quoted: string, open: readonly Level[], place: st
   level.at = key;
   if (level.keys?.has(key)) {
     const field = fieldOf(open, place);
-    throw new BadRequestError(`${field} is given twice. Give it once.`, { field });
+    throw new BadRequestError(`${field} is repeated. Send it once.`, { field });
   }
   level.keys?.add(key);
 }

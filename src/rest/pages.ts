@@ -8,7 +8,7 @@ const LONGEST_MS = 300_000;
 export class SlowStreamError extends Error {
   override readonly name = 'SlowStreamError';
   constructor() {
-    super(`an answer in pages was not taken within ${LONGEST_MS / 1_000} s`);
+    super(`a streamed answer was not read within ${LONGEST_MS / 1_000} s`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { AnyRoute } from './types.ts';
 
 export class MethodNotAllowedError extends AppError<{ readonly allow: readonly string[] }> {
   constructor(method: string, path: string, allow: readonly string[]) {
-    super('method_not_allowed', `${formatValue(path)} does not take ${method}. Use ${allow.join(' or ')}.`, {
+    super('method_not_allowed', `${formatValue(path)} does not support ${method}. Use ${allow.join(' or ')}.`, {
       details: { allow },
     });
   }
@@ -50,7 +50,7 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
     const place = find(segments);
     if (!place) {
       throw new NotFoundError(
-        `There is nothing at ${formatValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
+        `No resource has the path ${formatValue(path)}. The paths are listed in /openapi.json and shown at /docs.`,
         {
           resource: 'path',
           id: formatValue(path),

@@ -119,7 +119,9 @@ export function createChanges({ snapshot, clock, timers, maxOpen, onChange }: Ch
       const limit = limitOf(options.keyId);
       const held = [...feeds].filter(({ keyId }) => keyId === options.keyId).length;
       if (closed || feeds.size >= maxOpen || held >= limit) {
-        const why = closed ? 'This process is stopping' : `Of ${maxOpen} subscriptions you may hold ${limit} here`;
+        const why = closed
+          ? 'This process is stopping'
+          : `Your limit of ${limit} open subscriptions is reached (${maxOpen} in this process)`;
         throw new AppError(closed ? 'not_ready' : 'rate_limited', `${why}. Try again in ${RETRY_AFTER_SEC} seconds.`, {
           retryAfterSec: RETRY_AFTER_SEC,
         });

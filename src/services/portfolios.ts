@@ -234,8 +234,8 @@ function createComposer(context: PortfolioContext, logger: Logger) {
 function failed(chainId: ChainId, wallet: Address, reason: FailedPortfolio['failure']['reason']): FailedPortfolio {
   const message =
     reason === 'malformed'
-      ? 'A position or a row of this wallet cannot be understood.'
-      : `This wallet cannot be told (${reason}).`;
+      ? 'A position or a row of this wallet is not readable.'
+      : `This wallet could not be read (${reason}).`;
   return { chainId, wallet, failure: { reason, message } };
 }
 

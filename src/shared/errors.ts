@@ -109,14 +109,10 @@ export class UpstreamUnavailableError extends AppError<{ readonly provider: stri
   readonly askedSec: number | undefined;
 
   constructor(provider: string, reason: string, options: { retryAfterSec?: number | undefined; cause?: unknown } = {}) {
-    super(
-      'upstream_unavailable',
-      `The ${provider} upstream did not give a usable answer (${reason}). Try again shortly.`,
-      {
-        details: { provider, reason },
-        ...options,
-      },
-    );
+    super('upstream_unavailable', `The ${provider} upstream gave no usable answer (${reason}). Try again shortly.`, {
+      details: { provider, reason },
+      ...options,
+    });
     this.askedSec = options.retryAfterSec;
   }
 }

@@ -69,10 +69,10 @@ export const WARNING_CODES = [
 export type WarningCode = (typeof WARNING_CODES)[number];
 /** Descriptions of the warning codes, used in every schema. */
 export const WARNING_MEANINGS =
-  'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source tells another value (suspect_exit: the percent that a sale loses), which is not confirmed yet, and the last good one is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and the oracle values it outside what a token of its kind can be worth. oracle_jump: the same collateral, and the oracle values it more than 20 % from what it said before, less than a day ago.';
+  'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source reports another value (suspect_exit: the loss of a sale in percent), which is not confirmed yet; the last good value is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and its oracle is outside the range of its kind of token. oracle_jump: the collateral has no price of its own, and its oracle moved by more than 20 % within a day.';
 /** Description of the references that oracles are compared with. */
 export const ORACLE_REFERENCE =
-  'price: the price of the collateral. range: it has no price that this oracle has no part in; the bound of what a token of its kind can be worth. before: the same; the oracle itself, before a jump less than a day ago.';
+  'price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.';
 /** Purposes of a transaction's costs. */
 export const COST_KINDS = [
   'ENTRY_SWAP',

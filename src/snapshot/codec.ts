@@ -34,12 +34,12 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 export function encode(value: unknown): string {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new CodecError('A fact holds a number that is not finite.');
+    if (!Number.isFinite(value)) throw new CodecError('A fact contains a non-finite number.');
     return JSON.stringify(value);
   }
   if (typeof value === 'bigint') return `{"$bigint":"${value}"}`;
   if (Decimal.isBigNumber(value)) {
-    if (!value.isFinite()) throw new CodecError('A fact holds a decimal that is not finite.');
+    if (!value.isFinite()) throw new CodecError('A fact contains a non-finite decimal.');
     return `{"$decimal":"${value.toFixed()}"}`;
   }
   if (value instanceof Map) {
@@ -47,7 +47,7 @@ export function encode(value: unknown): string {
   }
   if (Array.isArray(value)) return listOf(value, encode);
   if (isRecord(value)) return recordOf(value);
-  throw new CodecError(`A fact holds a ${typeof value}, which cannot be persisted.`);
+  throw new CodecError(`A fact contains a ${typeof value}, which cannot be persisted.`);
 }
 
 function listOf<T>(items: Iterable<T>, textOf: (item: T) => string): string {
@@ -61,7 +61,7 @@ function recordOf(record: Readonly<Record<string, unknown>>): string {
   for (const key of Object.keys(record)) {
     const value = record[key];
     if (value === undefined) continue;
-    if (key.startsWith('$')) throw new CodecError(`A fact holds the reserved key "${key}".`);
+    if (key.startsWith('$')) throw new CodecError(`A fact contains the reserved key "${key}".`);
     text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${encode(value)}`;
   }
   return `{${text}}`;
@@ -185,7 +185,7 @@ function untag(json: Json): unknown {
   if (name === '$decimal' && typeof content === 'string') return decimalOf(content);
   if (name === '$map' && Array.isArray(content))
     return new Map(content.map((pair) => untag(pair) as [unknown, unknown]));
-  throw new CodecError(`The persisted facts carry an unknown tag "${name}".`);
+  throw new CodecError(`The persisted facts contain an unknown tag "${name}".`);
 }
 
 /** Characters. Exact quotients have some hundred digits; a longer text would cost the start seconds. */
@@ -193,7 +193,7 @@ const LONGEST_DECIMAL = 10_000;
 
 function decimalOf(text: string): Decimal {
   if (text.length > LONGEST_DECIMAL || !/^-?\d+(\.\d+)?$/.test(text))
-    throw new CodecError('The persisted facts carry a decimal that is not a number.');
+    throw new CodecError('The persisted facts contain a decimal that is not a number.');
   return new Decimal(text);
 }
 

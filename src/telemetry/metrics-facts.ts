@@ -186,7 +186,7 @@ export function registerFactsMetrics(register: Registry, deps: FactsMetricsDeps)
     for (const warmer of held) target.set({ warmer }, 1);
     for (const warmer of standby) target.set({ warmer }, 0);
   });
-  gauge('spiral_snapshot_persisted', '1 while the facts are kept outside this process too, else 0.', [], (target) =>
+  gauge('spiral_snapshot_persisted', '1 while the facts are also kept outside this process, else 0.', [], (target) =>
     target.set(Number(deps.persisted())),
   );
   gauge(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHourlyReports } from '../../src/app/portfolio-samples.ts';
 
-test('behavior: a report of every chain each hour, also after one has failed, until it is stopped', async () => {
+test('behavior: computes a report of every chain each hour, also after a failure, until it is stopped', async () => {
   const asked: number[] = [];
   const pending = new Map<number, { callback: () => void; ms: number }>();
   const hourly = createHourlyReports({

@@ -40,7 +40,7 @@ describe('layers', () => {
     expect(broken.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
-  it('behavior: a forbidden import is seen', () => {
+  it('behavior: detects a forbidden import', () => {
     expect(forbidden({ file: 'src/domain/x.ts', to: '../upstreams/y.ts', typeOnly: false })).toBe(true);
     expect(forbidden({ file: 'src/loaders/x.ts', to: '../resolvers/y.ts', typeOnly: false })).toBe(true);
     expect(forbidden({ file: 'src/loaders/x.ts', to: '../resolvers/y.ts', typeOnly: true })).toBe(false);
@@ -63,7 +63,7 @@ describe('layers', () => {
     expect(circular(edges)).toEqual(['a', 'b', 'c']);
   });
 
-  it('default: the environment is read and the process ended only at their doors', () => {
+  it('default: only config reads the environment, and only main ends the process', () => {
     const offenders = sourceFiles.filter((file) => {
       const text = readFileSync(file, 'utf8');
       const outside = (doors: readonly string[]) => !doors.some((door) => file.startsWith(door));

@@ -24,7 +24,7 @@ const isHealthy = async () => {
 };
 
 describe('attacks', () => {
-  test('default: there are at least 300, no two alike', () => {
+  test('default: there are at least 300 different requests', () => {
     const all = attackCorpus();
     expect(all.length).toBeGreaterThanOrEqual(300);
     expect(new Set(all.map(({ path, init }) => JSON.stringify([path, init, String(init.body)]))).size).toBe(all.length);
@@ -49,7 +49,7 @@ describe('attacks', () => {
     expect((user + system) / 1_000).toBeLessThan(QUICK_MS);
   });
 
-  test('behavior: all at once, and the process is healthy afterwards', async () => {
+  test('behavior: the process is healthy after all requests at once', async () => {
     const all = corpus.map(({ path, init }) => front.send(path ?? '/graphql', init));
     const answers = await Promise.all(all);
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
@@ -57,7 +57,7 @@ describe('attacks', () => {
   });
 });
 
-describe('requests that are answered at their price', () => {
+describe('requests that are answered and charged', () => {
   let counted: Front;
   beforeAll(async () => {
     counted = await startFront({ env: { RATE_LIMIT_ANONYMOUS: '10000000' } });
@@ -107,7 +107,7 @@ describe('malformed HTTP', () => {
     await isHealthy();
   });
 
-  test('behavior: a body longer than it says, and one that never comes, take no other connection with them', async () => {
+  test('behavior: a body longer than its content-length, or a missing body, affects no other connection', async () => {
     const endless = connect({ host: '127.0.0.1', port: Number(new URL(front.url).port) });
     endless.write(
       'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{',
@@ -117,7 +117,7 @@ describe('malformed HTTP', () => {
     await isHealthy();
   });
 
-  test('error: payload_too_large for a stream that tells no length', async () => {
+  test('error: payload_too_large for a stream without a content-length', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull(controller) {

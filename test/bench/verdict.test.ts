@@ -46,25 +46,25 @@ function runOf({
 }
 
 describe('judge', () => {
-  test('default: flat memory and expected answers pass, and warming up is no growth', () => {
+  test('default: flat memory and expected answers pass; the warm-up does not count as growth', () => {
     expect(judge(runOf()).faults).toEqual([]);
     expect(judge(runOf({ first: 5 })).faults).toEqual([]);
     expect(reportOf(runOf(), judge(runOf()))).toContain('| unknown id | 404 not_found: 20 |');
   });
 
-  test('behavior: memory that grows once it is warm fails, slowly or not', () => {
+  test('behavior: memory growth after the warm-up fails, slow or fast', () => {
     expect(judge(runOf({ second: 2 })).faults).toHaveLength(2);
     const [fault, ...others] = judge(runOf({ second: 0.5 })).faults;
     expect(fault).toContain('full collections');
     expect(others).toEqual([]);
   });
 
-  test('behavior: nothing measured is nothing shown', () => {
+  test('behavior: a run without samples fails', () => {
     expect(judge({ ...runOf(), collections: [] }).faults).toHaveLength(1);
     expect(judge({ ...runOf(), samples: [] }).faults).toHaveLength(1);
   });
 
-  test('behavior: an answer that is neither what was asked for nor a refusal fails, and so does load that was not sent', () => {
+  test('behavior: an unexpected answer fails, and so does missing load', () => {
     expect(judge(runOf({ stats: { ...STATS, wrong: { 'list 500 internal': 1 } } })).faults).toHaveLength(1);
     expect(judge(runOf({ stats: { ...STATS, leftOut: 100 } })).faults).toHaveLength(1);
   });
@@ -113,7 +113,7 @@ describe('startLoad', () => {
     ['/unknown', ['404 not_found']],
     ['/busy', ['200', '503 upstream_unavailable']],
     ['/graphql', ['400 bad_request']],
-  ])('default: %s is what was asked for or a refusal', async (path, expects) => {
+  ])('default: %s is an expected answer or a refusal', async (path, expects) => {
     const stats = await answers(path, expects);
     expect([stats.requests, stats.wrong]).toEqual([1, {}]);
   });
@@ -123,13 +123,13 @@ describe('startLoad', () => {
     ['/rude', ['503 upstream_unavailable'], 'call 503 upstream_unavailable: no Retry-After'],
     ['/page', ['502'], 'call 502: no code and message'],
     ['/gone', undefined, 'call lost'],
-  ])('behavior: %s is neither', async (path, expects, wrong) => {
+  ])('behavior: %s is unexpected', async (path, expects, wrong) => {
     expect(Object.keys((await answers(path, expects)).wrong)).toEqual([wrong]);
   });
 });
 
 describe('collectionsIn', () => {
-  test('default: what full collections left, by minute', () => {
+  test('default: heap after full collections, by minute', () => {
     const log = ['{"msg":"listening"}', '{"msg":"collected","time":61000,"heapUsed":1048576}', 'no json'];
     expect(collectionsIn(log, 1_000)).toEqual([{ atMin: 1, heapMb: 1 }]);
   });

@@ -43,7 +43,7 @@ describe(createCatalog, () => {
 
   test.each(
     curatedChains.flatMap(({ chainId, equityVaults }) => (equityVaults ?? []).map((row) => [chainId, row.id] as const)),
-  )('behavior: chain %i vault %s stands on a market that hashes', (chainId, id) => {
+  )('behavior: chain %i vault %s has a market whose id is the hash of its parameters', (chainId, id) => {
     const vault = catalog.vault(chainId, id as never);
     const { stockMarket } = vault ?? {};
     if (!vault || !stockMarket) throw new Error(`no vault ${id}`);
@@ -54,7 +54,7 @@ describe(createCatalog, () => {
     expect(stockMarket.kind).toBe('stock');
   });
 
-  test('behavior: every collateral says in plain sentences what it is and how it earns', () => {
+  test('behavior: every collateral has a description', () => {
     for (const { markets } of catalog.chains) {
       for (const { collateral } of markets) {
         expect(collateral.description, collateral.symbol).toMatch(/^[A-Z].{30,400}\.$/);
@@ -63,7 +63,7 @@ describe(createCatalog, () => {
     }
   });
 
-  test('behavior: every market belongs to one chain, and look-ups find it there alone', () => {
+  test('behavior: every market belongs to one chain, and look-ups find it only there', () => {
     for (const { chainId, markets } of catalog.chains) {
       for (const market of markets) {
         expect(catalog.market(chainId, market.id)).toBe(market);
@@ -145,7 +145,7 @@ describe('overlay', () => {
   };
   const overlay: CatalogOverlay = [{ chainId: 1, tokens: [token], markets: [market] }];
 
-  test('behavior: adds tokens and markets to its chain alone, after the curated ones', () => {
+  test('behavior: adds tokens and markets only to its chain, after the curated ones', () => {
     const merged = createCatalog(curatedChains, overlay);
     expect(merged.market(1, market.id)?.collateral.symbol).toBe('NEW');
     expect(merged.market(4663, market.id)).toBeUndefined();
@@ -154,7 +154,7 @@ describe('overlay', () => {
     for (const { id } of ethereum.markets) expect(merged.market(1, id.toLowerCase() as never)).toBeDefined();
   });
 
-  test('behavior: completes a field that is missing, and never replaces one', () => {
+  test('behavior: fills a missing field and never replaces one', () => {
     const complete = [
       { symbol: 'sUSDe', coingeckoId: 'not-this-one', description: 'Not this one.', defillamaId: 'added' },
     ];

@@ -60,7 +60,7 @@ describe('probeNode', () => {
     });
   });
 
-  it('behavior: the gas of an eth_call is what code finds', async () => {
+  it('behavior: measures the gas of an eth_call in code', async () => {
     proxy.set({ kind: 'pass' });
     const { callGas } = await probe();
     expect(Number(callGas)).toBeGreaterThan(29_000_000);

@@ -81,14 +81,14 @@ describe('createChainClient', () => {
     expect(bodies.map((body) => Array.isArray(body))).toEqual([false, false, false]);
   });
 
-  test('behavior: no request has more calls than the node takes', async () => {
+  test('behavior: no request exceeds the batch size of the node', async () => {
     const chain = client({ batchSize: 2 });
     const data = ['0x0a', '0x0b', '0x0c', '0x0d', '0x0e'] as const;
     expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
     expect(bodies.map((body) => [body].flat().length).sort()).toEqual([1, 2, 2]);
   });
 
-  test('behavior: two clients of one URL share no request', async () => {
+  test('behavior: two clients of one URL do not share requests', async () => {
     await Promise.all([call(client(), '0x0a'), call(client(), '0x0b')]);
     expect(bodies).toHaveLength(2);
   });
@@ -127,12 +127,12 @@ describe('createChainClient', () => {
     expect(await reasonOf(call(chain, '0x0a', new AbortController().signal))).toBe('timeout');
   });
 
-  test('behavior: a name and password of the URL travel in a header', async () => {
+  test('behavior: sends name and password of the URL in a header', async () => {
     await call(client({ login: 'user:p%40ss@' }), '0x0a');
     expect(headers.authorization).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
   });
 
-  test('behavior: a call that the node refuses fails alone', async () => {
+  test('behavior: a refused call fails without the others', async () => {
     respond = (body, response) =>
       send(
         response,
@@ -175,14 +175,14 @@ describe('createChainClient', () => {
       'has one with an error that is none',
       ([first, ...rest]: readonly object[]) => [{ ...first, error: 'no' }, ...rest],
     ],
-  ])('error: ChainReadError malformed for a batch that %s: no answer is taken for another', async (_what, alter) => {
+  ])('error: ChainReadError malformed for a batch that %s, without mixing answers', async (_what, alter) => {
     respond = (body, response) => send(response, alter([body].flat().map(echo)));
     const chain = client();
     const asked = (['0x0a', '0x0b', '0x0c'] as const).map((data) => reasonOf(call(chain, data)));
     expect(await Promise.all(asked)).toEqual(['malformed', 'malformed', 'malformed']);
   });
 
-  test('behavior: answers that nobody asked for, or that come twice, move no other', async () => {
+  test('behavior: unrequested or duplicate answers do not shift others', async () => {
     respond = (body, response) => {
       const [first, ...rest] = [body].flat().map(echo) as [object, ...object[]];
       send(response, [{ id: 0, result: '0x' }, first, first, ...rest, { id: 1_000_000, result: '0x' }]);
@@ -192,7 +192,7 @@ describe('createChainClient', () => {
     expect(await Promise.all(data.map((text) => call(chain, text)))).toEqual(data);
   });
 
-  test('behavior: a node that asks for an hour of waitTimeouts holds up nothing', async () => {
+  test('behavior: a Retry-After of an hour does not delay the read', async () => {
     respond = (_body, response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
     const error = await call(client({ retryCount: 1 }), '0x0a').catch((thrown: unknown) => toChainReadError(thrown));
     expect(error).toMatchObject({ reason: 'rate_limited', retryAfterSec: 300 });
@@ -236,7 +236,7 @@ describe('createChainClient', () => {
     expect(await reasonOf(call(client(), '0x0a'))).toBe('unreachable');
   });
 
-  test('error: the reason of an abort, which ends only what it belongs to', async () => {
+  test('error: rejects with the reason of an abort, without affecting other calls', async () => {
     const stop = new AbortController();
     const answered = respond;
     respond = (body, response) => {

@@ -46,7 +46,7 @@ describe('foldDeploymentFacts', () => {
     );
   });
 
-  test('behavior: a view that is missing, empty or absurd is unknown and takes no other down', () => {
+  test('behavior: a missing, empty or absurd view is unknown, and the others stay', () => {
     const results = all([
       { ok: false, reason: 'reverted' },
       { ok: true, data: '0x' },
@@ -62,7 +62,7 @@ describe('foldDeploymentFacts', () => {
     expect(contract?.implausible).toEqual(['depositFee']);
   });
 
-  test('behavior: an address without code says nothing', () => {
+  test('behavior: an address without code has no views', () => {
     const silent = all(views).map((): CallResult => ({ ok: true, data: '0x' }));
     const { deployment, marketSupport } = foldDeploymentFacts(chain, silent, noCode);
     const code = codeAddresses(chain).map((address) => ({ address, hasCode: false }));
@@ -71,7 +71,7 @@ describe('foldDeploymentFacts', () => {
     expect(Object.values([...marketSupport.values.values()][0] ?? {})).toEqual([undefined, undefined, undefined]);
   });
 
-  test('error: what could not be asked fails its own item, so that what was known of it stays', () => {
+  test('error: an unanswered view fails its item, so that the last good value stays', () => {
     const { deployment, marketSupport } = foldDeploymentFacts(
       chain,
       all([{ ok: false, reason: 'timeout' }, ...views.slice(1)]),

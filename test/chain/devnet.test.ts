@@ -36,7 +36,7 @@ describe.each(catalog.chains.map((chain) => ({ chainId: chain.chainId, chain }))
       };
     };
 
-    test('behavior: totals, rates, utilization and APY equal the SDK to the wei, before and after time passes and somebody borrows', async () => {
+    test('behavior: totals, rates, utilization and APY equal the SDK to the wei, before and after time and a borrow', async () => {
       if (borrower === undefined) throw new Error('There are ten development accounts');
       await expectEqual();
       await on(chainId).increaseTime(7 * 86_400 + 13);

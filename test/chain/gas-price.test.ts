@@ -17,7 +17,7 @@ afterEach(() => node.close());
 const say = (price: bigint) => node.methods.set('eth_gasPrice', () => numberToHex(price));
 
 describe('createGasPrices', () => {
-  test('default: what the node says, asked once for many quotes', async () => {
+  test("default: returns the node's price with one request for many quotes", async () => {
     say(37_123_456_789n);
     expect(await Promise.all([gasPriceOf(1), gasPriceOf(1)])).toEqual([37_123_456_789n, 37_123_456_789n]);
     expect(await gasPriceOf(1)).toBe(37_123_456_789n);
@@ -28,12 +28,12 @@ describe('createGasPrices', () => {
   test.each([
     ['zero', 0n],
     ['absurd', 10n ** 30n],
-  ])('behavior: unknown when the node says something %s', async (_, price) => {
+  ])('behavior: unknown for an answer that is %s', async (_, price) => {
     say(price);
     expect(await gasPriceOf(1)).toBeUndefined();
   });
 
-  test('behavior: unknown while the node fails, and asked again afterwards', async () => {
+  test('behavior: unknown while the node fails, then requested again', async () => {
     node.broken = { status: 500 };
     expect(await gasPriceOf(1)).toBeUndefined();
     node.broken = null;

@@ -54,7 +54,7 @@ function expected({ statuses, ...of }: Row) {
 }
 
 describe('foldStored, foldBorrowRates', () => {
-  test('default: a value that is plausible and was answered, or why there is none', () => {
+  test('default: returns plausible values, or the reason for a missing one', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 4 }), (rows) => {
         const markets: readonly Market[] = rows.map(() => template);
@@ -77,7 +77,7 @@ describe('foldStored, foldBorrowRates', () => {
     );
   });
 
-  test('behavior: answers that are left out are malformed', () => {
+  test('behavior: missing answers are malformed', () => {
     expect(foldStored([template], [], block)).toEqual([{ ok: false, reason: 'malformed' }]);
     const stored = [{ ok: true, value: {} as StoredState }] as const;
     expect(foldBorrowRates(stored, [])).toEqual([{ ok: false, reason: 'malformed' }]);

@@ -77,7 +77,7 @@ const callsOf = () => asked.filter(({ method }) => method === 'eth_call');
 const statusOf = (place: number) => nodes.status()[place - 1]?.status;
 
 describe('createChainNodes', () => {
-  it('default: all requests of a reading go to one node and name its block by the hash', async () => {
+  it('default: all requests of a reading use one node and name its block by hash', async () => {
     const told = await nodes.read(async (reading) => {
       expect(await Promise.all([numberAt(reading), numberAt(reading)])).toEqual([BigInt(BLOCKS), BigInt(BLOCKS)]);
       return reading.block;
@@ -86,7 +86,7 @@ describe('createChainNodes', () => {
     for (const { at } of callsOf()) expect(at).toEqual({ blockHash: told.hash });
   });
 
-  it('behavior: a node that does not take hashes is told the number', async () => {
+  it('behavior: a node without block hashes gets the block number', async () => {
     a.set({ kind: 'lacks', blockHash: 'refused' });
     const probed = createChainNodes({
       chainId: 1,
@@ -97,7 +97,7 @@ describe('createChainNodes', () => {
     expect(await probed.read(async ({ at }) => at)).toBe(`0x${BLOCKS.toString(16)}`);
   });
 
-  it('behavior: a node that lags is not read while the other one answers', async () => {
+  it('behavior: does not read from a lagging node while another one answers', async () => {
     a.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 10) });
     await nodes.probe();
     // Both heads are known from here on.
@@ -111,7 +111,7 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['behind', 'failing']);
   });
 
-  it('behavior: a few blocks, or seconds, are not behind', async () => {
+  it('behavior: a few blocks or seconds do not count as behind', async () => {
     a.set({ kind: 'lag', blockNumber: BigInt(BLOCKS - 3) });
     b.set({ kind: 'pass' });
     await nodes.read(numberAt);
@@ -120,7 +120,7 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'ok']);
   });
 
-  it('behavior: a node that hangs holds up no reading, and is not asked again for a moment', async () => {
+  it('behavior: a hanging node delays no reading and is skipped for a moment', async () => {
     a.set({ kind: 'hang' });
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
     await settled(() => statusOf(1) === 'failing');
@@ -134,7 +134,7 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
   });
 
-  it('behavior: a reading whose node fails is made again, whole, on the other one', async () => {
+  it('behavior: repeats the whole reading on another node after a failure', async () => {
     let runs = 0;
     const used: number[] = [];
     await nodes.read(async (reading) => {
@@ -147,7 +147,7 @@ describe('createChainNodes', () => {
     expect([runs, [...used].sort()]).toEqual([2, [1, 2]]);
   });
 
-  it('behavior: a node on another fork is never mixed with the others', async () => {
+  it('behavior: never mixes nodes of different forks', async () => {
     a.set({ kind: 'fork' });
     for (let i = 0; i < 5; i += 1) {
       const session = nodes.session();
@@ -160,7 +160,7 @@ describe('createChainNodes', () => {
     for (const { node, at } of callsOf()) expect(at).toEqual({ blockHash: told.get(node) });
   });
 
-  it('error: BlockMissing when no node has the block that a reading goes on with', async () => {
+  it('error: BlockMissing when no node has the block of the reading', async () => {
     a.set({ kind: 'fork' });
     b.set({ kind: 'down' });
     const block = await nodes.read(async (reading) => reading.block);
@@ -170,7 +170,7 @@ describe('createChainNodes', () => {
     await expect(nodes.read(numberAt, { block })).rejects.toMatchObject({ reason: 'missing' });
   });
 
-  it('behavior: one address before nodes of different heights is asked again, at a block that it has', async () => {
+  it('behavior: retries one address in front of several nodes at a block that it has', async () => {
     const balanced = nodesAt([a.url]);
     let runs = 0;
     const number = await balanced.read((reading) => {
@@ -181,7 +181,7 @@ describe('createChainNodes', () => {
     expect([runs, number]).toEqual([2, BigInt(BLOCKS - 1)]);
   });
 
-  it('behavior: a node that failed a moment ago is asked when no other one answers', async () => {
+  it('behavior: asks a recently failed node when no other one answers', async () => {
     a.set({ kind: 'down' });
     expect(await nodes.read(numberAt)).toBe(BigInt(BLOCKS));
     await settled(() => statusOf(1) === 'failing');
@@ -191,7 +191,7 @@ describe('createChainNodes', () => {
     expect(nodes.status().map(({ status }) => status)).toEqual(['ok', 'failing']);
   });
 
-  it('behavior: a node of another chain is never read, however high its blocks are', async () => {
+  it('behavior: never reads from a node of another chain, whatever its height', async () => {
     const other = await startAnvil({ chainId: 5, timestamp: START_SEC + BLOCKS * BLOCK_SEC, history: 10 });
     const mixed = createChainNodes({
       chainId: 1,
@@ -231,7 +231,7 @@ describe('probes', () => {
     for (let i = 0; i < 2; i += 1) await of.read(async () => {}).catch(() => {});
   };
 
-  it('behavior: a node that failed is probed again after a minute, once', async () => {
+  it('behavior: probes a failed node again once after a minute', async () => {
     const one = nodesAt([a.url], found);
     await one.read(numberAt);
     a.set({ kind: 'down' });
@@ -270,7 +270,7 @@ describe('probes', () => {
     expect([probes, one.status()[0]?.status]).toEqual([2, 'ok']);
   });
 
-  it('behavior: what failed although its probe passed is not believed for five minutes, also where the node fails meanwhile', async () => {
+  it('behavior: does not use a capability for five minutes that failed after its probe passed, also if the node fails meanwhile', async () => {
     const one = nodesAt([a.url], found);
     await one.read(async (reading) => reading.distrust('simulateV1'));
     a.set({ kind: 'down' });
@@ -285,7 +285,7 @@ describe('probes', () => {
     expect(probes).toBe(2);
   });
 
-  it('behavior: a node that answers again is not told as failing, although no reading is given to it', async () => {
+  it('behavior: reports a recovered node as working before any reading uses it', async () => {
     b.set({ kind: 'hang' });
     const both = nodesAt([a.url, b.url], found);
     await both.probe();
@@ -297,7 +297,7 @@ describe('probes', () => {
     await settled(() => both.status()[1]?.status === 'behind');
   });
 
-  it('behavior: work that was begun together stays together when its node goes away', async () => {
+  it('behavior: keeps joint work on one node when its node fails', async () => {
     const session = nodes.session();
     const { toldBy } = await session.run(async ({ block }) => block);
     (toldBy === 1 ? a : b).set({ kind: 'down' });

@@ -60,12 +60,12 @@ describe('readHoldings', () => {
     );
   });
 
-  test.each([0, 1, 10, 100])('behavior: %i wallets take no more requests than one', async (count) => {
+  test.each([0, 1, 10, 100])('behavior: %i wallets take as many requests as one', async (count) => {
     await world.reader.readHoldings(populate(count, 2));
     expect(world.requests).toBeLessThanOrEqual(3);
   });
 
-  test('behavior: at a block that is known already, one request less', async () => {
+  test('behavior: a known block saves one request', async () => {
     await world.reader.readHoldings(populate(3, 2), { block: blockOf({ ...world.node, blockNumber: 90n }) });
     expect(world.requests).toBe(2);
     expect([...world.node.blocks]).toEqual([numberToHex(90n)]);
@@ -74,7 +74,7 @@ describe('readHoldings', () => {
   test.each([
     ['reverts', 'revert', 'reverted'],
     ['cannot be read', '0x1234', 'malformed'],
-  ] as const)('behavior: a wallet whose array %s fails alone', async (_what, answer, reason) => {
+  ] as const)('behavior: only the wallet whose array %s fails', async (_what, answer, reason) => {
     const wallets = populate(50, 2);
     world.poison(wallets[7] as Address, answer);
     const { values, failures } = (await world.reader.readHoldings(wallets)).wallets;
@@ -82,7 +82,7 @@ describe('readHoldings', () => {
     expect(values.size).toBe(49);
   });
 
-  test('behavior: a wallet that breaks its whole multicall is told apart with few requests more', async () => {
+  test('behavior: isolates a wallet that breaks its whole multicall with few more requests', async () => {
     const wallets = populate(300, 2);
     const bad = (wallets[150] as Address).slice(2).toLowerCase();
     world.node.refuses = (data) => data.includes(bad);
@@ -94,7 +94,7 @@ describe('readHoldings', () => {
     expect(world.requests).toBeLessThan(10);
   });
 
-  test('behavior: also when it stands in the first multicall, with the time of the block', async () => {
+  test('behavior: also isolates it in the first multicall, with the time of the block', async () => {
     const wallets = populate(20, 1);
     const bad = (wallets[0] as Address).slice(2).toLowerCase();
     world.node.refuses = (data) => data.includes(bad);
@@ -103,7 +103,7 @@ describe('readHoldings', () => {
     expect(values.size).toBe(19);
   });
 
-  test('behavior: stock legs come with the positions, those with something in them', async () => {
+  test('behavior: returns non-empty stock legs with the positions', async () => {
     const equity = await startPositionWorld(4663);
     try {
       const [first, second] = equity.chain.equityVaults;
@@ -121,7 +121,7 @@ describe('readHoldings', () => {
     }
   });
 
-  test('behavior: manual mode and authorizations come in the same requests; what nothing answers is left out', async () => {
+  test('behavior: reads manual mode and authorizations in the same requests; leaves out unanswered ones', async () => {
     const equity = await startPositionWorld(4663);
     try {
       for (const n of [1, 1, 2]) equity.open(walletOf(n));

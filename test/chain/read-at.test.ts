@@ -49,7 +49,7 @@ describe('readAt', () => {
     expect([node.requests, node.multicalls, [...node.blocks]]).toEqual([2, [52], [numberToHex(100n)]]);
   });
 
-  test('behavior: multicalls are cut by gas and by payload, and leave as one request', async () => {
+  test('behavior: cuts multicalls by gas and payload, and sends them as one request', async () => {
     expectOthers(await read(planOf(25, { gas: 3n * MILLION })), 25);
     expect(node.multicalls).toEqual([12, 12, 7]);
     node.multicalls.length = 0;
@@ -58,11 +58,11 @@ describe('readAt', () => {
     expect(node.requests).toBe(4);
   });
 
-  test('behavior: of nothing, the time of the block is still asked', async () => {
+  test('behavior: reads the time of the block even for an empty plan', async () => {
     expect(await read([])).toEqual({ block: { number: 100n, timestamp: 1_700_000_000n }, results: [] });
   });
 
-  test('behavior: a multicall that the node refuses fails alone', async () => {
+  test('behavior: a refused multicall fails without the others', async () => {
     node.refuses = isAbout(12);
     const result = await read(planOf(30, { gas: 3n * MILLION }));
     expect(failuresOf(result)).toEqual(Array.from({ length: 10 }, (_, i) => [10 + i, 'server_error']));
@@ -75,13 +75,13 @@ describe('readAt', () => {
     ['points behind its end', (answer: Hex) => `0x${'f'.repeat(64)}${answer.slice(66)}` as Hex],
     ['has fewer answers', () => aggregated([pad('0x1'), pad('0x1')])],
     ['has no time', () => aggregated(['0x', pad('0x1'), ...Array(10).fill('0x')])],
-  ])('behavior: one whose answer %s is malformed, alone', async (_what, alter) => {
+  ])('behavior: only the multicall whose answer %s is malformed', async (_what, alter) => {
     node.alters = (answer, asked) => (isAbout(12)(asked) ? alter(answer) : answer);
     const result = await read(planOf(30, { gas: 3n * MILLION }));
     expect(failuresOf(result)).toEqual(Array.from({ length: 10 }, (_, i) => [10 + i, 'malformed']));
   });
 
-  test('error: ChainReadError implausible when multicalls tell different times, or one is of another chain', async () => {
+  test('error: ChainReadError implausible when multicalls return different times or another chain', async () => {
     for (const frame of [
       [1_700_000_001n, 1n],
       [1_700_000_000n, 4663n],
@@ -92,7 +92,7 @@ describe('readAt', () => {
     }
   });
 
-  test('behavior: a block that became another one between two requests of a reading is read again, whole', async () => {
+  test('behavior: repeats the whole reading when its block changed between two requests', async () => {
     const times: bigint[][] = [];
     const [one, other] = [1_700_000_000n, 1_700_000_001n];
     const last = await nodes.read(async (reading) => {
@@ -109,12 +109,12 @@ describe('readAt', () => {
     ]);
   });
 
-  test('error: ChainReadError implausible for a node that answers from another block than the one that is named', async () => {
+  test('error: ChainReadError implausible for an answer of another block than requested', async () => {
     node.alters = () => aggregated([pad(numberToHex(1_699_999_000n)), pad('0x1'), ...Array(3).fill('0x')]);
     await expect(read(planOf(3))).rejects.toMatchObject({ reason: 'implausible' });
   });
 
-  test('error: ChainReadError when none is answered', async () => {
+  test('error: ChainReadError when no multicall is answered', async () => {
     node.refuses = () => true;
     await expect(read(planOf(30))).rejects.toMatchObject({ reason: 'server_error' });
     node.refuses = () => false;
@@ -126,7 +126,7 @@ describe('readAt', () => {
 describe('isolate', () => {
   const isolate = { isolate: true };
 
-  test.each([1, 10])('behavior: %i calls that use up the gas harm no others', async (burning) => {
+  test.each([1, 10])('behavior: %i calls that use up the gas do not affect others', async (burning) => {
     const bad = Array.from({ length: burning }, (_, i) => 3 + i * 29);
     for (const n of bad) script.set(addressOf(n), 'burn');
     const result = await read(planOf(300), isolate);
@@ -136,15 +136,18 @@ describe('isolate', () => {
     expect(node.requests).toBeLessThanOrEqual(2 + 1 + 14);
   });
 
-  test.each([0, 150, 299])('behavior: call %i, which breaks its whole multicall, harms no others', async (bad) => {
-    node.refuses = isAbout(bad);
-    const result = await read(planOf(300), isolate);
-    expectOthers(result, 300);
-    expect(failuresOf(result)).toEqual([[bad, 'reverted']]);
-    expect(node.multicalls).toHaveLength(14 + 19);
-  });
+  test.each([0, 150, 299])(
+    'behavior: call %i, which breaks its whole multicall, does not affect others',
+    async (bad) => {
+      node.refuses = isAbout(bad);
+      const result = await read(planOf(300), isolate);
+      expectOthers(result, 300);
+      expect(failuresOf(result)).toEqual([[bad, 'reverted']]);
+      expect(node.multicalls).toHaveLength(14 + 19);
+    },
+  );
 
-  test('behavior: views that contracts may lack are not asked again, unless another call shows that gas was short', async () => {
+  test('behavior: does not repeat optional views unless another call shows a lack of gas', async () => {
     for (const n of [1, 2, 3]) script.set(addressOf(n), 'silence');
     await read(planOf(50, { mayBeAbsent: true }), isolate);
     expect(node.multicalls).toEqual([52]);
@@ -154,14 +157,14 @@ describe('isolate', () => {
     expect(failuresOf(result).map(([n]) => n)).toEqual([0, 1, 2, 3]);
   });
 
-  test('behavior: nothing is asked again of a node that answers nothing', async () => {
+  test('behavior: does not retry a node that answers nothing', async () => {
     node.refuses = () => true;
     await expect(read(planOf(300), isolate)).rejects.toMatchObject({ reason: 'server_error' });
     // The newest block, everything, and in small multicalls.
     expect(node.requests).toBe(3);
   });
 
-  test('behavior: a node that takes few calls at a time gets few', async () => {
+  test('behavior: respects a small batch size of the node', async () => {
     const small = fixedNode({ rpcUrl: node.url, batchSize: 1 });
     const result = await small.read((reading) => readAt(reading, planOf(25, { gas: 3n * MILLION })));
     expectOthers(result, 25);

@@ -84,7 +84,7 @@ describe('readLendingState', () => {
     expect([...world.node.blocks]).toEqual([numberToHex(100n)]);
   });
 
-  test('behavior: an oracle that several markets share is read once and answers for all', async () => {
+  test('behavior: reads an oracle shared by several markets once', async () => {
     const [a, b] = world.markets(2) as [Market, Market];
     const { oracle } = await reader.readLendingState([a, { ...b, oracle: a.oracle }]);
     expect([...oracle.values.keys()]).toEqual([a.oracle]);
@@ -98,7 +98,7 @@ describe('readLendingState', () => {
     ['uses up the gas of its multicall', 'burn', 'reverted'],
     ['answers zero', encodeFunctionResult({ abi: oracleAbi, functionName: 'price', result: 0n }), 'implausible'],
     ['answers nothing, like an account without code', '0x', 'malformed'],
-  ] as const)('behavior: an oracle that %s fails alone', async (_what, answer, reason) => {
+  ] as const)('behavior: only the oracle that %s fails', async (_what, answer, reason) => {
     const all = world.markets(5);
     const bad = all[2] as Market;
     world.script.set(bad.oracle, answer);
@@ -107,7 +107,7 @@ describe('readLendingState', () => {
     expect([oracle.values.size, lending.values.size]).toEqual([4, 5]);
   });
 
-  test('behavior: a feed that is gone leaves its date out, and nothing else', async () => {
+  test('behavior: a missing feed affects only its date', async () => {
     const [a, b] = world.markets(2) as [Market, Market];
     const feeds = [getAddress(pad('0xfeed01', { size: 20 })), getAddress(pad('0xfeed02', { size: 20 }))] as const;
     const views = ['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const;
@@ -137,7 +137,7 @@ describe('readLendingState', () => {
     ["takes a fee above the protocol's limit", marketAnswer([10n, 10n, 1n, 1n, 1n, 10n ** 18n]), 'implausible'],
     ['reverts', 'revert', 'reverted'],
     ['answers half a word', '0x1234', 'malformed'],
-  ] as const)('behavior: a market that %s fails alone', async (_what, answer, reason) => {
+  ] as const)('behavior: only the market that %s fails', async (_what, answer, reason) => {
     const all = world.markets(5);
     const bad = all[2] as Market;
     world.script.set(bad.id, answer);
@@ -168,7 +168,7 @@ describe('readLendingState', () => {
     await expect(impatient.readLendingState(world.markets(1), { signal })).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  test('behavior: without the protocol no state is known, and none made up; oracles stand for themselves', async () => {
+  test('behavior: without the protocol the state is unknown and oracles are still read', async () => {
     world.script.set(MORPHO, '0x');
     const all = world.markets(2);
     const { lending, oracle } = await reader.readLendingState(all);
@@ -186,7 +186,7 @@ describe('readLendingState', () => {
     ['borrowRateView', '0x1234', 'malformed'],
     ['borrowRateView', word(10n ** 18n), 'implausible'],
     ['borrowRateView', word(2n ** 200n), 'implausible'],
-  ] as const)("behavior: a market whose model's %s is %s fails alone", async (name, answer, reason) => {
+  ] as const)("behavior: only the market whose model's %s is %s fails", async (name, answer, reason) => {
     const [a, b] = world.markets(2) as [Market, Market];
     world.script.set(OTHER_IRM + toFunctionSelector(getAbiItem({ abi: irmAbi, name })), answer);
     const { lending, oracle } = await reader.readLendingState([a, { ...b, irm: OTHER_IRM }]);
@@ -194,7 +194,7 @@ describe('readLendingState', () => {
     expect(oracle.values.size).toBe(2);
   });
 
-  test('error: ChainReadError for an answer that is no JSON, an unreachable node, and the node of another chain', async () => {
+  test('error: ChainReadError for a non-JSON answer, an unreachable node, and a node of another chain', async () => {
     world.node.broken = 'garbage';
     await expect(reader.readLendingState(world.markets(1))).rejects.toBeInstanceOf(ChainReadError);
     world.node.broken = null;
@@ -215,7 +215,7 @@ describe('readLendingState', () => {
 });
 
 describe('readOnchainRates', () => {
-  test('behavior: asks the view that the catalog names; a token without one is not configured', async () => {
+  test('behavior: reads the view named in the catalog; a token without one is not configured', async () => {
     const token = {
       ...template.collateral,
       address: getAddress(pad('0xb1', { size: 20 })),
@@ -232,7 +232,7 @@ describe('readOnchainRates', () => {
     expect(world.node.requests).toBe(2);
   });
 
-  test.each([0n, 10n ** 27n - 1n, 2n * 10n ** 27n])('behavior: a rate of %s is not believed', async (rate) => {
+  test.each([0n, 10n ** 27n - 1n, 2n * 10n ** 27n])('behavior: rejects a rate of %s', async (rate) => {
     const token = { ...template.collateral, onchainRate: 'vsr' as const };
     world.script.set(token.address, encodeAbiParameters([{ type: 'uint256' }], [rate]));
     const { rates } = await reader.readOnchainRates([token]);

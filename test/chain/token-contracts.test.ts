@@ -54,12 +54,12 @@ describe('foldTokenContracts', () => {
     expect(firstToken(decimals, text('USDG'))?.decimals).toBe(shown);
   });
 
-  test('behavior: an address that answers everything with nothing has no code', () => {
+  test('behavior: an address with empty answers has no code', () => {
     expect(firstToken(ok('0x'), ok('0x'))).toEqual({ hasCode: false });
     expect(firstToken(ok('0x'), text('USDG'))).toEqual({ hasCode: true, symbol: 'USDG' });
   });
 
-  test('error: what could not be asked fails its own token', () => {
+  test('error: an unanswered call fails only its token', () => {
     const { values, failures } = firstOf({ ok: false, reason: 'timeout' }, text('USDG'));
     expect([...failures]).toEqual([[first, 'timeout']]);
     expect(values.has(second)).toBe(true);

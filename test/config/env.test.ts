@@ -11,7 +11,7 @@ const WORLD: WorldOverrides = { env: REAL, sampleKeys: new Map([['local-partner'
 describe('parseEnv', () => {
   const env = parseEnv({});
 
-  test('default: where the service and the local world listen', () => {
+  test('default: ports of the service and of the local world', () => {
     expect([env.HOST, env.PORT, env.DEVNET_PORT_1, env.DEVNET_PORT_4663]).toEqual(['127.0.0.1', 8787, 8545, 8546]);
   });
 
@@ -45,7 +45,7 @@ describe('parseEnv', () => {
     });
   });
 
-  test('default: the real providers', () => {
+  test('default: addresses of the real providers', () => {
     const providers = Object.entries(env).filter(([name]) => name.endsWith('_URL'));
     expect(Object.fromEntries(providers)).toEqual({
       PENDLE_URL: 'https://api-v2.pendle.finance/core',
@@ -62,17 +62,17 @@ describe('parseEnv', () => {
     });
   });
 
-  test('default: what is listed', () => {
+  test('default: listing rules', () => {
     expect([env.LISTING_MIN_DAYS_TO_MATURITY, env.LISTING_MIN_LIQUIDITY_USD]).toEqual([7, 1_000]);
   });
 
-  test('behavior: an empty variable is one that is not set', () => {
+  test('behavior: an empty variable counts as not set', () => {
     expect(parseEnv({ PORT: '', RPC_URL_1: '', NODE_ENV: '' })).toEqual(env);
   });
 });
 
 describe('needsLocalWorld', () => {
-  test('default: with an empty environment, and not once the real chains are named', () => {
+  test('default: true for an empty environment, false with real chains', () => {
     expect(needsLocalWorld(parseEnv({}))).toBe(true);
     expect(needsLocalWorld(parseEnv(REAL))).toBe(false);
     expect(needsLocalWorld(parseEnv({ ...REAL, KEY_PEPPER: 'sixteen-characters', NODE_ENV: 'production' }))).toBe(
@@ -92,13 +92,13 @@ describe('needsLocalWorld', () => {
     { DATABASE_URL: 'postgres://db.example/x' },
     { DATABASE_URL: 'postgres://127.0.0.1.example/x' },
     { REDIS_URL: 'redis://redis.example' },
-  ])('error: ConfigError for a local world that would write its samples to %o', (stores) => {
+  ])('error: ConfigError for a local world with %o', (stores) => {
     expect(() => needsLocalWorld(parseEnv(stores))).toThrow(ConfigError);
   });
 });
 
 describe('createConfig', () => {
-  test('behavior: sample keys come from a local world and from nowhere else', () => {
+  test('behavior: only a local world has sample keys', () => {
     expect(createConfig({}, WORLD).sampleKeys.size).toBe(1);
     expect(createConfig(REAL).sampleKeys.size).toBe(0);
     expect(createConfig({ ...REAL, NODE_ENV: 'production' }).sampleKeys.size).toBe(0);
@@ -108,7 +108,7 @@ describe('createConfig', () => {
     expect(() => createConfig({ NODE_ENV: 'production' }, WORLD)).toThrow(ConfigError);
   });
 
-  test.each(['api', 'warmer'])('error: ConfigError for ROLE=%s without the Redis where they meet', (ROLE) => {
+  test.each(['api', 'warmer'])('error: ConfigError for ROLE=%s without Redis', (ROLE) => {
     expect(() => createConfig({ ...REAL, ROLE })).toThrow(ConfigError);
     expect(createConfig({ ...REAL, ROLE, REDIS_URL: 'redis://redis.example' }).env.ROLE).toBe(ROLE);
   });
@@ -118,7 +118,7 @@ describe('createConfig', () => {
   });
 });
 
-describe('a setting that cannot be used', () => {
+describe('an invalid setting', () => {
   const wrong: Readonly<Record<string, string>> = {
     NODE_ENV: 'prod-value',
     PORT: '70000',
@@ -136,7 +136,7 @@ describe('a setting that cannot be used', () => {
     STOP_DELAY_SEC: '9',
   };
   test.each(Object.entries(wrong))(
-    'error: ConfigError names %s, and its value unless that may be secret',
+    'error: ConfigError names %s, and its value unless it may be secret',
     (name, value) => {
       let message = '';
       try {
@@ -159,7 +159,7 @@ describe('a setting that cannot be used', () => {
     }
   });
 
-  test('default: origins as browsers send them', () => {
+  test('default: accepts origins in the form of browsers', () => {
     for (const CORS_ORIGINS of ['*', 'https://app.example', 'http://localhost:3000, http://[::1]:3000']) {
       expect(parseEnv({ CORS_ORIGINS }).CORS_ORIGINS).toBe(CORS_ORIGINS);
     }

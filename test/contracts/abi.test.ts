@@ -40,26 +40,26 @@ beforeAll(async () => {
 describe.each(Object.entries(deployed))('%s', (name, { complete, ...lists }) => {
   const all = [...lists.functions, ...lists.events, ...lists.errors].sort();
 
-  test('everything that src/abi declares is deployed', () => {
+  test('src/abi declares only deployed functions', () => {
     const missing = signaturesOf(declared[name] ?? []).filter((signature) => !all.includes(signature));
     expect(missing).toEqual([]);
   });
 
-  test('the local contract has what is deployed', () => {
+  test('the local contract has all deployed functions', () => {
     const compiled = signaturesOf(artifactOf(artifacts, name).abi);
     // The lending protocol declares its events in a library, so that they are not in its own ABI.
     const own = name === 'Morpho' ? all.filter((signature) => !lists.events.includes(signature)) : all;
     expect(own.filter((signature) => !compiled.includes(signature))).toEqual([]);
   });
 
-  test.runIf(complete)('src/abi and the local contract have exactly that, and call it the same', () => {
+  test.runIf(complete)('src/abi and the local contract have exactly these, with the same names', () => {
     const compiled = artifactOf(artifacts, name).abi;
     expect(signaturesOf(compiled)).toEqual(all);
     expect(described(declared[name] ?? [])).toEqual(described(compiled));
   });
 });
 
-test('no local contract of the product has a view that only an older one of ours had', () => {
+test('no local contract of the product has a removed view', () => {
   const gone = /s_paused|i_owner|MAX_SLIPPAGE|isApprovedOperator|i_proxyImplementation/;
   for (const name of Object.keys(deployed)) {
     expect(signaturesOf(artifactOf(artifacts, name).abi).filter((line) => gone.test(line))).toEqual([]);

@@ -6,7 +6,7 @@ import { COMPILED, renderCode } from '../../scripts/compiled-code.ts';
 const COMPILE_MS = 120_000;
 
 test(
-  'default: the committed modules carry what the compiler makes of their contracts',
+  'default: the committed modules equal the compiler output',
   async () => {
     const artifacts = await compileContracts();
     for (const code of COMPILED) expect(readFileSync(code.file, 'utf8')).toBe(renderCode(code, artifacts));

@@ -109,7 +109,7 @@ describe('equityEntry', () => {
     expect(await world().positions(alice)).toHaveLength(2);
   });
 
-  test('behavior: what either swap leaves of the USDG comes back', async () => {
+  test('behavior: returns USDG that either swap did not use', async () => {
     const { params } = await planEntry('10000');
     const { units, approve, equityRouter, balance, send } = world();
     const [extra, more] = [units('USDG', '40'), units('USDG', '25')];
@@ -143,7 +143,7 @@ describe('equityEntry', () => {
     expect(await world().refusal(entry)).toEqual(unauthorized);
   });
 
-  test("error: a stranger gains nothing while the user's authorization stands", async () => {
+  test("error: a third party gains nothing during the user's authorization", async () => {
     const { params } = await planEntry();
     await world().approve('USDG', mallory, world().equityRouter, params.amountIn);
     await authorize(true);
@@ -206,7 +206,7 @@ describe('equityExit', () => {
     await expectEmptyRouter();
   });
 
-  test('behavior: the whole way out leaves nothing and no authorization', async () => {
+  test('behavior: a full exit leaves no funds and no authorization', async () => {
     await enter();
     const { collateral } = await world().position(alice);
     const { swapData, minOut } = await world().swap('syrupUSDG', 'USDG', collateral, world().flashLeverage);
@@ -237,7 +237,7 @@ describe('equityExit', () => {
     expect((await stockLeg()).collateral).toBe(0n);
   });
 
-  test('behavior: stock that the swap left comes back', async () => {
+  test('behavior: returns stock that the swap did not use', async () => {
     await enter();
     const { collateral } = await stockLeg();
     const { swap, equityRouter, market, balance, send } = world();
@@ -293,7 +293,7 @@ describe('equityExit', () => {
   });
 });
 
-test('what the router may do ends with the authorization even inside Morpho', async () => {
+test('the rights of the router end with the authorization, even inside Morpho', async () => {
   await enter();
   const { chain, row, market, equityRouter } = world();
   const withdraw = [marketParams(market(STOCK)), 1n, alice, equityRouter];

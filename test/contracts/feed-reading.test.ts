@@ -35,7 +35,7 @@ describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
     return found;
   };
 
-  test('default: the feeds of every oracle that names them, with their dates; none of one that needs none', async () => {
+  test('default: reads the feeds of every oracle with their dates, and none for an oracle without feeds', async () => {
     const kinds = new Set<string>();
     await world().chain.increaseTime(5 * 86_400 + 7);
     const { oracle } = await read();
@@ -54,7 +54,7 @@ describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
     expect([...kinds].sort()).toEqual(['feed', 'opaque', 'rate']);
   });
 
-  test('behavior: a date in the future, before all blocks or absurd is none; two minutes ahead are believed', async () => {
+  test('behavior: ignores a future, too early or absurd date; accepts two minutes ahead', async () => {
     const market = dated();
     const { chain, client } = world();
     const feedsAt = async (updatedAt: bigint) => {
@@ -71,7 +71,7 @@ describe.each([1, 4663])('feeds of readLendingState on chain %i', (chainId) => {
   });
 
   test.each(['RevertingOracle', 'BurningOracle', 'FloodingOracle', 'FloodingRevertOracle', 'ShortOracle', ''])(
-    'behavior: an oracle or a feed that is a %s fails alone',
+    'behavior: only an oracle or a feed that is a %s fails',
     async (contract) => {
       const before = await read();
       const market = dated();

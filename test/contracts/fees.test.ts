@@ -77,7 +77,7 @@ describe('an uncorrelated market takes the deposit fee', () => {
     expect(before.debt - after.debt).toBeLessThanOrEqual(amount - depositFee(amount));
   });
 
-  test('at a full repayment: of all that is sent; what the debt does not need comes back', async () => {
+  test('at a full repayment: of the whole payment; returns the surplus over the debt', async () => {
     await world().open(alice, UNCORRELATED, world().units('WBTC', '0.5'), '50');
     const { debt, amountDepositedInLoanToken: basis } = await world().position(alice);
     const amount = (debt * 102n) / 100n;
@@ -99,7 +99,7 @@ describe('an uncorrelated market takes the deposit fee', () => {
     expect(await refusal(repay)).toEqual({ name: 'Error', args: ['transferFrom reverted'] });
   });
 
-  test('and never a yield fee', async () => {
+  test('no yield fee', async () => {
     await world().open(alice, UNCORRELATED, world().units('WBTC', '0.5'), '50');
     await world().chain.moveOracle(world().market(UNCORRELATED), '10');
     const withdraw = leverageCall('withdrawCollateral', [0n, world().units('WBTC', '0.01')]);
@@ -113,7 +113,7 @@ describe('an uncorrelated market takes the deposit fee', () => {
 describe('a correlated market takes the yield fee', () => {
   const open = () => world().open(alice, CORRELATED, world().units('sUSDe', '1000'), '80');
 
-  test('and no deposit fee', async () => {
+  test('no deposit fee', async () => {
     const amount = world().units('sUSDe', '10');
     const opened = await gains('sUSDe', open);
     await world().approve('sUSDe', alice, world().flashLeverage, amount);
@@ -123,7 +123,7 @@ describe('a correlated market takes the yield fee', () => {
     expect([opened.treasury, supplied.treasury, repaid.treasury]).toEqual([0n, 0n, 0n]);
   });
 
-  test('at deleverage: of what is returned above the basis', async () => {
+  test('at deleverage: of the proceeds above the basis', async () => {
     await open();
     await world().chain.moveOracle(world().market(CORRELATED), '5');
     const { data } = await close(CORRELATED);
@@ -135,7 +135,7 @@ describe('a correlated market takes the yield fee', () => {
     expect((await world().position(alice)).amountReturnedInLoanToken).toBe(user);
   });
 
-  test('behavior: nothing of a loss', async () => {
+  test('behavior: no fee on a loss', async () => {
     await open();
     await world().chain.moveOracle(world().market(CORRELATED), '-1');
     const { data } = await close(CORRELATED);
@@ -196,7 +196,7 @@ describe('the basis', () => {
     expect((await world().position(alice)).amountDepositedInLoanToken).toBe(0n);
   });
 
-  test('behavior: stops at zero when more than it is withdrawn', async () => {
+  test('behavior: stops at zero after larger withdrawals', async () => {
     await world().open(alice, CORRELATED, world().units('sUSDe', '1000'), '20');
     await world().chain.moveOracle(world().market(CORRELATED), '100');
     const { collateral } = await world().position(alice);
@@ -204,7 +204,7 @@ describe('the basis', () => {
     expect((await world().position(alice)).amountDepositedInLoanToken).toBe(0n);
   });
 
-  test('behavior: increasing the leverage leaves it', async () => {
+  test('behavior: increasing the leverage does not change it', async () => {
     await world().open(alice, CORRELATED, world().units('sUSDe', '1000'), '50');
     const { amountDepositedInLoanToken: basis } = await world().position(alice);
     const { swapData } = await world().swap('PYUSD', 'sUSDe', 1_000_000n, world().flashLeverage);

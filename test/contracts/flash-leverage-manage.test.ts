@@ -42,7 +42,7 @@ describe('supplyCollateral', () => {
     expect((await world().refusal(call(data, mallory)))?.name).toBe('FlashLeverage__NotApprovedOperator');
   });
 
-  test('behavior: an operator may act for another user until it is dismissed', async () => {
+  test('behavior: an operator may act for another user until its removal', async () => {
     await openAt('80');
     const amount = world().units('sUSDe', '1');
     const setOperator = (approved: boolean) =>
@@ -80,7 +80,7 @@ describe('withdrawCollateral', () => {
     expect(eventsOf(receipt).map(({ eventName }) => eventName)).toEqual(['CollateralWithdrawn']);
   });
 
-  test('behavior: taking everything from a position without debt closes it', async () => {
+  test('behavior: withdrawing all collateral without debt closes the position', async () => {
     await openAt('20');
     await repayAll();
     const { collateral } = await world().position(alice);
@@ -99,7 +99,7 @@ describe('withdrawCollateral', () => {
     expect(refused).toMatchObject({ name: 'FlashLeverage__ExceedsMaxLTV', args: [expect.anything(), MAX_LTV] });
   });
 
-  test('error: the proxy does not say why Morpho refused', async () => {
+  test("error: the proxy hides Morpho's reason", async () => {
     await openAt('50');
     const { collateral } = await world().position(alice);
     const refused = await world().refusal(call(leverageCall('withdrawCollateral', [0n, collateral + 1n])));
@@ -136,7 +136,7 @@ describe('repay', () => {
   test.each([
     ['PYUSD', MARKET],
     ['USDT', USDT_MARKET],
-  ])('behavior: max shares repay a whole %s debt, with nothing left', async (symbol, key) => {
+  ])('behavior: max shares repay a whole %s debt', async (symbol, key) => {
     await openAt('80', key);
     await world().chain.increaseTime(86_400 * 10);
     const { debt, collateral } = await world().position(alice);
@@ -150,7 +150,7 @@ describe('repay', () => {
     expect(await world().balance(symbol, world().flashLeverage)).toBe(0n);
   });
 
-  test('behavior: more than the debt takes the debt only', async () => {
+  test('behavior: an excess payment takes only the debt', async () => {
     await openAt('50');
     const { debt } = await world().position(alice);
     const before = await world().balance('PYUSD', alice);
@@ -160,7 +160,7 @@ describe('repay', () => {
     expect(before - (await world().balance('PYUSD', alice))).toBeLessThan(debt + world().units('PYUSD', '0.01'));
   });
 
-  test('behavior: given shares are repaid exactly', async () => {
+  test('behavior: repays given shares exactly', async () => {
     await openAt('50');
     const { debt, borrowShares } = await world().position(alice);
     await world().approve('PYUSD', alice, world().flashLeverage, debt);
@@ -272,7 +272,7 @@ describe('owner functions', () => {
     expect((await depositFee(WAD / 100n + 1n))?.name).toBe('FlashLeverage__InvalidDepositFee');
   });
 
-  test('error: OwnershipRenunciationDisabled; ownership goes over in two steps', async () => {
+  test('error: OwnershipRenunciationDisabled; a transfer of ownership takes two steps', async () => {
     const refused = await world().refusal(call(leverageCall('renounceOwnership', []), OWNER));
     expect(refused?.name).toBe('FlashLeverage__OwnershipRenunciationDisabled');
     await world().send(call(leverageCall('transferOwnership', [mallory]), OWNER));
@@ -286,7 +286,7 @@ describe('owner functions', () => {
     expect((await world().refusal(call(data, mallory)))?.name).toBe('FlashLeverage__UntrustedLender');
   });
 
-  test('behavior: recover takes what came by mistake', async () => {
+  test('behavior: recover returns tokens sent by mistake', async () => {
     const { chain, flashLeverage, balance } = world();
     await chain.mint('PYUSD', flashLeverage, 7n);
     const before = await balance('PYUSD', OWNER);

@@ -63,7 +63,7 @@ describe('swapAndLeverage', () => {
     await expectEmptyRouter(tokenIn, collateral.symbol, loan.symbol);
   });
 
-  test('behavior: opens with what the swap really gave', async () => {
+  test('behavior: opens with the actual output of the swap', async () => {
     const amountIn = world().units('USDC', '5000');
     const { args } = await planOpen('USDC', amountIn, STABLE, '80');
     const { amountOut } = await world().swap('USDC', 'sUSDe', amountIn, world().router);
@@ -73,7 +73,7 @@ describe('swapAndLeverage', () => {
     expect(amountDepositedInLoanToken).toBe(value);
   });
 
-  test('behavior: pay tokens that the swap left go back to the caller', async () => {
+  test('behavior: returns unused pay tokens to the caller', async () => {
     // The calldata sells half of what is paid in.
     const half = await planOpen('USDC', world().units('USDC', '2500'), STABLE, '50');
     await world().approve('USDC', alice, world().router, world().units('USDC', '5000'));
@@ -139,7 +139,7 @@ describe('swapAndLeverage', () => {
     expect((await world().refusal(call(data)))?.name).toBe('FlashLeverage__ExceedsMaxLTV');
   });
 
-  test('error: NotApprovedOperator once the router is dismissed', async () => {
+  test('error: NotApprovedOperator after removal of the router', async () => {
     const { args } = await planOpen('USDC', world().units('USDC', '5000'), STABLE, '80');
     const { chain, flashLeverage, router } = world();
     await chain.call(OWNER, flashLeverage, 'FlashLeverage', 'setApprovedOperator', [router, false]);
@@ -234,7 +234,7 @@ describe('swapAndSupplyCollateral', () => {
     await expectEmptyRouter(tokenIn, 'sUSDe');
   });
 
-  test("behavior: anybody may add to another wallet's position, and pays for it", async () => {
+  test("behavior: any wallet may add to another wallet's position at its own cost", async () => {
     const { args, amountOut } = await prepare('USDC', '500');
     const [, , , , amountIn] = args;
     await world().approve('USDC', mallory, world().router, amountIn);
@@ -280,7 +280,7 @@ describe('swapAndRepay', () => {
   });
 
   test.each([['USDC'], ['DAI']])(
-    'behavior: %s repays the whole debt by shares and the rest comes back',
+    'behavior: %s repays the whole debt by shares and returns the rest',
     async (tokenIn) => {
       await world().open(alice, DEEP, world().units('sUSDS', '1000'), '70');
       const { debt } = await world().position(alice);
@@ -296,7 +296,7 @@ describe('swapAndRepay', () => {
     },
   );
 
-  test('error: Morpho cannot take the whole debt when the swap gives less', async () => {
+  test('error: Morpho reverts when the swap returns less than the debt', async () => {
     await world().open(alice, DEEP, world().units('sUSDS', '1000'), '70');
     const { data } = await prepare('USDC', world().units('USDC', '10'), DEEP, maxUint256);
     expect(await world().refusal(call(data))).toEqual({ name: 'Error', args: ['transferFrom reverted'] });

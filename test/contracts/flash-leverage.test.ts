@@ -51,13 +51,13 @@ describe('leverage', () => {
     ]);
   });
 
-  test('behavior: nothing stays in the contract', async () => {
+  test('behavior: leaves no tokens in the contract', async () => {
     await world().send((await prepareOpen('1000', '80')).call);
     expect(await world().balance('sUSDe', world().flashLeverage)).toBe(0n);
     expect(await world().balance('PYUSD', world().flashLeverage)).toBe(0n);
   });
 
-  test('error: PartialSwapNotAllowed for a flash loan that the swap did not use up', async () => {
+  test('error: PartialSwapNotAllowed for an unused part of the flash loan', async () => {
     const { flashLeverage, swap } = world();
     const { params } = await prepareOpen('1000', '80');
     const { swapData } = await swap('PYUSD', 'sUSDe', params.amountFlashLoan - 1n, flashLeverage);
@@ -68,7 +68,7 @@ describe('leverage', () => {
     });
   });
 
-  test('behavior: just below the maximum LTV passes', async () => {
+  test('behavior: accepts an LTV just below the maximum', async () => {
     await world().send((await prepareOpen('1000', '91.2')).call);
     expect(await ltvOf(world(), alice)).toBeLessThanOrEqual(MAX_LTV);
   });
@@ -89,7 +89,7 @@ describe('leverage', () => {
     expect(refused).toEqual({ name: 'FlashLeverage__MinTokenOutNotMet', args: [] });
   });
 
-  test('behavior: the loss of a swap is bounded by the minimum and the LTV only', async () => {
+  test('behavior: only the minimum and the LTV limit the loss of a swap', async () => {
     const { params } = await prepareOpen('1000', '80');
     const [venue = zeroAddress] = world().row.swapRouters.AggregatorOne ?? [];
     await world().chain.call(OWNER, venue, 'SwapVenue', 'setFee', [300n]);
@@ -139,7 +139,7 @@ describe('leverage', () => {
     expect(refused?.name).toBe('FlashLeverage__CannotBeZeroAddress');
   });
 
-  test("error: the token's own without an allowance", async () => {
+  test("error: the token's own error without an allowance", async () => {
     const { call } = await prepareOpen('1000', '80');
     await world().approve('sUSDe', alice, world().flashLeverage, 0n);
     expect((await world().refusal(call))?.name).toBe('InsufficientAllowance');
@@ -244,7 +244,7 @@ describe('deleverage', () => {
     expect(await world().position(alice)).toMatchObject({ open: false, amountReturnedInLoanToken: amountOut });
   });
 
-  test('error: PartialSwapNotAllowed for collateral that the swap left', async () => {
+  test('error: PartialSwapNotAllowed for unused collateral', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '50');
     const { collateral } = await world().position(alice);
     const { swapData } = await world().swap('sUSDe', 'PYUSD', collateral - 1n, world().flashLeverage);
@@ -266,7 +266,7 @@ describe('deleverage', () => {
     expect((await world().refusal(call))?.name).toBe('FlashLeverage__MinTokenOutNotMet');
   });
 
-  test('error: the flash loan cannot be paid back out of proceeds below the debt', async () => {
+  test('error: the flash loan cannot be repaid from proceeds below the debt', async () => {
     await world().open(alice, MARKET, world().units('sUSDe', '1000'), '90');
     await world().chain.moveOracle(world().market(MARKET), '-12');
     const { call } = await prepareClose(undefined, 0n);

@@ -65,7 +65,7 @@ async function openThrough(extCalldata: Hex, minTokenOut = 0n) {
 }
 
 describe('a swap router that calls back', () => {
-  test('error: the lock stops every function of FlashLeverage that changes something', async () => {
+  test('error: the lock stops every state-changing function of FlashLeverage', async () => {
     const { flashLeverage, leverageParams, units } = world();
     const params = await leverageParams(MARKET, units('sUSDe', '1'), '50');
     const attempts = [
@@ -91,7 +91,7 @@ describe('a swap router that calls back', () => {
     expect(await innerReason(call)).toBe('FlashLeverage__UntrustedLender');
   });
 
-  test('error: inside the router it acts for itself only', async () => {
+  test('error: inside the router it can act only for itself', async () => {
     const { router, units, chain, approve, leverageParams } = world();
     const amountIn = units('USDC', '1000');
     const params = await leverageParams(MARKET, units('sUSDe', '500'), '50');
@@ -106,7 +106,7 @@ describe('a swap router that calls back', () => {
 });
 
 describe('a swap router that cheats', () => {
-  test('error: MinTokenOutNotMet when it takes and gives nothing', async () => {
+  test('error: MinTokenOutNotMet when it returns nothing', async () => {
     const { params } = await openThrough('0x');
     const tokenIn = world().chain.token('PYUSD').address;
     const take = encodeFunctionData({
@@ -118,7 +118,7 @@ describe('a swap router that cheats', () => {
     expect((await world().refusal(call))?.name).toBe('FlashLeverage__MinTokenOutNotMet');
   });
 
-  test('error: ExceedsMaxLTV when it gives too little and the caller asks for no minimum', async () => {
+  test('error: ExceedsMaxLTV when it returns too little and the minimum is zero', async () => {
     const { params } = await openThrough('0x');
     const { chain } = world();
     await chain.mint('sUSDe', hostile, params.minTokenOut);
@@ -136,7 +136,7 @@ describe('a swap router that cheats', () => {
     expect((await world().refusal(call))?.name).toBe('FlashLeverage__ExceedsMaxLTV');
   });
 
-  test('error: SwapRouterCallFailed when it takes more than it was given', async () => {
+  test('error: SwapRouterCallFailed when it takes more than its input', async () => {
     const { params } = await openThrough('0x');
     const tokenIn = world().chain.token('PYUSD').address;
     const args = [tokenIn, params.amountFlashLoan + 1n] as const;
@@ -144,7 +144,7 @@ describe('a swap router that cheats', () => {
     expect(await world().refusal(call)).toEqual({ name: 'FlashLeverage__SwapRouterCallFailed', args: [] });
   });
 
-  test('behavior: native ETH that it gives back reaches the caller', async () => {
+  test('behavior: passes returned native ETH on to the caller', async () => {
     const { router, units, chain, leverageParams, balance, send } = world();
     const [amountIn, used] = [units('ETH', '2'), units('ETH', '0.5')];
     const bought = units('sUSDe', '1000');
@@ -160,7 +160,7 @@ describe('a swap router that cheats', () => {
     expect(await balance('ETH', router)).toBe(0n);
   });
 
-  test('behavior: it is left without an allowance for what it did not take', async () => {
+  test('behavior: its allowance for unused tokens is revoked', async () => {
     const { router, units, chain, client, leverageParams, approve, send } = world();
     const [amountIn, used] = [units('USDC', '1000'), units('USDC', '600')];
     const bought = units('sUSDe', '500');

@@ -34,7 +34,7 @@ describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
       bytecode: contract === '' ? '0x' : artifactOf(artifacts, contract).deployedBytecode,
     });
 
-  test('default: every market of the catalog is as direct calls at that block tell', async () => {
+  test('default: every market of the catalog equals direct calls at that block', async () => {
     const [market] = markets();
     if (market === undefined) throw new Error('no market');
     await world().chain.increaseTime(3 * 86_400 + 7);
@@ -60,7 +60,7 @@ describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
     ['FloodingRevertOracle', 'reverted'],
     ['ShortOracle', 'malformed'],
     ['', 'malformed'],
-  ] as const)('behavior: an oracle that is a %s fails alone', async (contract, reason) => {
+  ] as const)('behavior: only an oracle that is a %s fails', async (contract, reason) => {
     const before = await read();
     const bad = oracleOf(markets()[1]);
     await place(markets()[1], contract);
@@ -70,7 +70,7 @@ describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
     expect([lending.failures.size, [...lending.values.keys()]]).toEqual([0, [...before.lending.values.keys()]]);
   });
 
-  test('behavior: all of them at once, and a market that was never created, harm nobody else', async () => {
+  test('behavior: all of them at once, and a market that was never created, affect no other market', async () => {
     const kinds = ['RevertingOracle', 'BurningOracle', 'FloodingOracle', 'ShortOracle', ''];
     const bad = new Set(markets().slice(0, kinds.length).map(oracleOf));
     for (const [i, kind] of kinds.entries()) await place(markets()[i], kind);
@@ -86,7 +86,7 @@ describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
     }
   });
 
-  test('behavior: a rate model without code fails the state of its markets, and no price', async () => {
+  test('behavior: a rate model without code fails only the state of its markets', async () => {
     const { irm } = markets()[0] as Market;
     await world().client.setCode({ address: irm, bytecode: '0x' });
     const { lending, oracle } = await read();
@@ -100,7 +100,7 @@ describe.each([1, 4663])('readLendingState on chain %i', (chainId) => {
     ]);
   });
 
-  test('behavior: with many oracles that burn their gas all markets are still known, and all other prices', async () => {
+  test('behavior: many oracles that burn their gas affect no market state and no other price', async () => {
     const burning = new Set(markets().slice(0, 5).map(oracleOf));
     for (const market of markets().slice(0, 5)) await place(market, 'BurningOracle');
     const { lending, oracle } = await read();

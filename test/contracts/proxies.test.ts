@@ -30,7 +30,7 @@ async function createdContracts(): Promise<Address[]> {
 const ownerOf = (proxy: Address) =>
   world().client.readContract({ address: proxy, abi: userProxyAbi, functionName: 's_user' });
 
-test('nonce 1 is the implementation, which belongs to FlashLeverage itself', async () => {
+test('nonce 1 is the implementation, owned by FlashLeverage itself', async () => {
   const { client, flashLeverage } = world();
   const [implementation] = await createdContracts();
   const named = await client.readContract({
@@ -42,7 +42,7 @@ test('nonce 1 is the implementation, which belongs to FlashLeverage itself', asy
   expect(await ownerOf(named)).toBe(flashLeverage);
 });
 
-test('every wallet with a position is found by the nonces, without a log', async () => {
+test('nonces find every wallet with a position, without logs', async () => {
   const [, ...proxies] = await createdContracts();
   const owners = new Set(await Promise.all(proxies.map(ownerOf)));
   const seeded = seededWallets.filter(({ entries }) => entries.some(({ chainId }) => chainId === 1));
@@ -64,7 +64,7 @@ test('a refused position takes no nonce', async () => {
   expect(await createdContracts()).toEqual(before);
 });
 
-test('error: a proxy listens to FlashLeverage only, and is initialized once', async () => {
+test('error: a proxy accepts only FlashLeverage and one initialization', async () => {
   await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
   const { userProxy } = await world().position(alice);
   const { flashLeverage } = world();
@@ -82,7 +82,7 @@ test('error: a proxy listens to FlashLeverage only, and is initialized once', as
   expect(await call(mallory, proxyCall('recover', [token]))).toEqual(says('Unauthorised'));
 });
 
-test('behavior: in manual mode its user acts through the proxy, and FlashLeverage no longer does', async () => {
+test('behavior: in manual mode only its user can act through the proxy', async () => {
   await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
   const { userProxy, marketId, collateral } = await world().position(alice);
   const { chain, flashLeverage, send, refusal, position } = world();
@@ -99,7 +99,7 @@ test('behavior: in manual mode its user acts through the proxy, and FlashLeverag
   expect((await position(alice)).collateral).toBe(collateral - 1n);
 });
 
-test('behavior: tokens that came to the proxy go to its user', async () => {
+test('behavior: tokens sent to the proxy go to its user', async () => {
   await world().open(alice, 'sUSDe/PYUSD 91.5', world().units('sUSDe', '1000'), '80');
   const { userProxy } = await world().position(alice);
   const { chain, balance, send } = world();

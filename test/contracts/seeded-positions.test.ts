@@ -15,7 +15,7 @@ describe.each([[1], [4663]])('chain %i', (chainId) => {
     .map((wallet) => ({ ...wallet, entries: wallet.entries.filter((entry) => entry.chainId === chainId) }))
     .filter(({ entries }) => entries.length > 0);
 
-  test.each(here)('$name holds what the table says, in its order', async (wallet) => {
+  test.each(here)('$name holds the positions of the table, in order', async (wallet) => {
     const { address } = wallet.account;
     const positions = await world().positions(address);
     expect(positions).toHaveLength(wallet.entries.length);
@@ -37,7 +37,7 @@ describe.each([[1], [4663]])('chain %i', (chainId) => {
     }
   });
 
-  test('the accounts that are kept for people are untouched', async () => {
+  test('the reserved accounts are unused', async () => {
     for (const { address } of untouchedAccounts) {
       expect(await world().positions(address)).toEqual([]);
       expect(await world().client.getTransactionCount({ address })).toBe(0);

@@ -26,7 +26,7 @@ async function quote(tokenIn: string, tokenOut: string, amountIn: bigint, at = v
 }
 
 describe('quote', () => {
-  test('default: the oracle price less the fee, where the pair is a market', async () => {
+  test('default: the oracle price less the fee for the pair of a market', async () => {
     const { units, chain, market } = world();
     const amountIn = units('sUSDe', '100');
     const atOracle = (amountIn * (await chain.oraclePrice(market('sUSDe/PYUSD 91.5')))) / 10n ** 36n;
@@ -36,7 +36,7 @@ describe('quote', () => {
     expect(impactBps).toBe(0n);
   });
 
-  test('behavior: the way back loses the fee twice and no more', async () => {
+  test('behavior: a round trip loses exactly two fees', async () => {
     const amountIn = world().units('weETH', '1');
     const { amountOut } = await quote('weETH', 'WETH', amountIn);
     const { amountOut: back } = await quote('WETH', 'weETH', amountOut);
@@ -49,7 +49,7 @@ describe('quote', () => {
     ['ETH', 'sUSDe', '1'],
     ['USDT', 'PT-sUSDe', '1000'],
     ['DAI', 'WBTC', '50000'],
-  ])('behavior: %s to %s keeps the USD value, whatever the decimals', async (tokenIn, tokenOut, amount) => {
+  ])('behavior: %s to %s keeps the USD value for any decimals', async (tokenIn, tokenOut, amount) => {
     const { chain, client, units } = world();
     const name = chain.chain.tokens.find(({ symbol }) => symbol.startsWith(tokenOut))?.symbol ?? tokenOut;
     const amountIn = units(tokenIn, amount);
@@ -69,7 +69,7 @@ describe('quote', () => {
     expect(after).toBeGreaterThan(before * 0.985);
   });
 
-  test('behavior: it follows an oracle that moves', async () => {
+  test('behavior: follows a moving oracle', async () => {
     const { chain, market, units } = world();
     const before = await quote('sUSDe', 'PYUSD', units('sUSDe', '100'));
     await chain.moveOracle(market('sUSDe/PYUSD 91.5'), '-10');
@@ -77,7 +77,7 @@ describe('quote', () => {
     expect(Number((after.amountOut * 10_000n) / before.amountOut)).toBeCloseTo(9_000, -1);
   });
 
-  test('behavior: size costs, and the first aggregator is deeper than the second', async () => {
+  test('behavior: a larger size loses more, and the first aggregator is deeper than the second', async () => {
     const { units } = world();
     const [small, large] = [units('sUSDe', '1000'), units('sUSDe', '4000000')];
     const [one, two] = [venue('AggregatorOne'), venue('AggregatorTwo')];

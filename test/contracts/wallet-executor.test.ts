@@ -56,7 +56,7 @@ const words = (data: Hex): readonly bigint[] =>
   (data.slice(2).match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`));
 
 describe('WalletExecutor', () => {
-  it('default: the wallet is the sender and the origin, and state goes on from call to call', async () => {
+  it('default: the wallet is sender and origin, and calls share state', async () => {
     const [timestamp, [first, second]] = await run([
       { to: TARGET, data: pad('0x05'), value: 9n },
       { to: TARGET, data: pad('0x06') },
@@ -67,7 +67,7 @@ describe('WalletExecutor', () => {
     expect(Number(first?.gasUsed)).toBeGreaterThan(20_000);
   });
 
-  it('behavior: what follows a call that reverts is not run; a read may revert, and changes nothing', async () => {
+  it('behavior: stops after a reverting call; a read may revert and changes nothing', async () => {
     const [, results] = await run([
       { to: TARGET, isRead: true },
       { to: OTHER, isRead: true },
@@ -92,7 +92,7 @@ describe('WalletExecutor', () => {
     expect(words(results[2]?.data ?? '0x')[3]).toBe(0n);
   });
 
-  it('behavior: only the wallet itself runs it, and what is sent to the wallet arrives', async () => {
+  it('behavior: only the wallet itself can run it, and transfers to the wallet arrive', async () => {
     const data = encodeFunctionData({ abi: walletExecutorAbi, functionName: 'run', args: [[]] });
     expect((await call({ from: OTHER, to: WALLET, data })).error?.message).toContain('revert');
     const other = encodeFunctionData({ abi: parseAbi(['function anything(uint256)']), args: [1n] });

@@ -52,7 +52,7 @@ describe('createDatabase', () => {
     await expect(ping(db)).resolves.toBeUndefined();
   });
 
-  test('behavior: exact numbers arrive as text, and times as dates', async () => {
+  test('behavior: returns exact numbers as text and times as dates', async () => {
     const result = await sql<unknown>`select 123456789012345678901234567.000000000000000001::numeric as number,
       9007199254740993::bigint as big, timestamptz '2026-01-01T00:00:00.001Z' as time`.execute(db);
     expect(result.rows).toEqual([
@@ -64,7 +64,7 @@ describe('createDatabase', () => {
     ]);
   });
 
-  test('error: upstream_unavailable when nobody listens, and nothing of the URL or the statement is told', async () => {
+  test('error: upstream_unavailable without a server, without URL and statement in the message', async () => {
     const url = 'postgres://someone:hunter2@127.0.0.1:1/secret_name';
     const unreachable = createDatabase({ url, poolSize: 1, statementTimeoutMs: 1_000 }, { logger });
     const error = await outcome(unreachable.selectFrom('api_keys').selectAll().execute());
@@ -93,7 +93,7 @@ describe('createDatabase', () => {
     }
   });
 
-  test('error: upstream_unavailable for a statement over its time, which is no outage', async () => {
+  test('error: upstream_unavailable for a statement past its timeout, which does not count as an outage', async () => {
     const hasty = createDatabase({ url: database.url, poolSize: 1, statementTimeoutMs: 50 }, { logger });
     const error = await outcome(sql`select pg_sleep(10)`.execute(hasty));
     expect(error).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'database', reason: 'timeout' } });
@@ -102,14 +102,14 @@ describe('createDatabase', () => {
     expect(logged).toEqual([]);
   });
 
-  test('behavior: a wrong statement is a fault of ours, not of the database', async () => {
+  test('behavior: an invalid statement is an internal error', async () => {
     const error = await outcome(sql`select no_such_column`.execute(db));
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(AppError);
     await expect(ping(db)).resolves.toBeUndefined();
   });
 
-  test('behavior: a session that is cut while idle is replaced', async () => {
+  test('behavior: replaces a session that was closed while idle', async () => {
     await ping(db);
     const other = createDatabase({ url: database.url, poolSize: 1, statementTimeoutMs: 5_000 });
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
@@ -120,7 +120,7 @@ describe('createDatabase', () => {
     await expect(ping(db)).resolves.toBeUndefined();
   });
 
-  test('behavior: the database goes away and comes back, each said once', async () => {
+  test('behavior: logs an outage and a recovery once each', async () => {
     const options = { dataDir: join(tmpdir(), `spiral-gateway-test-${randomUUID()}`), logger: silentLogger };
     const seed = await startPostgres(options);
     const port = Number(new URL(seed.url).port);

@@ -101,7 +101,7 @@ const ROWS: readonly (readonly [string, () => Row])[] = [
 ];
 
 describe.each(ROWS)('%s', (_, make) => {
-  test('behavior: one from the future is not read, and the true one of its time takes its place', async () => {
+  test('behavior: does not read a future row, and a correct row replaces it', async () => {
     const row = make();
     await row.write(AHEAD, '9');
     expect(await row.read()).toEqual([]);
@@ -109,14 +109,14 @@ describe.each(ROWS)('%s', (_, make) => {
     expect(await row.read()).toEqual(['5']);
   });
 
-  test('behavior: one that is less than two minutes ahead counts as now', async () => {
+  test('behavior: a row less than two minutes ahead counts as now', async () => {
     const row = make();
     await row.write(SOON, '7');
     expect(await row.read()).toEqual(['7']);
     expect(await row.prune()).toBe(0);
   });
 
-  test('behavior: housekeeping removes one from the future, and nothing else', async () => {
+  test('behavior: housekeeping removes only future rows', async () => {
     const row = make();
     await row.write(NOW - 60 * MINUTE_MS, '4');
     await row.write(AHEAD + 60 * MINUTE_MS * 24, '9');
@@ -126,7 +126,7 @@ describe.each(ROWS)('%s', (_, make) => {
 });
 
 describe('the first sighting of a disagreement', () => {
-  test('behavior: one from the future gives way to the one of now, which stays', async () => {
+  test('behavior: a present sighting replaces a future one and stays', async () => {
     const sightings = createSightingRepository(db);
     const met = [{ key: 'a', wallet: WALLET }] as const;
     await sightings.remember(1, met, AHEAD);
@@ -156,7 +156,7 @@ describe('when a key was last used', () => {
     return { keys, id: key.id, used };
   };
 
-  test('behavior: a time from the future gives way to the one of now', async () => {
+  test('behavior: a present time replaces a future one', async () => {
     const { keys, id, used } = await insert();
     await keys.touch(id, AHEAD);
     await keys.touch(id, NOW);
@@ -165,7 +165,7 @@ describe('when a key was last used', () => {
     expect(await used()).toBe(NOW);
   });
 
-  test('behavior: a clock that was set back is followed at once', async () => {
+  test('behavior: follows a clock that was set back at once', async () => {
     const { keys, id, used } = await insert();
     let nowMs = AHEAD;
     const toucher = createToucher(keys, { clock: { now: () => nowMs }, logger: silentLogger });

@@ -29,7 +29,7 @@ async function tableNames(): Promise<string[]> {
 }
 
 describe('migrateDatabase', () => {
-  test('default: a fresh database gets everything', async () => {
+  test('default: applies all migrations to a new database', async () => {
     expect(await migrateDatabase(database.url)).toEqual(NAMES);
     expect(await appliedNames()).toEqual(NAMES);
     expect(await tableNames()).toMatchInlineSnapshot(`
@@ -51,24 +51,24 @@ describe('migrateDatabase', () => {
     expect(NAMES).toEqual([...new Set(NAMES)].sort());
   });
 
-  test('behavior: a second time changes nothing', async () => {
+  test('behavior: a second run changes nothing', async () => {
     await migrateDatabase(database.url);
     expect(await migrateDatabase(database.url)).toEqual([]);
     expect(await appliedNames()).toEqual(NAMES);
   });
 
-  test('behavior: several processes at once apply each step once', async () => {
+  test('behavior: concurrent processes apply each step once', async () => {
     const results = await Promise.all(Array.from({ length: 6 }, () => migrateDatabase(database.url)));
     expect(results.filter((applied) => applied.length > 0)).toEqual([NAMES]);
     expect(await appliedNames()).toEqual(NAMES);
   });
 
-  test('behavior: a later step is added to what is there', async () => {
+  test('behavior: applies a later step to an existing database', async () => {
     await migrateDatabase(database.url, { known: migrations.slice(0, 1) });
     expect(await migrateDatabase(database.url)).toEqual(NAMES.slice(1));
   });
 
-  test('behavior: a step that fails leaves nothing behind', async () => {
+  test('behavior: rolls back a failing step', async () => {
     const broken = { name: '9999_broken', up: [sql`create table half (id integer)`, sql`select no_such_column`] };
     await expect(migrateDatabase(database.url, { known: [...migrations, broken] })).rejects.toThrow();
     expect(await tableNames()).toEqual([]);

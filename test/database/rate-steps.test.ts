@@ -13,7 +13,7 @@ describe(writeSteps, () => {
     expect(writeSteps([{ atMs: 86_400_000, ratePct: new Decimal('4.10') }])).toBe('86400000:4.1');
   });
 
-  test('behavior: the same points come back, exactly', () => {
+  test('behavior: returns the same points exactly', () => {
     fc.assert(
       fc.property(points, (given) => {
         const shown = (all: typeof given) => all.map(({ atMs, ratePct: pct }) => [atMs, pct.toFixed()]);
@@ -26,13 +26,13 @@ describe(writeSteps, () => {
 
 describe(readSteps, () => {
   test.each(['1', '1:', ':1', '1:2,', '1:2,3', '1:NaN', '1:1e5', '1:2;3:4', ' 1:2', '1:2\n', '1:2.', '1:.5', '0x1:2'])(
-    'error: "%s" is none',
+    'error: "%s" is not a step',
     (text) => {
       expect(readSteps(text)).toBeUndefined();
     },
   );
 
-  test.each([undefined, null, 5, [], {}])('error: %s is none', (value) => {
+  test.each([undefined, null, 5, [], {}])('error: %s is not a step', (value) => {
     expect(readSteps(value)).toBeUndefined();
   });
 });

@@ -36,7 +36,7 @@ const campaign = (over: Partial<CampaignRecord> = {}): CampaignRecord => ({
 });
 
 describe('campaigns', () => {
-  test('default: as they were kept last, each on its side, exact to the digit', async () => {
+  test('default: returns the last recorded campaigns by side, exact to the digit', async () => {
     const rates = createRecordedRateRepository(db, { now: () => NOW });
     const [a, b] = [campaign(), campaign({ side: 'collateral' })];
     await rates.recordCampaigns(1, new Map([[MARKET, [a, b]]]));
@@ -60,7 +60,7 @@ describe('APYs', () => {
   });
 });
 
-test('prune removes what is older than samples are kept', async () => {
+test('prune removes rows past the retention of samples', async () => {
   const later = NOW + (SAMPLES_KEPT_DAYS + 2) * DAY_MS;
   const rates = createRecordedRateRepository(db, { now: () => later });
   expect(await rates.prune()).toBeGreaterThanOrEqual(4);

@@ -74,7 +74,7 @@ const CLOSED: Partial<Registration> = {
 };
 
 describe('byWallets', () => {
-  test('default: everything that was registered, exactly', async () => {
+  test('default: returns all registrations exactly', async () => {
     const rows = [
       registration(),
       registration({ positionIndex: 1, ...CLOSED }),
@@ -101,7 +101,7 @@ describe('byWallets', () => {
     expect([...found.values()].every((list) => list.length === 1)).toBe(true);
   });
 
-  test('behavior: no wallets are no statement, and case does not matter', async () => {
+  test('behavior: runs no statement without wallets, and ignores case', async () => {
     const repository = createRegistrationRepository(db);
     expect(await repository.byWallets([])).toEqual(new Map());
     expect(statements).toEqual([]);
@@ -130,7 +130,7 @@ describe('pageOfChain', () => {
     expect(seen).toEqual(rows);
   });
 
-  test('behavior: a page that is exactly full is the last', async () => {
+  test('behavior: an exactly full page can be the last', async () => {
     await seedRegistrations(db, [registration(), registration({ positionIndex: 1 })]);
     const page = await createRegistrationRepository(db).pageOfChain(1, { limit: 2 });
     expect([page.rows.length, page.next]).toEqual([2, null]);
@@ -164,7 +164,7 @@ describe('counts', () => {
 });
 
 describe('seedRegistrations', () => {
-  test('behavior: seeding again replaces', async () => {
+  test('behavior: a second seeding replaces the rows', async () => {
     await seedRegistrations(db, [registration()]);
     await seedRegistrations(db, [registration(CLOSED)]);
     const found = await createRegistrationRepository(db).byWallets([wallet(1)]);

@@ -66,7 +66,7 @@ describe('recordSamples', () => {
     expect((await samples.readHourly(4663, [FIRST], { fromMs: 0 })).get(FIRST)).toBeUndefined();
   });
 
-  test('behavior: a sample is found by the time it was taken', async () => {
+  test('behavior: finds a sample by its time', async () => {
     const samples = createSampleRepository(db, clock);
     const given = sample({ atMs: DAY_START + 59 * 60_000 });
     await samples.recordSamples(1, [given]);
@@ -74,7 +74,7 @@ describe('recordSamples', () => {
     expect((await samples.readHourly(1, [FIRST], { fromMs: DAY_START + HOUR_MS })).get(FIRST)).toBeUndefined();
   });
 
-  test('behavior: one statement however many markets', async () => {
+  test('behavior: one statement for any number of markets', async () => {
     const samples = createSampleRepository(db, clock);
     const many = Array.from({ length: 500 }, (_, index) =>
       sample({ marketId: parseMarketId(`0x${index.toString(16).padStart(64, '0')}`) }),
@@ -84,12 +84,12 @@ describe('recordSamples', () => {
     expect(await samples.readDaily(1, { fromMs: DAY_START })).toHaveLength(500);
   });
 
-  test('behavior: nothing to record is no statement', async () => {
+  test('behavior: runs no statement without samples', async () => {
     await createSampleRepository(db, clock).recordSamples(1, []);
     expect(statements).toEqual([]);
   });
 
-  test('behavior: the latest of the hour wins, in whatever order they come', async () => {
+  test('behavior: the latest sample of the hour wins in any order', async () => {
     const samples = createSampleRepository(db, clock);
     const at = (minute: number, apy: string) =>
       sample({ atMs: DAY_START + minute * 60_000, borrowApy: new Decimal(apy) });
@@ -109,7 +109,7 @@ describe('recordSamples', () => {
     expect((await samples.readHourly(1, [FIRST], { fromMs: 0 })).get(FIRST)).toEqual([sample()]);
   });
 
-  test('behavior: numbers come back exactly', async () => {
+  test('behavior: returns numbers exactly', async () => {
     const samples = createSampleRepository(db, clock);
     const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const rate = fc
@@ -190,7 +190,7 @@ describe('readDaily', () => {
 });
 
 describe('prune', () => {
-  test('default: keeps what is not older than the limit', async () => {
+  test('default: keeps rows within the limit', async () => {
     const samples = createSampleRepository(db, clock);
     const oldest = DAY_START - SAMPLES_KEPT_DAYS * DAY_MS;
     const kept = sample({ atMs: oldest });

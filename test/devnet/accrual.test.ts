@@ -9,7 +9,7 @@ const DAYS_30 = 30 * 86_400;
 const [, , , borrower] = accounts.map(({ address }) => address);
 
 describe.each(catalog.chains.map(({ chainId }) => ({ chainId })))('interest on chain $chainId', ({ chainId }) => {
-  it('behavior: 30 days after somebody supplies and borrows, every market equals the SDK to the wei', async () => {
+  it('behavior: 30 days after a supply and a borrow, every market equals the SDK to the wei', async () => {
     const { client, chain, ...verbs } = on(chainId);
     if (borrower === undefined) throw new Error('There are ten development accounts');
     for (const market of chain.markets.slice(0, 4)) {
@@ -33,7 +33,7 @@ describe.each(catalog.chains.map(({ chainId }) => ({ chainId })))('interest on c
     }
   });
 
-  it('behavior: a position owes what repaying its shares takes', async () => {
+  it('behavior: the debt of a position equals the cost of repaying its shares', async () => {
     const { client, chain, ...verbs } = on(chainId);
     const [market] = chain.markets;
     if (market === undefined || borrower === undefined) throw new Error('The catalog has markets');

@@ -24,7 +24,7 @@ describe('startAnvil', () => {
     await one.stop(); // once more does no harm
   });
 
-  it('behavior: ends with the process that started it, even when that is killed', async () => {
+  it('behavior: ends with its parent process, even when that is killed', async () => {
     const root = projectRoot();
     const script = `
       const { startAnvil } = await import(${JSON.stringify(join(root, 'devnet/chain/anvil.ts'))});
@@ -38,14 +38,14 @@ describe('startAnvil', () => {
     await vi.waitFor(() => expect(chainIdAt(rpcUrl)).rejects.toThrow(), { timeout: 20_000 });
   });
 
-  it('error: a taken port is named', async () => {
+  it('error: names a taken port', async () => {
     const first = await startAnvil(options);
     const port = Number(new URL(first.rpcUrl).port);
     await expect(startAnvil({ ...options, port })).rejects.toThrow(String(port));
     await first.stop();
   });
 
-  it('error: a missing binary is named', async () => {
+  it('error: names a missing binary', async () => {
     await expect(startAnvil({ ...options, anvilBin: '/nowhere/anvil' })).rejects.toThrow('/nowhere/anvil');
   });
 });

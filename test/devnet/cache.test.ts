@@ -10,7 +10,7 @@ const name = () => join(folder, randomUUID());
 afterAll(() => rm(join(cacheFolder(), folder), { recursive: true, force: true }));
 
 describe('cached', () => {
-  it('default: makes a text once', async () => {
+  it('default: computes a text once', async () => {
     const entry = name();
     const make = vi.fn(async () => 'text');
     expect(await cached(entry, make)).toBe('text');
@@ -18,7 +18,7 @@ describe('cached', () => {
     expect(make).toHaveBeenCalledTimes(1);
   });
 
-  it('behavior: those who ask at once wait for the one who makes it', async () => {
+  it('behavior: concurrent callers wait for one computation', async () => {
     const entry = name();
     const make = vi.fn(async () => 'text');
     const answers = await Promise.all([cached(entry, make), cached(entry, make), cached(entry, make)]);
@@ -26,13 +26,13 @@ describe('cached', () => {
     expect(make).toHaveBeenCalledTimes(1);
   });
 
-  it('behavior: a failure is not kept', async () => {
+  it('behavior: does not cache a failure', async () => {
     const entry = name();
     await expect(cached(entry, () => Promise.reject(new Error('no compiler')))).rejects.toThrow('no compiler');
     expect(await cached(entry, async () => 'text')).toBe('text');
   });
 
-  it('behavior: a maker that died is replaced', async () => {
+  it('behavior: replaces a dead owner of the lock', async () => {
     const entry = name();
     await mkdir(join(cacheFolder(), folder), { recursive: true });
     const beyondAnyPid = 2 ** 30;
@@ -40,7 +40,7 @@ describe('cached', () => {
     expect(await cached(entry, async () => 'text')).toBe('text');
   });
 
-  it('behavior: a lock that is hours old is replaced, even if its pid lives', async () => {
+  it('behavior: replaces a lock that is hours old, even with a live pid', async () => {
     const entry = name();
     await mkdir(join(cacheFolder(), folder), { recursive: true });
     await writeFile(join(cacheFolder(), `${entry}.lock`), String(process.pid));

@@ -27,7 +27,7 @@ describe.each(catalog.chains.map((chain) => ({ chainId: chain.chainId, chain }))
   const morpho = { address: chain.contracts.morphoBlue, abi: blueAbi } as const;
   const erc20s = chain.tokens.filter(({ isNative }) => !isNative);
 
-  it('default: answers with its chain id, beginning at the given time', async () => {
+  it('default: returns its chain id and begins at the given time', async () => {
     const { client } = on(chainId);
     expect(await client.getChainId()).toBe(chainId);
     const [first, latest] = await Promise.all([client.getBlock({ blockNumber: 0n }), client.getBlock()]);
@@ -112,7 +112,7 @@ describe.each(catalog.chains.map((chain) => ({ chainId: chain.chainId, chain }))
     }
   });
 
-  it('behavior: the last three development accounts are untouched', async () => {
+  it('behavior: the last three development accounts are unused', async () => {
     const { client } = on(chainId);
     for (const { address } of untouchedAccounts) {
       expect(await client.getTransactionCount({ address })).toBe(0);

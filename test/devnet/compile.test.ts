@@ -9,7 +9,7 @@ const CODE_SIZE_LIMIT = 24_576;
 const code = { bytecode: { object: '6001' }, deployedBytecode: { object: '6002' } };
 
 describe('compileContracts', () => {
-  it('default: everything compiles and would fit on a real chain', { timeout: COLD_START_MS }, async () => {
+  it('default: all contracts compile and fit the size limit of a real chain', { timeout: COLD_START_MS }, async () => {
     const artifacts = await compileContracts();
     for (const name of ['Morpho', 'AdaptiveCurveIrm', 'PublicAllocator', 'Vault', 'FlashLeverage', 'EquityRouter']) {
       expect(size(artifactOf(artifacts, name).bytecode), name).toBeGreaterThan(0);
@@ -33,7 +33,7 @@ describe('toArtifacts', () => {
     expect(Object.keys(toArtifacts({ contracts }))).toEqual(['A']);
   });
 
-  it('error: a warning of our own sources, and any error', () => {
+  it('error: fails on a warning in our sources, and on any error', () => {
     expect(() => toArtifacts(problem('warning', 'contracts/A.sol'))).toThrow('contracts/A.sol');
     expect(() => toArtifacts(problem('error', '@morpho-org/morpho-blue/src/A.sol'))).toThrow('@morpho-org');
     expect(Object.keys(toArtifacts(problem('warning', '@morpho-org/morpho-blue/src/A.sol')))).toEqual(['A']);

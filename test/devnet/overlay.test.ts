@@ -49,12 +49,12 @@ describe('createOverlay', () => {
     expect(tokenSeed(1, 'PT-sUSDe-27MAY2027')).toEqual(tokenSeed(1, 'PT-sUSDe'));
   });
 
-  it('behavior: survives being written and read as JSON', () => {
+  it('behavior: survives a round trip through JSON', () => {
     const overlay = createOverlay(Date.UTC(2026, 10, 20));
     expect(overlaySchema.parse(JSON.parse(JSON.stringify(overlay)))).toEqual(overlaySchema.parse(overlay));
   });
 
-  it('behavior: afterwards every indexed or aggregated token names its source, and no curated id was replaced', () => {
+  it('behavior: every indexed or aggregated token then names its source, without replacing curated ids', () => {
     const curated = createCatalog(curatedChains);
     for (const chain of catalogAt(0).chains) {
       for (const token of chain.tokens) {

@@ -65,7 +65,7 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 describe('startPostgres', () => {
-  test('default: data is kept between starts, and a database is made once', async () => {
+  test('default: keeps data between starts and creates a database once', async () => {
     const first = await start();
     const url = await first.createDatabase('gateway');
     await query(url, 'create table kept as select 42 as answer');
@@ -77,7 +77,7 @@ describe('startPostgres', () => {
     expect(await query(await second.createDatabase('gateway'), 'select * from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('behavior: only loopback, only with the password, which only we can read', async () => {
+  test('behavior: accepts only loopback connections with the private password', async () => {
     const postgres = await start();
     const addresses = await query(postgres.url, 'show listen_addresses');
     expect(addresses).toEqual([{ listen_addresses: '127.0.0.1' }]);
@@ -89,7 +89,7 @@ describe('startPostgres', () => {
     }
   });
 
-  test('behavior: the URL of the running service is recorded, and forgotten at the end', async () => {
+  test('behavior: records the URL of the running service and removes it at the end', async () => {
     const postgres = await start();
     expect(await recordedDatabaseUrl(dataDir)).toBe(await postgres.createDatabase('gateway'));
     await Promise.all([postgres.stop(), postgres.stop()]);
@@ -104,7 +104,7 @@ describe('startPostgres', () => {
     expect(refusal?.reason).toMatchObject({ pid: process.pid });
   });
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('behavior: it ends with its process, by %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('behavior: ends with its process, by %s', async (signal) => {
     const { child, url } = await startElsewhere();
     await query(url, 'create table kept as select 42 as answer');
     await kill(child, signal);
@@ -113,7 +113,7 @@ describe('startPostgres', () => {
     expect(await query(again.url, 'select * from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('behavior: a start right after a crash makes way for itself', async () => {
+  test('behavior: starts right after a crash', async () => {
     const { child, url, server } = await startElsewhere();
     const guards = await childrenOf(child.pid);
     for (const guard of guards.filter((pid) => pid !== server)) process.kill(guard, 'SIGKILL');
@@ -124,7 +124,7 @@ describe('startPostgres', () => {
     expect(await query(again.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('behavior: a server that was killed recovers', async () => {
+  test('behavior: recovers after a kill', async () => {
     const { child, url, server } = await startElsewhere();
     await query(url, 'create table kept as select 42 as answer');
     process.kill(server, 'SIGKILL');
@@ -133,7 +133,7 @@ describe('startPostgres', () => {
     expect(await query(again.url, 'select * from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('behavior: a pid file whose number is a stranger by now is no obstacle, and the stranger is left alone', async () => {
+  test('behavior: ignores a pid file whose pid belongs to another process, and does not touch that process', async () => {
     await (await start()).stop();
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     children.push(stranger);
@@ -144,7 +144,7 @@ describe('startPostgres', () => {
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
-  test('behavior: an owner file of a dead or damaged owner is taken over', async () => {
+  test('behavior: takes over an owner file that is dead or damaged', async () => {
     await mkdir(dataDir);
     for (const content of ['{"pid":1,"birth":"another boot:1"}', `{"pid":${process.pid},"birth":"x"}`, '{"pi']) {
       await writeFile(join(dataDir, 'owner.json'), content);
@@ -153,7 +153,7 @@ describe('startPostgres', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['cluster', 'password']);
   });
 
-  test('behavior: ephemeral leaves nothing behind, not even when killed', async () => {
+  test('behavior: ephemeral leaves no files, even when killed', async () => {
     await (await start({ ephemeral: true })).stop();
     await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
     const { child, url } = await startElsewhere('ephemeral');
@@ -163,7 +163,7 @@ describe('startPostgres', () => {
   });
 
   // A clone in root's home or in a private temporary folder: the server's own account cannot get in there.
-  test.runIf(process.getuid?.() === 0)('behavior: root may keep the data directory to itself', async () => {
+  test.runIf(process.getuid?.() === 0)('behavior: root may own the data directory', async () => {
     await mkdir(dataDir, { mode: 0o700 });
     const postgres = await startPostgres({ dataDir: join(dataDir, 'inner'), ephemeral: true, logger: silentLogger });
     running.push(postgres);
@@ -176,7 +176,7 @@ describe('startPostgres', () => {
     await expect(stat(cluster)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('behavior: ephemeral never takes a folder with something in it', async () => {
+  test('behavior: ephemeral refuses a non-empty folder', async () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'precious'), '');
     await expect(start({ ephemeral: true })).rejects.toThrow();

@@ -71,7 +71,7 @@ const refusal = async (moves: readonly Move[], to: Market, value = vault.feeWei)
 };
 
 describe('PublicAllocator.reallocateTo', () => {
-  it('default: anyone moves liquidity for the fee, and the caps follow the flow', async () => {
+  it('default: anyone can move liquidity for the fee, and the caps change by the flow', async () => {
     const [target, a, b] = [named('siUSD/USDC 91.5'), named('WBTC/USDC 86'), named('reUSD/USDC 91.5')];
     const moves = sorted([
       { from: a, amount: usdc('2000000') },
@@ -129,7 +129,7 @@ describe('PublicAllocator.reallocateTo', () => {
     expect(await refusal([{ from, amount: maxIn + 1n }], to)).toBe('MaxInflowExceeded');
   });
 
-  it('error: markets that the vault does not hold, nothing, zero, and the target itself', async () => {
+  it('error: an unknown market, an empty list, zero, and the target itself', async () => {
     const [from, to] = [named('WBTC/USDC 86'), named('siUSD/USDC 91.5')];
     expect(await refusal([{ from: named('cbBTC/USDC 86'), amount: 1n }], to)).toBe('MarketNotEnabled');
     expect(await refusal([{ from, amount: 1n }], named('cbBTC/USDC 86'))).toBe('MarketNotEnabled');
@@ -140,7 +140,7 @@ describe('PublicAllocator.reallocateTo', () => {
 });
 
 describe('Vault', () => {
-  it('default: gives back what was deposited', async () => {
+  it('default: returns deposits', async () => {
     const { call, mint, token, client } = on(1);
     const asset = token('USDC');
     await mint(asset, OWNER, usdc('1000'));
@@ -151,7 +151,7 @@ describe('Vault', () => {
     await call(OWNER, vault.address, 'Vault', 'withdraw', [usdc('999'), anyone, OWNER]);
   });
 
-  it('error: only the owner and allocators shift between markets', async () => {
+  it('error: only the owner and allocators move liquidity between markets', async () => {
     const allocations = [{ marketParams: marketParams(named('siUSD/USDC 91.5')), assets: 0n }];
     await expect(on(1).call(anyone, vault.address, 'Vault', 'reallocate', [allocations])).rejects.toThrow();
   });

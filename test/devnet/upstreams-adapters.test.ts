@@ -108,7 +108,7 @@ describe('yields', () => {
 });
 
 describe('prices', () => {
-  test('default: both sources tell what was seeded', async () => {
+  test('default: both sources return the seeded prices', async () => {
     const wanted = tokens(({ coingeckoId }) => coingeckoId !== undefined);
     const [first, second] = adapters.prices;
     const prices = whole(await first.usdPrices(wanted));
@@ -173,7 +173,7 @@ describe('quotes', () => {
     ['AggregatorTwo', 1, 'USDC', 'sUSDe', '5000'],
     ['AggregatorTwo', 1, 'ETH', 'wstETH', '1'],
     ['YieldMarket', 1, 'USDC', 'PT-sUSDe', '5000'],
-  ] as const)('default: %s on chain %i, %s to %s, fills what it quotes', async (source, chainId, from, to, amount) => {
+  ] as const)('default: %s on chain %i, %s to %s, fills its quote', async (source, chainId, from, to, amount) => {
     const asked = request(chainId, from, to, amount);
     const port = must(
       adapters.quotes.find((candidate) => candidate.source === source),

@@ -144,7 +144,7 @@ describe('swap quotes execute on the chain', () => {
     expect(received).toBe(quote.amountOut);
   });
 
-  test('behavior: the referral fee is paid from the input, by all three', async () => {
+  test('behavior: all three pay the referral fee from the input', async () => {
     const [usdc, sUsde, pt] = [up.token('USDC'), up.token('sUSDe'), up.token('PT-sUSDe')];
     const amountIn = parseUnits('10000', 6);
     const who = trader('with a fee');
@@ -222,7 +222,7 @@ describe('no route', () => {
     expect((await up.ask('pendle', '/v3/sdk/4663/convert', {})).status).toBe(400);
   });
 
-  test('behavior: a thin token has none at five million', async () => {
+  test('behavior: a thin token has no route at five million', async () => {
     const usdc = up.token('USDC');
     const sells = async (symbol: string, usd: string) =>
       (await kyberRoute(up.token(symbol), usdc, parseUnits(usd, 18))).status;
@@ -230,7 +230,7 @@ describe('no route', () => {
     expect([await sells('sUSDe', '100000'), await sells('sUSDe', '5000000')]).toEqual([200, 200]);
   });
 
-  test('error: a route summary that was changed, malformed parameters', async () => {
+  test('error: refuses a changed route summary and malformed parameters', async () => {
     const [usdc, sUsde] = [up.token('USDC'), up.token('sUSDe')];
     const { body } = await kyberRoute(usdc, sUsde, 10n ** 6n);
     const { data } = body as { data: { routeSummary: object } };
@@ -280,7 +280,7 @@ describe('morpho', () => {
     ['WBTC', 'USDC'],
     ['siUSD', 'USDC'],
     ['weETH', 'WETH'],
-  ])('default: all of the shared liquidity of %s/%s can really be moved', async (collateral, loan) => {
+  ])('default: all shared liquidity of %s/%s can be moved', async (collateral, loan) => {
     const local = chains.on(1);
     const snapshot = await local.snapshot();
     const target = market(collateral, loan);
@@ -324,7 +324,7 @@ describe('morpho', () => {
     await local.revert(snapshot);
   });
 
-  test('behavior: a chain without an allocator has none', async () => {
+  test('behavior: a chain without an allocator has no shared liquidity', async () => {
     const of = must(up.chain(4663).markets[0], 'market');
     expect(await ask(of, SHARED)).toEqual({ publicAllocatorSharedLiquidity: [] });
   });

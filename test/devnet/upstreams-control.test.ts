@@ -64,7 +64,7 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 }
 
 describe('startControl', () => {
-  test('default: GET / names chains, providers, faults and what can be done', async () => {
+  test('default: GET / lists chains, providers, faults and commands', async () => {
     const { status, body } = await call('GET', '/');
     expect(status).toBe(200);
     expect(body).toMatchObject({ chains: [1, 4663], providers: up.urls });
@@ -72,7 +72,7 @@ describe('startControl', () => {
     expect(body.faults as unknown as object).toMatchObject({ rateLimited: ['retryAfterSec', 'asDate'], hang: [] });
   });
 
-  test('behavior: every example that GET / gives is accepted', async () => {
+  test('behavior: every example of GET / is accepted', async () => {
     const { body } = await call('GET', '/');
     const can = body.can as unknown as Record<string, { examples?: unknown[] }>;
     const tried = Object.entries(can).flatMap(([name, { examples = [] }]) =>
@@ -85,7 +85,7 @@ describe('startControl', () => {
     }
   });
 
-  test('behavior: GET /settings gives what another process needs, as NAME=value', async () => {
+  test('behavior: GET /settings returns the settings for another process, as NAME=value', async () => {
     const response = await fetch(`${control.url}/settings`);
     expect(response.headers.get('content-type')).toContain('text/plain');
     expect((await response.text()).trim().split('\n')).toEqual([
@@ -94,7 +94,7 @@ describe('startControl', () => {
     ]);
   });
 
-  test('error: a path that is not there', async () => {
+  test('error: an unknown path', async () => {
     expect(await call('PUT', '/faults', {})).toMatchObject({
       status: 404,
       body: { error: 'There is no PUT /faults.' },
@@ -107,7 +107,7 @@ describe('startControl', () => {
 });
 
 describe('faults', () => {
-  test('default: set, see, heal', async () => {
+  test('default: sets, lists and removes faults', async () => {
     const { body } = await call('POST', '/faults', {
       provider: 'merkl',
       fault: { kind: 'status', status: 502 },
@@ -119,7 +119,7 @@ describe('faults', () => {
     expect((await up.ask('merkl', '/campaigns')).status).toBe(200);
   });
 
-  test('behavior: a kind without parameters may stand alone; all providers at once', async () => {
+  test('behavior: accepts a kind without parameters, and all providers at once', async () => {
     await call('POST', '/faults', { provider: 'all', fault: 'unauthorized', path: '/pools' });
     expect((await up.ask('stablewatch', '/pools')).status).toBe(401);
     expect((await call('DELETE', '/faults')).body.faults).toEqual([]);
@@ -141,7 +141,7 @@ describe('faults', () => {
 });
 
 describe('feed', () => {
-  test('default: stops, lets run and dates the feeds behind the oracles of a collateral', async () => {
+  test('default: freezes, resumes and dates the feeds behind the oracles of a collateral', async () => {
     for (const state of [{ state: 'frozen' }, { state: 'running' }, { updatedAt: '0' }]) {
       const { status, body } = await call('POST', '/feed', { chainId: 4663, token: 'SPY', ...state });
       expect([status, (body.feeds as unknown as unknown[]).length]).toEqual([200, 1]);
@@ -213,7 +213,7 @@ describe('oracle', () => {
 });
 
 describe('time and requests', () => {
-  test('default: lets time pass on a chain', async () => {
+  test('default: advances the time of a chain', async () => {
     passed.length = 0;
     expect((await call('POST', '/time', { chainId: 4663, seconds: 3600 })).body).toEqual({
       chainId: 4663,
@@ -223,7 +223,7 @@ describe('time and requests', () => {
     expect((await call('POST', '/time', { chainId: 4663, seconds: -1 })).status).toBe(400);
   });
 
-  test('default: tells what was asked', async () => {
+  test('default: lists the received requests', async () => {
     await call('DELETE', '/requests');
     await up.ask('royco', '/nothing');
     const { body } = await call('GET', '/requests?provider=royco');

@@ -33,7 +33,7 @@ async function bad(fault: Fault, path = CAMPAIGNS, provider: Provider = 'merkl')
 }
 
 describe('faults of the connection', () => {
-  test('latency: a correct answer, later', async () => {
+  test('latency: a delayed correct answer', async () => {
     const before = await good();
     expect(await bad({ kind: 'latency', ms: 1234 })).toEqual(before);
     expect(slept).toEqual([1234]);
@@ -67,7 +67,7 @@ describe('faults of the connection', () => {
     expect(await response.json()).toEqual({ status: { error_code: 401, error_message: 'Unauthorized' } });
   });
 
-  test('malformed: JSON that breaks off', async () => {
+  test('malformed: truncated JSON', async () => {
     up.faults.set('merkl', { kind: 'malformed' });
     const response = await get();
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
@@ -90,14 +90,14 @@ describe('faults of the connection', () => {
     expect(up.requests('merkl')).toHaveLength(1);
   });
 
-  test('slowDrip: everything, in pieces', async () => {
+  test('slowDrip: the whole answer in pieces', async () => {
     const before = JSON.stringify(await good());
     const after = JSON.stringify(await bad({ kind: 'slowDrip', chunkBytes: 1_000, everyMs: 77 }));
     expect(after).toBe(before);
     expect(slept).toEqual(Array.from({ length: Math.ceil(Buffer.byteLength(after) / 1_000) }, () => 77));
   });
 
-  test('hang: no answer until the client gives up', async () => {
+  test('hang: no answer until the client aborts', async () => {
     up.faults.set('merkl', { kind: 'hang' });
     const abort = new AbortController();
     let settled = false;
@@ -112,7 +112,7 @@ describe('faults of the connection', () => {
     await expect(hanging).rejects.toThrow('aborted');
   });
 
-  test('behavior: stopping ends what hangs', async () => {
+  test('behavior: stopping ends hanging requests', async () => {
     const own = await startTestUpstreams();
     own.faults.set('all', { kind: 'hang' });
     const hanging = PROVIDERS.map((provider) => fetch(own.urls[provider]).then(String, () => 'ended'));
@@ -125,7 +125,7 @@ describe('faults of the connection', () => {
 describe('faults of the body', () => {
   type Campaign = { id: string; apr?: unknown; params?: unknown };
 
-  test('partial: items are missing, others have lost what matters', async () => {
+  test('partial: items are missing, others lack their value', async () => {
     const whole = (await good()) as Campaign[];
     const rows = (await bad({ kind: 'partial' })) as Campaign[];
     expect(rows.map(({ id }) => id)).toEqual(whole.filter((_, i) => i % 3 !== 1).map(({ id }) => id));
@@ -150,7 +150,7 @@ describe('faults of the body', () => {
     expect(await bad({ kind: 'empty' }, '/v1/markets/all', 'pendle')).toEqual({ markets: [] });
   });
 
-  test('absurd and nan: the values that matter', async () => {
+  test('absurd and nan: falsifies the values', async () => {
     const rows = (await bad({ kind: 'absurd' })) as Campaign[];
     expect(rows.slice(0, 3).map(({ apr }) => apr)).toEqual([-1e9, 1e30, -1e9]);
     const prices = '/simple/price?vs_currencies=usd&ids=weth';
@@ -198,7 +198,7 @@ describe('faults of the body', () => {
     });
   });
 
-  test('behavior: what a GraphQL answer holds is falsified inside', () => {
+  test('behavior: falsifies the content of a GraphQL answer', () => {
     const { shape } = providers.morpho;
     const answer = { data: { m0: { points: [{ x: 1, y: 0.05 }] }, m1: { points: [] } } };
     expect(corrupt(answer, { kind: 'empty' }, shape)).toEqual({ data: {} });
@@ -212,7 +212,7 @@ describe('faults of the body', () => {
 describe('faults', () => {
   const status = async (path?: string, provider?: Provider) => (await get(path, provider)).status;
 
-  test('behavior: hits only its provider, path and number of requests', async () => {
+  test('behavior: affects only its provider, path and number of requests', async () => {
     up.faults.set('merkl', { kind: 'status', status: 500 }, { path: '/campaigns/', times: 2 });
     expect(await status()).toBe(200);
     expect(await status('/pools', 'stablewatch')).toBe(200);
@@ -237,7 +237,7 @@ describe('faults', () => {
     expect(await status()).toBe(200);
   });
 
-  test('behavior: all of them at once, and healed at once', async () => {
+  test('behavior: plants and removes all faults at once', async () => {
     up.faults.set('all', { kind: 'status', status: 500 });
     const statuses = await Promise.all(PROVIDERS.map((provider) => status('', provider)));
     expect(statuses).toEqual(PROVIDERS.map(() => 500));
@@ -245,7 +245,7 @@ describe('faults', () => {
     expect(await status()).toBe(200);
   });
 
-  test('error: what is no fault', () => {
+  test('error: an unknown fault', () => {
     expect(() => up.faults.set('merkl', { kind: 'status', status: 200 })).toThrow();
     expect(() => up.faults.set('merkl', { kind: 'hang' }, { times: 0 })).toThrow('times');
     expect(FAULT_KINDS).toHaveLength(18);

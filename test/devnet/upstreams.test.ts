@@ -25,7 +25,7 @@ describe('startUpstreams', () => {
     expect(up.urls.morpho).toBe(`${up.origin}/morpho/graphql`);
   });
 
-  test('behavior: a path of no provider is told apart from a path that a provider does not know', async () => {
+  test('behavior: distinguishes a path of no provider from an unknown path of a provider', async () => {
     const nobody = await fetch(`${up.origin}/nobody`);
     expect(nobody.status).toBe(404);
     expect(Object.keys(((await nobody.json()) as { providers: object }).providers)).toEqual([...PROVIDERS]);
@@ -36,12 +36,12 @@ describe('startUpstreams', () => {
     });
   });
 
-  test('error: a taken port is named', async () => {
+  test('error: names a taken port', async () => {
     const port = Number(new URL(up.origin).port);
     await expect(startTestUpstreams({ port })).rejects.toThrow(`port ${port} is taken`);
   });
 
-  test('behavior: requests are recorded, keys are not', async () => {
+  test('behavior: records requests without keys', async () => {
     up.clearRequests();
     await fetch(`${up.urls.stablewatch}/pools?api_key=secret`, { headers: { 'x-api-key': 'secret' } });
     await up.ask('kyberswap', '/ethereum/api/v1/route/build', { sender: '0x1' });
@@ -85,20 +85,20 @@ describe('pendle', () => {
     expect(active.length).toBeGreaterThan(1);
   });
 
-  test('behavior: matured ones are listed only as inactive, and no chain that it does not serve', async () => {
+  test('behavior: lists matured ones only as inactive, and no unserved chain', async () => {
     const inactive = (await markets('isActive=false&chainId=1')).map(({ pt }) => pt);
     expect(inactive).toEqual(['PT-apxUSD-5NOV2026', 'PT-apyUSD-5NOV2026', 'PT-stcUSD-23JUL2026'].map(ptId));
     expect(await markets('isActive=true&chainId=4663')).toEqual([]);
   });
 
-  test('behavior: before their maturity they were active', async () => {
+  test('behavior: lists them as active before their maturity', async () => {
     const earlier = await startTestUpstreams({ now: Date.UTC(2026, 6, 1) });
     const { body } = await earlier.ask('pendle', '/v1/markets/all?isActive=true&chainId=1');
     expect((body as { markets: unknown[] }).markets).toHaveLength(6);
     await earlier.stop();
   });
 
-  test('error: conversions that it does not offer', async () => {
+  test('error: unsupported conversions', async () => {
     const convert = (change: object) =>
       up.ask('pendle', '/v3/sdk/1/convert', {
         receiver: up.token('USDC').address,
@@ -180,7 +180,7 @@ describe('daily yield histories', () => {
     expect((await up.ask('royco', `/vault/info/1/${up.token('srRoyUSDC').address}`)).status).toBe(404);
   });
 
-  test('behavior: the past does not change when days pass', async () => {
+  test('behavior: the past does not change over days', async () => {
     const later = await startTestUpstreams();
     const path = `/chart/${later.token('wstETH').defillamaId}`;
     const points = async () => ((await later.ask('defillama-yields', path)).body as { data: DailyPoint[] }).data;
@@ -229,7 +229,7 @@ describe('merkl', () => {
     ]);
   });
 
-  test('default: the collateral campaign that is all the yield of USDe', async () => {
+  test('default: the collateral campaign that is the whole yield of USDe', async () => {
     const rows = await page('type=MORPHOCOLLATERAL&chainId=4663&items=100&page=0&status=LIVE');
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
@@ -240,7 +240,7 @@ describe('merkl', () => {
     expect(tokenSeed(4663, 'USDe').apyPct).toBeUndefined();
   });
 
-  test('behavior: an ended campaign is PAST, and live ones end when time passes', async () => {
+  test('behavior: an ended campaign is PAST, and live ones end over time', async () => {
     const past = await page('type=MORPHOBORROW&chainId=1&items=100&page=0&status=PAST');
     expect(past.map(({ params }) => params.market)).toEqual([
       market('syrupUSDC', 'PYUSD', 1),
@@ -275,7 +275,7 @@ describe('prices', () => {
     expect((await up.ask('coingecko', '/simple/price?ids=weth')).status).toBe(422);
   });
 
-  test('default: DefiLlama prices with confidence, one of them too low to believe', async () => {
+  test('default: DefiLlama prices with confidence, one of them too low', async () => {
     const { body } = await up.ask(
       'defillama-coins',
       '/prices/current/coingecko:weth,coingecko:snusd,coingecko:unknown',
@@ -290,7 +290,7 @@ describe('prices', () => {
     [1, 300_000],
     [30, 3_600_000],
     [180, DAY],
-  ])('behavior: a chart of %i days ends with the price of now', async (days, step) => {
+  ])('behavior: a chart of %i days ends with the present price', async (days, step) => {
     const { body } = await up.ask('coingecko', `/coins/weth/market_chart?vs_currency=usd&days=${days}`);
     const { prices, market_caps, total_volumes } = body as Record<string, [number, number][]>;
     const points = must(prices, 'prices');
@@ -319,7 +319,7 @@ describe('geckoterminal', () => {
   const candles = async (pool: string, rest: string) =>
     up.ask('geckoterminal', `/networks/eth/pools/${pool}/ohlcv/${rest}`);
 
-  test('default: pools on either side of which the token is', async () => {
+  test('default: pools with the token on either side', async () => {
     const id = `eth_${up.token('USDC').address.toLowerCase()}`;
     const asQuote = await poolsOf('USDC');
     expect(asQuote.length).toBeGreaterThan(1);
@@ -362,7 +362,7 @@ describe('geckoterminal', () => {
     expect(rows[0]?.[4]).toBe(97_850);
   });
 
-  test('error: parameters that it does not offer', async () => {
+  test('error: unsupported parameters', async () => {
     const address = must((await poolsOf('WBTC'))[0], 'pool').attributes.address;
     const rests = ['week', 'minute?aggregate=2', 'day?limit=1001', 'day?currency=eur', 'day?token=other'];
     const statuses = await Promise.all(rests.map(async (rest) => (await candles(address, rest)).status));
@@ -380,7 +380,7 @@ describe('morpho', () => {
     expect(body).toEqual({ data: { m0: { marketId: a?.id }, m1: { marketId: b?.id } } });
   });
 
-  test('behavior: one unknown market voids the answer', async () => {
+  test('behavior: one unknown market fails the answer', async () => {
     const { status, body } = await post(`{ ${field(`0x${'1'.repeat(64)}`)} }`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ data: null, errors: [{ path: ['m0'] }] });

@@ -38,7 +38,7 @@ describe('verbs', () => {
     expect(() => find('0x00')).toThrow('0x00');
   });
 
-  it('behavior: mint gives tokens and ether', async () => {
+  it('behavior: mint creates tokens and ether', async () => {
     const { mint, token, client } = on(4663);
     await mint('USDG', someone, 7n);
     await mint('ETH', someone, parseEther('2'));
@@ -59,7 +59,7 @@ describe('verbs', () => {
     expect(await oraclePrice(market.id)).toBe(875_000n);
   });
 
-  it('behavior: a feed publishes at its heartbeat, a frozen one keeps its date, and dateFeed tells any', async () => {
+  it('behavior: a feed publishes at its heartbeat, a frozen one keeps its date, and dateFeed sets any date', async () => {
     const { freezeFeed, unfreezeFeed, dateFeed, setOraclePrice, oraclePrice, increaseTime, client } = on(4663);
     const { feed, heartbeatSec } = fed;
     const updatedAt = async () => {
@@ -84,12 +84,12 @@ describe('verbs', () => {
     expect(await updatedAt()).toBe(await time());
   });
 
-  it('error: an oracle without a feed says of which kind it is', async () => {
+  it('error: an oracle without a feed names its kind', async () => {
     const found = catalog.chain(4663)?.markets.find((other) => oracleSeed(other).kind === 'opaque');
     expect(() => on(4663).freezeFeed(found ?? '')).toThrow('opaque');
   });
 
-  it('behavior: increaseTime passes at once and nothing else lets time pass, mine adds blocks, revert takes all of it back', async () => {
+  it('behavior: only increaseTime advances the time, mine adds blocks, and revert undoes both', async () => {
     const { increaseTime, mine, client, snapshot: keep, revert } = on(4663);
     const id = await keep();
     const [before, block] = [await time(), await client.getBlockNumber()];
@@ -129,7 +129,7 @@ describe('verbs', () => {
     await expect(setRate('USDG', 1n)).rejects.toThrow();
   });
 
-  it('error: a transaction that would revert is refused', async () => {
+  it('error: refuses a transaction that would revert', async () => {
     const { borrow, mint } = on(4663);
     await mint('ETH', someone, parseEther('1'));
     await expect(borrow(market, 1_000_000n, someone)).rejects.toThrow('insufficient collateral');

@@ -29,7 +29,7 @@ const SECRETS = {
 describe('Dockerfile', () => {
   const text = read('Dockerfile');
 
-  test('behavior: is valid, and names no variable that is not a setting', () => {
+  test('behavior: is valid, and names only settings as variables', () => {
     const problems = validateDockerfile(text, {});
     expect(problems.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
     const variables = [...text.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) =>
@@ -38,7 +38,7 @@ describe('Dockerfile', () => {
     expect([variables.length > 0, unknown(variables)]).toEqual([true, []]);
   });
 
-  test('behavior: a build without the local world has none of it, and says what to set instead', () => {
+  test('behavior: a build without the local world excludes it and names the required settings', () => {
     const folder = `dist-${process.pid}`;
     try {
       const built = spawnSync(process.execPath, ['scripts/build.mjs', folder, '--without-local-world']);

@@ -31,7 +31,7 @@ describe(differences, () => {
     expect(examplesOf('README.md').filter(({ answer }) => answer !== undefined).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('behavior: a wrong answer is seen', () => {
+  it('behavior: detects a wrong answer', () => {
     expect(differences({ a: '1.5', b: ['x', '…'] }, { a: '2.25', b: ['x', 'y'] })).toEqual([]);
     expect(differences({ a: 'x' }, { a: 'y' })).toHaveLength(1);
     expect(differences({ a: '1.5' }, { a: null })).toHaveLength(1);

@@ -24,7 +24,7 @@ describe('guides', () => {
     expect(broken).toEqual([]);
   });
 
-  it('default: the table of folders names every folder, and nothing that does not exist', () => {
+  it('default: the table of folders names every folder and only existing ones', () => {
     const rows = readFileSync('docs/contributing.md', 'utf8').matchAll(/^\| ((?:`[^`]+`(?:, )?)+) \|/gm);
     const named = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
     const places = named.filter((name) => !name.startsWith('npm '));
@@ -51,7 +51,7 @@ describe('guides', () => {
     expect(files.filter((name) => !index.includes(`](${name})`))).toEqual([]);
   });
 
-  it('default: the rules of a build name the numbers that the code has', () => {
+  it('default: the rules of a build have the numbers of the code', () => {
     const text = readFileSync('docs/partners.md', 'utf8');
     const [, rules = ''] = /## The rules of a build\n([\s\S]*?)\n## /.exec(text) ?? [];
     const { adding, leaving } = LARGEST_LOSS_PCT;

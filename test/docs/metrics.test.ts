@@ -105,7 +105,7 @@ const { groups } = parse(read('ops/alerts.yml')) as { readonly groups: readonly 
 const rules = groups.flatMap((group) => group.rules);
 const alarms = rules.map(({ alert: name, expr }) => ({ name, expr, legend: '' }));
 
-describe('what the dashboard and the alarms ask for', () => {
+describe('queries of the dashboard and the alarms', () => {
   test('behavior: every metric, label and value is printed by /metrics', async () => {
     const series = await printed();
     expect([shown.length > 25, alarms.length > 10]).toEqual([true, true]);
@@ -143,7 +143,7 @@ describe('what the dashboard and the alarms ask for', () => {
     );
   });
 
-  test('behavior: every alarm has a case in which it fires and one in which it does not', () => {
+  test('behavior: every alarm has a firing and a non-firing case', () => {
     const { tests } = parse(read('ops/alerts.test.yml')) as {
       readonly tests: readonly {
         readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: readonly object[] }[];
@@ -157,7 +157,7 @@ describe('what the dashboard and the alarms ask for', () => {
     );
   });
 
-  test.runIf(hasPromtool)('behavior: Prometheus accepts the rules, and they fire when they should', async () => {
+  test.runIf(hasPromtool)('behavior: Prometheus accepts the rules, and they fire as expected', async () => {
     const output = await run('promtool', ['check', 'rules', 'ops/alerts.yml']);
     expect(output.stdout).toContain(`SUCCESS: ${rules.length} rules found`);
     await expect(run('promtool', ['test', 'rules', 'ops/alerts.test.yml'])).resolves.toMatchObject({

@@ -44,7 +44,7 @@ const metricsIn = (text: string): string[] => [
 ];
 
 describe('ops/grafana-dashboard.json', () => {
-  test('behavior: every metric that it reads exists, and each of ours is on it', () => {
+  test('behavior: uses only existing metrics, and shows each of ours', () => {
     const shown = metricsIn(dashboard);
     expect(shown.filter((name) => !names.has(name))).toEqual([]);
     const own = [...names].filter((name) => name.startsWith('spiral_'));
@@ -84,20 +84,20 @@ describe('ops/grafana-dashboard.json', () => {
 });
 
 describe('docs/operations.md', () => {
-  test('behavior: every metric that it names exists, and each of ours is explained', () => {
+  test('behavior: names only existing metrics, and explains each of ours', () => {
     const named = metricsIn(guide);
     expect(named.filter((name) => !names.has(name))).toEqual([]);
     const own = [...names].filter((name) => name.startsWith('spiral_'));
     expect(own.filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  test('behavior: every warning about values, every table and every setting stands in it', () => {
+  test('behavior: has every warning about values, every table and every setting', () => {
     const expected = [...WARNING_CODES, ...TABLES, ...Object.keys(envSchema.shape)];
     expect(TABLES.length).toBeGreaterThan(7);
     expect(expected.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('behavior: every line that is logged as a warning or an error stands in it', () => {
+  test('behavior: has every warning and error of the log', () => {
     const calls = [...sources.matchAll(/\blogger\??\.(?:warn|error)\(/g)].map(
       ({ index }) => sources.slice(index, index + 300).split(';')[0],
     );
@@ -117,7 +117,7 @@ describe('docs/operations.md', () => {
     expect(settings.filter((name) => !Object.hasOwn(envSchema.shape, name))).toEqual([]);
   });
 
-  test('behavior: every log message that it quotes is written by the code', () => {
+  test('behavior: quotes only log messages of the code', () => {
     const section = guide.slice(guide.indexOf('## Logs'), guide.indexOf('## Subscriptions'));
     const messages = [...section.matchAll(/`([a-z]+(?: [a-z]+)+|stopping)`/g)].map(([, text]) => text as string);
     expect(messages.length).toBeGreaterThan(10);

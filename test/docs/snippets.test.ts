@@ -28,7 +28,7 @@ function snippetsOf(guide: string): string[] {
 }
 
 describe('docs/partners.md', () => {
-  test('default: what it says about signing and sending opens the position', async () => {
+  test('default: the example for signing and sending opens the position', async () => {
     const snippets = snippetsOf('docs/partners.md');
     expect(snippets).toHaveLength(1);
     for (const [i, code] of snippets.entries()) {

@@ -35,7 +35,7 @@ async function run(...argv: string[]) {
 }
 
 describe('runDoctorCli', () => {
-  it('default: a table with what to do, and the exit code of the report', async () => {
+  it('default: prints a table with the next steps, and returns the exit code of the report', async () => {
     const { code, out } = await run();
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
@@ -44,20 +44,20 @@ describe('runDoctorCli', () => {
         FAIL  RPC_URL_1 #1 [chain_id]: of chain 5
               do: Put another there.
 
-      1 failed, 0 to look at, 1 in order, 0 not applicable; 1.5 s.
-      What to do stands below each FAIL and WARN.
+      1 failed, 0 with a warning, 1 in order, 0 not applicable; 1.5 s.
+      The next step is below each FAIL and WARN.
       "
     `);
   });
 
-  it('behavior: --json is the report, --only and --record are handed on', async () => {
+  it('behavior: --json prints the report; --only and --record are passed on', async () => {
     const { out, asked } = await run('--json', '--only', 'postgres, redis', '--record', 'somewhere');
     expect(reportSchema.parse(JSON.parse(out))).toEqual(report);
     expect(asked).toEqual([{ recordTo: 'somewhere', only: ['postgres', 'redis'] }]);
   });
 
   it.each([['--jsno'], ['--only', 'nobody'], ['--record'], ['extra']])(
-    'error: %s %s is refused before anything is asked',
+    'error: refuses %s %s before any check',
     async (...argv) => {
       const { code, err, asked } = await run(...argv);
       expect({ code, asked }).toEqual({ code: 1, asked: [] });
@@ -71,7 +71,7 @@ describe('runDoctorCli', () => {
 });
 
 describe('node dist/doctor.js', () => {
-  it('default: it runs by itself, and says what is missing', async () => {
+  it('default: runs standalone and names missing settings', async () => {
     const child = spawn(process.execPath, [BUNDLED_DOCTOR, '--json', '--only', 'postgres'], {
       env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -21,7 +21,7 @@ afterEach(() => doctor.world.upstreams.faults.clear());
 afterAll(() => doctor?.stop());
 
 describe('runDoctor', () => {
-  it('default: everything of the local world is in order', async () => {
+  it('default: reports the local world as in order', async () => {
     const report = reportSchema.parse(await doctor.examine());
     expect(complaints(report)).toEqual([]);
     expect(report).toMatchObject({ version: 1, status: 'ok', exitCode: 0 });
@@ -116,13 +116,13 @@ describe('runDoctor', () => {
     },
   ];
 
-  it('behavior: every fault of the control endpoint is planted below', () => {
+  it('behavior: covers every fault of the control endpoint', () => {
     const planted = new Set(ROUNDS.flatMap(({ faults }) => faults.map(({ fault }) => fault.kind)));
     expect(FAULT_KINDS.filter((kind) => !planted.has(kind))).toEqual([]);
   });
 
   it.each(ROUNDS)(
-    'behavior: faults of providers are named (round $round)',
+    'behavior: names faults of providers (round $round)',
     async ({ faults }) => {
       for (const { at, fault, path } of faults) {
         doctor.world.upstreams.faults.set(at, fault, path === undefined ? {} : { path });

@@ -76,7 +76,7 @@ describe('Postgres', () => {
   const failure = (check: string) => `failure postgres DATABASE_URL [${check}]`;
   const warning = (check: string) => `warning postgres DATABASE_URL [${check}]`;
 
-  it('behavior: nobody there, and a wrong password', async () => {
+  it('behavior: no server, and a wrong password', async () => {
     const url = new URL(doctor.database.url);
     url.port = String(await freePort());
     expect(await examine('postgres', { DATABASE_URL: url.href })).toEqual([failure('answers')]);
@@ -92,7 +92,7 @@ describe('Postgres', () => {
     expect(JSON.stringify(report)).not.toContain('wrong-password');
   });
 
-  it('behavior: a role without rights on the tables is told which it lacks', async () => {
+  it('behavior: names the missing rights of a role', async () => {
     const url = new URL(doctor.database.url);
     [url.username, url.password] = ['doctor_reader', 'right'];
     await onDatabase(
@@ -106,7 +106,7 @@ describe('Postgres', () => {
     expect(found).toContain('INSERT, UPDATE, DELETE on rate_samples');
   });
 
-  it('behavior: pending and unknown migrations, and a database that only reads', async () => {
+  it('behavior: pending and unknown migrations, and a read-only database', async () => {
     const empty = await createTestDatabase();
     try {
       expect(await examine('postgres', { DATABASE_URL: empty.url })).toEqual([warning('migrations')]);
@@ -121,7 +121,7 @@ describe('Postgres', () => {
     }
   });
 
-  it('behavior: nothing is written, and nothing is created', async () => {
+  it('behavior: writes and creates nothing', async () => {
     const empty = await createTestDatabase();
     try {
       const before = await Promise.all([contentOf(doctor.database.url), contentOf(empty.url)]);
@@ -133,7 +133,7 @@ describe('Postgres', () => {
     }
   });
 
-  it('behavior: PgBouncer in transaction mode is recognised, and what it refuses is named', async () => {
+  it('behavior: recognises PgBouncer in transaction mode, and names refused parameters', async () => {
     const refusing = await startPgBouncer(doctor.database.url, []);
     try {
       expect(await examine('postgres', { DATABASE_URL: refusing.url })).toContain(failure('parameters'));
@@ -161,7 +161,7 @@ describe('Redis', () => {
   });
   afterAll(() => redis.disconnect());
 
-  it('behavior: nobody there, and a wrong password', async () => {
+  it('behavior: no server, and a wrong password', async () => {
     expect(await examine('redis', { REDIS_URL: `redis://127.0.0.1:${await freePort()}` })).toEqual([
       named('failure', 'answers'),
     ]);
@@ -171,7 +171,7 @@ describe('Redis', () => {
     expect(JSON.stringify(report)).not.toContain('redis-password');
   });
 
-  it('behavior: an eviction policy that throws facts away, a replica, and refused commands', async () => {
+  it('behavior: an evicting policy, a replica, and refused commands', async () => {
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     expect(await examine('redis')).toEqual([named('warning', 'eviction')]);
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
@@ -196,7 +196,7 @@ describe('Redis', () => {
     await redis.call('REPLICAOF', 'NO', 'ONE');
   });
 
-  it('behavior: nothing is written', async () => {
+  it('behavior: writes nothing', async () => {
     await redis.flushall();
     await look({}, 'redis');
     expect(await redis.keys('*')).toEqual([]);
@@ -207,7 +207,7 @@ describe('nodes', () => {
   const first = 'RPC_URL_1 #1';
   const with1 = (...urls: string[]): Settings => ({ RPC_URL_1: urls.join(',') });
 
-  it('behavior: a node of another chain, one that refuses, and one that talks nonsense', async () => {
+  it('behavior: a node of another chain, one that refuses, and one with invalid answers', async () => {
     const { settings, world } = doctor;
     expect(await examine('nodes', { RPC_URL_1: settings.RPC_URL_4663 })).toEqual([`failure nodes ${first} [chain_id]`]);
     proxy.set({ kind: 'status', status: 429 });
@@ -240,7 +240,7 @@ describe('nodes', () => {
     );
   });
 
-  it('behavior: what it cannot do is told by what follows from it', async () => {
+  it('behavior: reports a missing capability with its effect', async () => {
     proxy.set({ kind: 'lacks', simulate: 'crashes', overrides: 'refused', batch: 1, blockHash: 'refused' });
     expect(await examine('nodes', with1(proxy.url))).toEqual([
       `failure nodes ${first} [simulation]`,
@@ -249,7 +249,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('behavior: an answer that would move the cursor or never ends is bounded and printed safely', async () => {
+  it('behavior: shortens answers and prints them without control characters', async () => {
     const server = await serve();
     try {
       const report = await look(with1(`${server.url}/v2/node-key-0123456789`), 'nodes', 'catalog');
@@ -262,7 +262,7 @@ describe('nodes', () => {
     }
   });
 
-  it('behavior: a body without end', async () => {
+  it('behavior: bounds an endless body', async () => {
     const server = await serve((response) => {
       const more = () => {
         while (response.write('0'.repeat(1024 * 1024)));
@@ -363,7 +363,7 @@ describe('catalog', () => {
     );
   });
 
-  it('behavior: parameters that do not hash to the id, and a market that is correlated on the chain alone', async () => {
+  it('behavior: parameters that do not hash to the id, and a market that is correlated only on the chain', async () => {
     const { contracts, markets } = chainOf(4663);
     const loops = markets.filter(({ kind }) => kind === 'loop');
     const [one, other] = [loops.find(({ correlated }) => correlated), loops.find(({ correlated }) => !correlated)];
@@ -399,7 +399,7 @@ describe('catalog', () => {
     );
   });
 
-  it('behavior: a feed that stands still, and an oracle that is far off', async () => {
+  it('behavior: a frozen feed, and an oracle far from the price', async () => {
     const { control } = doctor.world;
     const post = (path: string, body: unknown) =>
       fetch(`${control.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
@@ -431,7 +431,7 @@ describe('catalog', () => {
     );
   });
 
-  it('behavior: a chain a month ahead is told by its clock, and nothing of it is believed', async () => {
+  it('behavior: reports a chain a month ahead by its clock, and rejects its values', async () => {
     await fetch(`${doctor.world.control.url}/time`, {
       method: 'POST',
       body: JSON.stringify({ chainId: 4663, seconds: 2_592_000 }),

@@ -24,7 +24,7 @@ const about = (raw: Readonly<Record<string, string>>) => {
 };
 
 describe('checkSettings', () => {
-  it('default: settings that the service starts with are in order, with what else a shell has', () => {
+  it('default: accepts valid settings beside other variables of a shell', () => {
     const shell = {
       PATH: '/bin',
       HOME: '/root',
@@ -43,20 +43,20 @@ describe('checkSettings', () => {
     ['log_level', 'LOG_LEVEL'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['REDSI_URL', 'REDIS_URL'],
-  ])('behavior: %s is taken for %s', (name, meant) => {
+  ])('behavior: suggests for %s the setting %s', (name, meant) => {
     expect(about({ ...GOOD, [name]: 'x' })).toEqual([
-      `warning ${name} Name it ${meant} if that is meant, else take it out.`,
+      `warning ${name} Rename it to ${meant} if you meant that, otherwise remove it.`,
     ]);
     expect(nearestName(name, [meant, 'PORT'])).toBe(meant);
   });
 
-  it('behavior: an unknown name that only begins as ours do is told without a guess', () => {
+  it('behavior: reports an unknown name with a known prefix without a suggestion', () => {
     expect(about({ ...GOOD, REFRESH_EVERYTHING_ALWAYS: '1' })).toEqual([
-      expect.stringMatching(/^warning REFRESH_EVERYTHING_ALWAYS Take it out/),
+      expect.stringMatching(/^warning REFRESH_EVERYTHING_ALWAYS Remove it/),
     ]);
   });
 
-  it('behavior: every wrong value is told, no secret is repeated, and the rest is checked all the same', () => {
+  it('behavior: reports every invalid value without secrets, and checks the rest', () => {
     const { lines, env } = checkSettings({
       ...GOOD,
       PORT: 'many',
@@ -69,7 +69,7 @@ describe('checkSettings', () => {
     expect(env).toMatchObject({ PORT: 8787, ROLE: 'api', DATABASE_URL: GOOD.DATABASE_URL });
   });
 
-  it('behavior: what production, a role and a database elsewhere need is told', () => {
+  it('behavior: names required settings of production, of a role and of a remote database', () => {
     expect(about({ ...GOOD, NODE_ENV: 'production' })).toEqual([expect.stringMatching(/^failure KEY_PEPPER/)]);
     expect(about({ ...GOOD, DATABASE_URL: 'postgres://a:b@db.example/x' })).toEqual([
       expect.stringMatching(/^warning KEY_PEPPER/),
@@ -98,7 +98,7 @@ describe('judgeClocks', () => {
     ]);
   });
 
-  it('behavior: one that is off is named, with what follows from how far', () => {
+  it('behavior: names a wrong clock with the effect of its deviation', () => {
     expect(words(sample('Postgres', 0), sample('Redis', -10_000), sample('a', 1))).toEqual([
       'ok this machine: agrees with 2 of 3 others',
       'warning Redis: 10.0 s ahead of our clock',
@@ -108,13 +108,13 @@ describe('judgeClocks', () => {
     );
   });
 
-  it('behavior: where most are off to one side, it is ours', () => {
+  it('behavior: blames the own clock when most others differ in one direction', () => {
     expect(words(sample('Postgres', 300_000), sample('Redis', 299_000), sample('a', 301_000))).toEqual([
       expect.stringMatching(/^failure this machine: 300.0 s ahead of 3 of 3 others/),
     ]);
   });
 
-  it('behavior: nobody to compare with is told', () => {
+  it('behavior: reports a missing comparison', () => {
     expect(words()).toEqual([expect.stringMatching(/^warning this machine/)]);
   });
 });
@@ -135,8 +135,8 @@ describe('quotaOf', () => {
     });
 
   it.each([
-    ['ok', 'no word of a quota', [exchange(200, {})]],
-    ['ok', 'no word of a quota', [left('many', 'more')]],
+    ['ok', 'no quota reported', [exchange(200, {})]],
+    ['ok', 'no quota reported', [left('many', 'more')]],
     ['ok', '10 of 100 requests left', [left('90', '100'), left('10', '100')]],
     ['warning', '9 of 100 requests left', [left('90', '100'), left('9', '100')]],
     ['warning', '0 requests left', [left('0')]],
@@ -147,7 +147,7 @@ describe('quotaOf', () => {
     ],
     [
       'warning',
-      'it refuses as asked too often (429), to be asked again after 30',
+      'it refuses too many requests (429), retry after 30',
       [left('90', '100'), exchange(429, { 'retry-after': '30' })],
     ],
   ] as const)('behavior: %s: %s', (status, found, exchanges) => {
@@ -156,8 +156,8 @@ describe('quotaOf', () => {
   });
 });
 
-describe('what is printed', () => {
-  it('behavior: nothing of an answer moves the cursor, colours, reorders or goes on for pages', () => {
+describe('printed text', () => {
+  it('behavior: an answer cannot move the cursor, colour, reorder or fill pages', () => {
     const hostile = `\u001b[2J\u001b[1;1Hok\r\nFAKE \u009b31m\u202egnp.exe\u200b\u2028${'x'.repeat(5_000)}`;
     const shown = safeText(hostile);
     expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -176,7 +176,7 @@ describe('what is printed', () => {
     ).toHaveLength(1);
   });
 
-  it('behavior: no secret of a setting is shown, in whatever form it is repeated', () => {
+  it('behavior: shows no secret of a setting in any form', () => {
     const raw = {
       RPC_URL_1: 'https://user-key-77:p%40ss@node.example/v2/abcdef0123456789?apikey=query-key-5',
       DATABASE_URL: 'postgres://gateway:hunter22@db.example/gateway',
@@ -224,7 +224,7 @@ describe('what is printed', () => {
 });
 
 describe('runChecks', () => {
-  it('behavior: a check that throws, and one that never ends, become lines and end nothing else', async () => {
+  it('behavior: a throwing or hanging check becomes a line, and the others run', async () => {
     const due: (() => void)[] = [];
     const timers = {
       ...systemTimers,

@@ -31,12 +31,12 @@ afterAll(async () => {
 });
 
 describe('--record', () => {
-  it('default: every provider is kept, one file for each answer, with its request', () => {
+  it('default: stores each answer of every provider in one file with its request', () => {
     expect(new Set(recording.answers.map(({ provider }) => provider))).toEqual(new Set(PROVIDERS));
     expect(recording.answers.every(({ answer }) => answer.status === 200 && answer.json !== undefined)).toBe(true);
   });
 
-  it('behavior: no key, and no address of a machine, is in any file', () => {
+  it('behavior: no file has a key or the address of a machine', () => {
     for (const name of readdirSync(folder)) {
       const text = readFileSync(join(folder, name), 'utf8');
       for (const secret of Object.values(KEYS)) expect(text).not.toContain(secret);

@@ -40,7 +40,7 @@ describe('borrowRateNow', () => {
     blockTimestamp: 1_700_000_000n + elapsed,
   });
 
-  test('default: the end of the stretch since the last accrual, not its mean', () => {
+  test('default: the present rate since the last accrual, not the mean', () => {
     const idle = stateOf((95n * WAD) / 100n, 1_268_391_679n, 30n * 86_400n);
     expect(formatPct(borrowApyPctFromRate(idle.borrowRate))).toBe('43.21');
     expect(formatPct(borrowApyPctFromRate(borrowRateNow(idle)))).toBe('118.26');
@@ -62,7 +62,7 @@ describe('borrowRateNow', () => {
     );
   });
 
-  test('behavior: a rate model of another shape is taken at its word', () => {
+  test('behavior: uses the rate of another rate model unchanged', () => {
     const state = { ...stateOf(WAD / 2n, 1_268_391_679n, 86_400n), borrowRate: 777n };
     expect(borrowRateNow(state)).toBe(777n);
   });
@@ -146,7 +146,7 @@ describe('windowMeans', () => {
     expect(made && windowMean(made, NOW_MS, 30)?.toFixed(6)).toBe('4.033333');
   });
 
-  test('behavior: whatever was asked before, the mean is that of the window that is asked', () => {
+  test('behavior: the mean of a window does not depend on earlier calls', () => {
     const pct = (ago: number) => String((ago * 7) % 11);
     const asked = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 * 24 }), fc.constantFrom(30, 60, 90)), {
       maxLength: 8,
@@ -188,7 +188,7 @@ describe('stepAverage', () => {
     expect(stepAverage(steps, 0, 100).toFixed()).toBe('2.8');
   });
 
-  test('behavior: before the first step nothing is paid, after the last it holds', () => {
+  test('behavior: zero before the first step, the last step continues', () => {
     expect(stepAverage(steps.slice(0, 2), -50, 100).toFixed(4)).toBe('2.6667');
     expect(stepAverage([], 0, 100).isZero()).toBe(true);
   });
@@ -228,7 +228,7 @@ describe('incentiveRecord', () => {
   const shown = (...campaigns: ReturnType<typeof campaign>[]) =>
     incentiveRecord({ campaigns }, 'borrow').steps.map(({ atMs, aprPct }) => [(atMs - START) / DAY, aprPct.toNumber()]);
 
-  test('default: overlapping campaigns add up, and when one ends the other goes on', () => {
+  test('default: overlapping campaigns add up, and one continues after the end of the other', () => {
     expect(
       shown(
         campaign('a', 0, 20, [[0, '4']]),
@@ -246,7 +246,7 @@ describe('incentiveRecord', () => {
     ]);
   });
 
-  test('behavior: a campaign that is rolled keeps its past, whatever the next one pays', () => {
+  test('behavior: a rolled campaign keeps its past at any later rate', () => {
     const first = campaign('a', 0, 30, [[0, '10']]);
     const before = incentiveMean(incentiveRecord({ campaigns: [first] }, 'borrow'), START + 30 * DAY, 30);
     const rolled = { campaigns: [first, campaign('b', 30, 60, [[30, '1']])] };
@@ -254,7 +254,7 @@ describe('incentiveRecord', () => {
     expect(incentiveMean(incentiveRecord(rolled, 'borrow'), START + 60 * DAY, 60)?.toFixed()).toBe('5.5');
   });
 
-  test('behavior: the first step holds since the start when it came within a day; a longer gap stays one', () => {
+  test('behavior: the first step counts from the start within a day; a longer gap remains', () => {
     expect(shown(campaign('a', 0, 10, [[0.5, '4']]))[0]).toEqual([0, 4]);
     const late = incentiveRecord({ campaigns: [campaign('a', 0, 40, [[20, '4']])] }, 'borrow');
     expect(late.unknown).toEqual([{ fromMs: START, toMs: START + 20 * DAY }]);
@@ -304,7 +304,7 @@ describe('historicalMeans', () => {
     ]);
   });
 
-  test('behavior: absent where either side is too short; a collateral without yield counts as zero', () => {
+  test('behavior: absent if either side is too short; a collateral without yield counts as zero', () => {
     const input = {
       collateralIncentive: none,
       borrowIncentive: none,
@@ -330,7 +330,7 @@ describe('continueSteps', () => {
   const steps = (...points: readonly (readonly [number, string])[]) =>
     points.map(([atMs, pct]) => ({ atMs, ratePct: new Decimal(pct) }));
 
-  test('default: what is told stands in the place of what was known of the same time; before and after it nothing is lost', () => {
+  test('default: new steps replace known ones of the same time; earlier and later ones stay', () => {
     const known = steps([10, '1'], [20, '2'], [30, '3'], [40, '4']);
     expect(continueSteps(steps([20, '2.5'], [25, '2.6'], [30, '3']), known)).toEqual(
       steps([10, '1'], [20, '2.5'], [25, '2.6'], [30, '3'], [40, '4']),
@@ -340,14 +340,14 @@ describe('continueSteps', () => {
     );
   });
 
-  test('behavior: an answer without a step, or none, takes nothing away', () => {
+  test('behavior: an empty or missing answer removes nothing', () => {
     const known = steps([10, '1']);
     expect([continueSteps(steps(), known), continueSteps(undefined, known)]).toEqual([known, known]);
     expect(continueSteps(known, undefined)).toEqual(known);
     expect(continueSteps(steps(), undefined)).toEqual(steps());
   });
 
-  test('property: the steps of both are sorted, and those told are all there', () => {
+  test('property: the result is sorted and has all new steps', () => {
     const any = fc
       .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 12 })
       .map((times) => steps(...times.sort((a, b) => a - b).map((atMs) => [atMs, String(atMs % 7)] as const)));

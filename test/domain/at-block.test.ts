@@ -20,7 +20,7 @@ const at = {
 };
 
 describe('marketsAt', () => {
-  test('default: state, price and rate are of the block, with its time; the rest is as composed', () => {
+  test('default: state, price and rate are of the block, with its time; the rest is unchanged', () => {
     const values = marketsAt(composed, at).get(market.id);
     expect(values?.facts.oracle).toEqual({
       value: { ...price, price: raised, before: { price: price.price, atMs: Number(at.timestamp) * 1_000 } },
@@ -40,7 +40,7 @@ describe('marketsAt', () => {
     expect(values?.warnings.map(({ code }) => code)).toEqual(['oracle_jump']);
   });
 
-  test('behavior: a market or price that could not be read at the block is the last good one, with its age', () => {
+  test('behavior: an unreadable market or price uses the last good one, with its age', () => {
     const blank = { ...at, lending: new Map(), oracle: new Map() };
     expect(marketsAt(composed, blank).get(market.id)).toBe(last);
     const priced = marketsAt(composed, { ...at, lending: new Map() }).get(market.id);
@@ -49,7 +49,7 @@ describe('marketsAt', () => {
     expect(priced?.facts.oracle.value.price).toBe(raised);
   });
 
-  test('behavior: whoever shares a reading shares its values, of another composition they are made anew', () => {
+  test('behavior: callers of one reading share its values; another composition computes new ones', () => {
     const valuesAt = marketsAtReadings(composed);
     expect(valuesAt(at).get(market.id)).toBe(valuesAt(at).get(market.id));
     expect(valuesAt({ ...at }).get(market.id)).not.toBe(valuesAt(at).get(market.id));
@@ -68,7 +68,7 @@ describe('priceAge', () => {
   const T = 1_780_000_000n;
   const ms = (at: bigint) => Number(at) * 1_000;
 
-  test('default: of the oldest feed; old when any feed is past its own heartbeat', () => {
+  test('default: age of the oldest feed; old if any feed is past its own heartbeat', () => {
     const age = priceAge(
       [
         { address: first, updatedAt: T },
@@ -88,7 +88,7 @@ describe('priceAge', () => {
     expect(isOldPrice(age, ms(T + 90_000n) + 1)).toBe(true);
   });
 
-  test('behavior: no feed, no date and no names are three things', () => {
+  test('behavior: distinguishes no feed, no date and no names', () => {
     expect(priceAge([], budgets)).toEqual({ state: 'not_applicable' });
     expect(priceAge(undefined, budgets)).toEqual({ state: 'unknown' });
     expect(priceAge([{ address: first, updatedAt: T }, { address: second }], budgets)).toEqual({ state: 'unknown' });

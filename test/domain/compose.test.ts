@@ -5,7 +5,7 @@ import { ethereum } from './strategy-world.ts';
 import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
 describe('composeChain', () => {
-  test('behavior: market by market it is the same as at once', () => {
+  test('behavior: composing by market equals composing at once', () => {
     const facts = completeFacts(ethereum, 7);
     const composing = beginComposition(ethereum, facts, PARAMS);
     for (const market of ethereum.markets) composing.add(market);
@@ -14,7 +14,7 @@ describe('composeChain', () => {
     expect(made).toMatchObject({ chainId: 1, version: 7, asOfMs: facts.publishedMs, excluded: [] });
   });
 
-  test('behavior: with the composition before it is the same as without, and averages only what changed', () => {
+  test('behavior: the previous composition does not change the result and saves unchanged averages', () => {
     const before = composeChain(ethereum, completeFacts(ethereum), PARAMS);
     const market = marketOf(ethereum, 'sDOLA', 'frxUSD');
     const points = Array.from({ length: 95 }, (_, i) => ({ atMs: NOW_MS - (95 - i) * DAY, ratePct: new Decimal(i) }));
@@ -39,7 +39,7 @@ describe('composeChain', () => {
     ).toEqual([market.id]);
   });
 
-  test('behavior: tells when time alone changes the result', () => {
+  test('behavior: returns the time at which the result changes by itself', () => {
     const facts = completeFacts(ethereum);
     const maturity = Math.min(...ethereum.tokens.flatMap((token) => token.maturity ?? [])) * 1_000;
     expect(composeChain(ethereum, facts, PARAMS).recomposeAtMs).toBe(maturity - 7 * DAY);
@@ -49,7 +49,7 @@ describe('composeChain', () => {
     expect(composeChain(ethereum, paid, PARAMS).recomposeAtMs).toBe(NOW_MS + 5_000);
   });
 
-  test('behavior: nothing known composes nothing, and names every market', () => {
+  test('behavior: without facts it composes nothing and names every market', () => {
     const facts = { ...completeFacts(ethereum) };
     const empty = {
       ...facts,

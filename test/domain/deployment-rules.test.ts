@@ -16,7 +16,7 @@ const ofLoop = (given: typeof facts) => strategyOf(given, yieldMarket.id, robinh
 const ofVault = (given: typeof facts) => strategyOf(given, vault.id, robinhood);
 
 describe('listing rules about the deployed contract', () => {
-  test('default: a vault has those of its yield leg, and of the router that enters it', () => {
+  test('default: a vault has the rules of its yield leg and of its router', () => {
     const closed = withItem(facts, 'marketSupport', yieldMarket.id, { value: { isSupported: false } });
     expect(checkOf(ofVault(closed), 'unsupported')).toMatchObject({ passed: false, value: 'unsupported' });
     const unheld = withItem(facts, 'marketSupport', stockMarket.id, { value: { isSupported: false } });
@@ -29,7 +29,7 @@ describe('listing rules about the deployed contract', () => {
     expect(checkOf(ofLoop(refused), 'operator_not_approved')).toBeUndefined();
   });
 
-  test('behavior: a token of either leg that is otherwise on chain unlists the vault, and only what has it', () => {
+  test('behavior: a disagreement about a token of either leg unlists only the strategies with it', () => {
     const given = withItem(facts, 'tokenContract', vault.stock.address, { value: { hasCode: true, decimals: 6n } });
     expect(checkOf(ofVault(given), 'catalog_mismatch')).toMatchObject({ passed: false, value: 'decimals' });
     expect(checkOf(ofLoop(given), 'catalog_mismatch')?.passed).toBe(true);
@@ -41,7 +41,7 @@ describe('listing rules about the deployed contract', () => {
     expect(checkOf(ofVault(symbol), 'catalog_mismatch')).toMatchObject({ passed: true, value: 'none' });
   });
 
-  test('behavior: a rule carries the source and age of its fact, however old', () => {
+  test('behavior: a rule carries the source and age of its fact', () => {
     const old = withItem(facts, 'deployment', DEPLOYMENT_KEY, {
       value: { ...CONTRACT, isPaused: true },
       asOfMs: NOW_MS - 86_400_000,
@@ -57,7 +57,7 @@ describe('listing rules about the deployed contract', () => {
     expect(ofLoop(old).deployment?.stamp?.asOfMs).toBe(NOW_MS - 86_400_000);
   });
 
-  test('behavior: what was never measured passes, and says why nothing is known', () => {
+  test('behavior: an unmeasured rule passes with the reason', () => {
     const failed = withItem(facts, 'deployment', DEPLOYMENT_KEY, { failure: timeout });
     for (const rule of ['paused', 'venue_not_allowed']) {
       const check = checkOf(ofLoop(failed), rule);
@@ -74,7 +74,7 @@ describe('listing rules about the deployed contract', () => {
     expect(gapOf(ofLoop(uncompared), 'visibility.catalog_mismatch')?.reason).toBe('SOURCE_FAILED');
   });
 
-  test('behavior: one allowed venue is enough; one that is unknown beside one that is not leaves it open', () => {
+  test('behavior: one allowed venue suffices; an unknown one beside a refused one leaves the rule open', () => {
     const [router] = robinhood.swapRouters.AggregatorOne ?? [];
     if (!router) throw new Error('the catalog has a router');
     const value = (isAllowed: boolean) =>

@@ -27,7 +27,7 @@ const found = (given: ChainFacts) => agreementOf(chain, given).disagreements;
 const told = (given: ChainFacts) => found(given).map(({ kind, effect, key }) => [kind, effect, key]);
 
 describe('agreementOf', () => {
-  test('default: nothing disagrees with what is as the catalog says, or not known', () => {
+  test('default: equal and unknown values do not disagree', () => {
     expect(found(facts)).toEqual([]);
     expect(found(withSupport({ isSupported: true, isCorrelated: true, params }))).toEqual([]);
     expect(found(withSupport({}))).toEqual([]);
@@ -56,14 +56,14 @@ describe('agreementOf', () => {
     expect(told(withSupport({ params: null }))).toEqual([['not_created', 'no_builds', market.id]]);
   });
 
-  test('error: the kind of a market, of one that the contract knows', () => {
+  test('error: the kind of a market that the contract knows', () => {
     const kind = [['correlated', 'no_new_risk', market.id]];
     expect(told(withSupport({ isSupported: true, isCorrelated: false, params }))).toEqual(kind);
     expect(told(withSupport({ isCorrelated: false, params }))).toEqual(kind);
     expect(told(withSupport({ isSupported: false, isCorrelated: false, params }))).toEqual([]);
   });
 
-  test('error: decimals, symbol and code of a token stand against every market that has it', () => {
+  test('error: decimals, symbol and code of a token affect every market with it', () => {
     const { address } = market.collateral;
     for (const decimals of [6n, 255n, 0n, 2n ** 200n]) {
       const given = withToken({ hasCode: true, decimals, symbol: 'sUSDe' });
@@ -77,7 +77,7 @@ describe('agreementOf', () => {
     expect(told(withToken({ hasCode: false }))).toEqual([['no_code', 'no_builds', address]]);
   });
 
-  test('error: the contract that holds positions has no code, or works with another protocol: all markets', () => {
+  test('error: FlashLeverage without code or linked to another protocol affects all markets', () => {
     const { flashLeverage } = chain.contracts;
     for (const [kind, given] of [
       ['no_code', withContract({ hasCode: false })],
@@ -88,7 +88,7 @@ describe('agreementOf', () => {
     }
   });
 
-  test('behavior: a router without code, or of another deployment, is told and not used', () => {
+  test('behavior: reports and does not use a router without code or of another deployment', () => {
     const { flashLeverageRouter, publicAllocator } = chain.contracts;
     const approved = [{ address: flashLeverageRouter, isAllowed: true }];
     const linked = withContract({
@@ -114,7 +114,7 @@ describe('isVenueAllowed', () => {
   const [router] = chain.swapRouters.AggregatorOne ?? [];
   if (!router) throw new Error('the catalog has a router');
 
-  test('default: as the contract says of its routers; one without code is none', () => {
+  test("default: follows the contract's routers; one without code is not allowed", () => {
     const says = (contract: Partial<ContractDeployment>) =>
       isVenueAllowed(chain, { ...CONTRACT, ...contract }, 'AggregatorOne');
     expect(says({ swapRouters: [{ address: router, isAllowed: true }] })).toBe(true);
@@ -133,7 +133,7 @@ describe('isVenueAllowed', () => {
 });
 
 describe('deploymentStates', () => {
-  test('default: what is not known is counted as unknown alone', () => {
+  test('default: counts unknown values only as unknown', () => {
     expect(deploymentStates(chain, facts)).toEqual({
       paused: 0,
       unsupported: 0,

@@ -40,7 +40,7 @@ describe('findDrift', () => {
     expect([drift?.kind ?? null, drift?.severity ?? null]).toEqual([kind, severity]);
   });
 
-  test('behavior: evidence of both sides, and since when it is known', () => {
+  test('behavior: has the evidence of both sides and the first sighting', () => {
     const seen = { chain: robinhood, positions: [closed], rows: [rowOf(market.id)] };
     const key = driftKey({ wallet: WALLET, positionIndex: 0, kind: 'db_open_chain_closed' });
     const [drift] = driftOf(portfolioOf({ ...seen, known: new Map([[key, 1_234]]) }));
@@ -73,7 +73,7 @@ describe('unresolved rows', () => {
     expect(driftOf(portfolio)).toEqual([]);
   });
 
-  test('behavior: a row of another market than its position is a mismatch, and the position has none', () => {
+  test('behavior: a row with another market than its position is a mismatch, and the position has no row', () => {
     const portfolio = portfolioOf({ chain: robinhood, positions: [open], rows: [rowOf(other.id)] });
     expect(portfolio.unresolved.map(({ reason }) => reason)).toEqual(['chain_mismatch']);
     expect(driftOf(portfolio).map(({ kind }) => kind)).toEqual(['no_db_row']);
@@ -127,14 +127,14 @@ function aggregate(filter: ItemFilter): PortfolioAggregates {
 describe('queries', () => {
   const all = { filter: {}, order: 'value', direction: 'desc', first: 100 } as const;
 
-  test('default: wallets by value; those that cannot be told are in no list, but are counted', () => {
+  test('default: orders wallets by value; counts unreadable ones without listing them', () => {
     const listed = queryPortfolios([many], all);
     expect(listed.edges.map(({ node }) => node.wallet)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1].map(addressOf));
     expect(many.counts).toMatchObject({ users: 10, failed: 1, open: 9, drift: 3 });
     expect(aggregate({})).toMatchObject({ wallets: 9, failedWallets: 1, all: { count: 9 } });
   });
 
-  test('behavior: pages neither repeat nor skip, also when entries go in between', () => {
+  test('behavior: pages neither repeat nor skip, also when entries disappear', () => {
     const first = queryItems([many], { ...all, first: 4 });
     const after = first.edges.at(-1)?.cursor as string;
     const without = reportOf(many.entries.filter(({ wallet }) => wallet !== addressOf(9)));
@@ -152,7 +152,7 @@ describe('queries', () => {
     expect(found({ wallets: [addressOf(4)] })).toBe(1);
   });
 
-  test('behavior: sums speak of what matches, and say how much they do not', () => {
+  test('behavior: sums cover the matches and count unknown values', () => {
     const { all: sums, byMarket, byDriftKind } = aggregate({ driftKinds: ['no_db_row'] });
     expect(sums).toMatchObject({ count: 3, totalUsd: { unknown: 0 } });
     expect(byMarket).toMatchObject([{ marketId: market.id, count: 3, isVault: false }]);

@@ -49,7 +49,7 @@ describe('composeEquityStrategy', () => {
     expect(strategy.spiralHints?.profile).toBeUndefined();
   });
 
-  test('behavior: a leg whose incentives are not known earns without them, and both fields that show it say so', () => {
+  test('behavior: a leg with unknown incentives is computed without them, and both of its fields have a gap', () => {
     const { groups } = completeFacts(robinhood);
     const items = new Map([...groups.incentives.items].filter(([id]) => id !== vault.yieldMarket.id));
     const facts = { ...completeFacts(robinhood), groups: { ...groups, incentives: { ...groups.incentives, items } } };
@@ -61,7 +61,7 @@ describe('composeEquityStrategy', () => {
     expect(said(facts)).toEqual(expect.arrayContaining(['collateralApyPct', 'equityVault.yieldLegApyPct']));
   });
 
-  test('behavior: what the stock market pays its borrowers counts in the net APY, now and in history alike', () => {
+  test('behavior: incentives of the stock market count in the net APY, now and in history', () => {
     const plain = strategyOf(completeFacts(robinhood), vault.id, robinhood);
     const [startsAtMs, endsAtMs] = [NOW_MS - 100 * 86_400_000, NOW_MS + 86_400_000];
     const campaign = { id: 'c', symbol: 'X', aprPct: new Decimal(2), startsAtMs, endsAtMs };
@@ -82,7 +82,7 @@ describe('composeEquityStrategy', () => {
     }
   });
 
-  test('behavior: the yield leg is as fresh as the first of its parts to become stale', () => {
+  test('behavior: the freshness of the yield leg is that of its first part to become stale', () => {
     const strategy = strategyOf(completeFacts(robinhood), vault.id, robinhood);
     expect(strategy.freshness.collateralApy).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 300 });
     const value = { apyPct: new Decimal(6) };
@@ -94,7 +94,7 @@ describe('composeEquityStrategy', () => {
     });
   });
 
-  test('behavior: without its yield market the vault is left out with a reason, its stock market stays', () => {
+  test('behavior: leaves out a vault without its yield market, with a reason; its stock market stays', () => {
     const facts = withItem(completeFacts(robinhood), 'lendingState', vault.yieldMarket.id, { failure: timeout });
     const chain = composeChain(robinhood, facts, PARAMS);
     expect(chain.excluded.map((row) => row.marketId)).toContain(vault.id);

@@ -30,7 +30,7 @@ describe('staleForSec', () => {
 });
 
 describe('nextChangeMs', () => {
-  test('behavior: the rendering holds until then, and not a millisecond longer', () => {
+  test('behavior: the rendering is valid exactly until then', () => {
     const anyStamp = fc.record({
       asOfMs: fc.integer({ min: 0, max: 10_000_000 }),
       staleAfterSec: fc.integer({ min: 0, max: 5_000 }),
@@ -52,7 +52,7 @@ describe('nextChangeMs', () => {
     );
   });
 
-  test('behavior: nothing changes without stamps', () => {
+  test('behavior: no change without ages', () => {
     expect(nextChangeMs([], 5)).toBeUndefined();
   });
 });
@@ -93,14 +93,14 @@ describe('groupHealth', () => {
     });
   });
 
-  test('behavior: nothing measured is `never`, all failed is `failing`', () => {
+  test('behavior: no measurement is `never`, only failures are `failing`', () => {
     const empty = emptyChainFacts(1);
     expect(rowOf(empty, 'price')?.status).toBe('never');
     const failed = withItem(empty, 'price', 'a', { failure: { reason: 'timeout', source: 'coingecko', sinceMs: 1 } });
     expect(rowOf(failed, 'price')).toMatchObject({ status: 'failing', items: 0, neverMeasured: { timeout: 1 } });
   });
 
-  test('behavior: last-good items are counted, an unconfigured one is no failure', () => {
+  test('behavior: counts last-good items; an unconfigured one is not a failure', () => {
     const facts = completeFacts(chain);
     const key = chain.stable.address;
     const failure = { reason: 'server_error', source: 'coingecko', sinceMs: 1 } as const;

@@ -38,7 +38,7 @@ describe('ltvLimits', () => {
     expect(formatPct(stockLtvCapPct(pct('62.5')))).toBe('55.00');
   });
 
-  test('behavior: a liquidation LTV below the buffers leaves nothing, not a negative limit', () => {
+  test('behavior: a liquidation LTV below the buffers gives zero, not a negative limit', () => {
     const limits = ltvLimits(2_000_000_000_000_000n);
     expect(limits.maxLtvPct.isZero() && limits.safeLtvPct.isZero()).toBe(true);
   });
@@ -114,7 +114,7 @@ describe('ladderEntries', () => {
     ]);
   });
 
-  test('behavior: the maximum is not repeated when the last step already is it', () => {
+  test('behavior: does not repeat the maximum after an equal last step', () => {
     expect(ladderRungs(pct('75')).map((rung) => rung.leverage)).toEqual(['1.0', '2.0', '3.0', '4.0']);
   });
 
@@ -144,7 +144,7 @@ describe('openFlashLoan', () => {
     expect(openFlashLoan(1_000_001n, pct('90.5'))).toBe(9_526_325n);
   });
 
-  test('behavior: the resulting LTV never exceeds the target, and one unit more would', () => {
+  test('behavior: the LTV is at most the target, and one more unit would exceed it', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), anyLtv, (value, target) => {
         const loan = openFlashLoan(value, target);
@@ -167,12 +167,12 @@ describe('increaseFlashLoan', () => {
     expect(loan).toBe(5_000_000n);
   });
 
-  test('behavior: nothing to do at or above the target', () => {
+  test('behavior: zero at or above the target', () => {
     expect(increaseFlashLoan({ collateralValue: 100n, debt: 90n, targetLtvPct: pct('90') })).toBe(0n);
     expect(increaseFlashLoan({ collateralValue: 100n, debt: 95n, targetLtvPct: pct('90') })).toBe(0n);
   });
 
-  test('behavior: lands at the target from any position below it', () => {
+  test('behavior: reaches the target from any position below it', () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 28n });
     fc.assert(
       fc.property(amount, amount, anyLtv, (collateralValue, debt, target) => {

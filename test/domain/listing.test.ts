@@ -11,7 +11,7 @@ describe('visibilityOf', () => {
   const checksOf = (strategy: Strategy) =>
     Object.fromEntries(strategy.visibility.checks.map((check) => [check.name, check]));
 
-  test('behavior: some yield is needed, from the collateral or an incentive', () => {
+  test('behavior: requires a yield of the collateral or an incentive', () => {
     const market = marketOf(ethereum, 'sUSDS', 'AUSD');
     const zero = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(0) } });
     const strategy = strategyOf(zero, market.id);
@@ -22,7 +22,7 @@ describe('visibilityOf', () => {
     expect(strategyOf(paid, market.id).visibility.visible).toBe(true);
   });
 
-  test('behavior: one yield above zero is enough, whatever the others come to together', () => {
+  test('behavior: one yield above zero suffices, whatever the sum', () => {
     const market = marketOf(ethereum, 'sUSDS', 'AUSD');
     const campaign = { id: '1', symbol: 'M', aprPct: new Decimal(3), startsAtMs: NOW_MS, endsAtMs: NOW_MS + 1 };
     const losing = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(-5) } });
@@ -36,7 +36,7 @@ describe('visibilityOf', () => {
     }
   });
 
-  test('behavior: where nothing known earns and incentives are not known, the rule passes and tells no value', () => {
+  test('behavior: passes without a value if no known yield exists and incentives are unknown', () => {
     const market = marketOf(ethereum, 'sUSDS', 'AUSD');
     const zero = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(0) } });
     const cold = { ...zero, groups: { ...zero.groups, incentives: emptyChainFacts(1).groups.incentives } };
@@ -45,7 +45,7 @@ describe('visibilityOf', () => {
     expect(gapOf(strategy, 'collateralIncentive')).toBeDefined();
   });
 
-  test('behavior: a swap route is needed', () => {
+  test('behavior: requires a swap route', () => {
     const curated = strategyOf(facts, marketOf(ethereum, 'sNUSD', 'USDC').id);
     expect(curated.noSwapRoute).toBe(true);
     expect(checksOf(curated).swap_route?.passed).toBe(false);
@@ -58,7 +58,7 @@ describe('visibilityOf', () => {
     expect(gapOf(strategy, 'exitLiquidity.slippagePct.100000')?.reason).toBe('NONE');
   });
 
-  test('behavior: a principal token must be more than the minimum before its maturity', () => {
+  test('behavior: requires more than the minimum days before maturity', () => {
     const market = marketOf(ethereum, 'PT-stcUSD', 'USDC');
     const sevenDaysBefore = (market.collateral.maturity as number) * 1_000 - 7 * DAY;
     for (const [nowMs, visible, value] of [
@@ -72,7 +72,7 @@ describe('visibilityOf', () => {
     }
   });
 
-  test('behavior: liquidity must be above the floor', () => {
+  test('behavior: requires liquidity above the minimum', () => {
     const market = marketOf(ethereum, 'siUSD', 'USDC');
     const state = facts.groups.lendingState.items.get(market.id)?.value;
     if (!state) throw new Error('no state');

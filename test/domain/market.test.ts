@@ -11,7 +11,7 @@ import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-worl
 import { CONTRACT, completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
 describe('composeMarket', () => {
-  test('behavior: the buffer of the contract makes the limits, the documented one where it is not known, which is said', () => {
+  test("behavior: limits use the contract's buffer, or the documented one with a gap", () => {
     const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
     const composed = (facts: ChainFacts) =>
       composeChain(ethereum, facts, PARAMS).markets.find(({ market: { id } }) => id === market.id);
@@ -36,7 +36,7 @@ describe('composeMarket', () => {
     }
   });
 
-  test('behavior: a market has the fee of its kind as the contract tells both, else as documented, which is said', () => {
+  test('behavior: fees follow the contract and the kind of market, or the documented rates with a gap', () => {
     const [correlated, perp] = [marketOf(ethereum, 'sUSDe', 'PYUSD'), marketOf(ethereum, 'WBTC', 'USDC')];
     const facts = completeFacts(ethereum);
     const taking = withItem(facts, 'deployment', DEPLOYMENT_KEY, {
@@ -120,7 +120,7 @@ describe('composeMarket', () => {
     ['lendingState', (m: { id: string }) => m.id],
     ['oracle', (m: { oracle: string }) => m.oracle],
     ['collateralApy', (m: { collateral: { address: string } }) => m.collateral.address],
-  ] as const)('behavior: without %s a market is left out, with its reason, and no other is', (group, keyOf) => {
+  ] as const)('behavior: leaves out only the market without %s, with its reason', (group, keyOf) => {
     const market = marketOf(ethereum, 'wsrUSD', 'USDC');
     const facts = withItem(completeFacts(ethereum), group, keyOf(market), { failure: timeout });
     const chain = composeChain(ethereum, facts, PARAMS);
@@ -130,7 +130,7 @@ describe('composeMarket', () => {
     expect(chain.markets).toHaveLength(ethereum.markets.length - 1);
   });
 
-  test('behavior: a matured principal token earns 0 with source `none`, and needs no upstream', () => {
+  test('behavior: a matured principal token has a yield of 0 with source `none`, and needs no upstream', () => {
     const market = marketOf(ethereum, 'PT-stcUSD', 'USDC');
     const facts = withItem(completeFacts(ethereum), 'collateralApy', market.collateral.address, { failure: timeout });
     const nowMs = (market.collateral.maturity as number) * 1_000;
@@ -145,7 +145,7 @@ describe('composeMarket', () => {
     ['0.9', true],
     ['1.1', true],
     ['1.11', false],
-  ])('behavior: a stablecoin at %s USD is told; within its peg: %s', (usd, inPeg) => {
+  ])('behavior: shows a stablecoin at %s USD; within its peg: %s', (usd, inPeg) => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
     const price = { value: { usd: new Decimal(usd) } };
     const strategy = strategyOf(withItem(completeFacts(ethereum), 'price', market.loan.address, price), market.id);
@@ -156,7 +156,7 @@ describe('composeMarket', () => {
     else expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
   });
 
-  test('behavior: a price that is not above zero is not believed', () => {
+  test('behavior: rejects a price of zero or less', () => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
     const strategy = strategyOf(
       withItem(completeFacts(ethereum), 'price', market.loan.address, { value: { usd: new Decimal(0) } }),
@@ -169,7 +169,7 @@ describe('composeMarket', () => {
     expect(strategy.visibility.checks.find((check) => check.name === 'liquidity')?.passed).toBe(true);
   });
 
-  test('behavior: what is told and not confirmed is said beside the last good value, and the worse of both decides the listing', () => {
+  test('behavior: warns of an unconfirmed value beside the last good one, and the worse of both decides the listing', () => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
     const suspect = (value: string) => ({ value: new Decimal(value), readings: 1 });
     const failure = { reason: 'implausible', source: 'test', sinceMs: NOW_MS } as const;
@@ -206,7 +206,7 @@ describe('composeMarket', () => {
   });
 
   test.each([0.55, 1e12])(
-    'behavior: an oracle at %s of the price is shown and said, and nothing is opened',
+    'behavior: shows an oracle at %s of the price with a warning, and refuses to open',
     (factor) => {
       const market = marketOf(ethereum, 'rETH', 'WETH');
       const complete = withItem(completeFacts(ethereum), 'price', market.collateral.address, {
@@ -221,7 +221,7 @@ describe('composeMarket', () => {
     },
   );
 
-  test('behavior: a price that floats is not held to the dollar; a measured collateral price wins over the derived', () => {
+  test('behavior: does not compare a floating price with the dollar; prefers a measured collateral price to a derived one', () => {
     const market = marketOf(ethereum, 'rETH', 'WETH');
     const facts = completeFacts(ethereum);
     expect(strategyOf(facts, market.id).collateral).toMatchObject({ priceUsd: '2675', priceSource: 'oracle' });
@@ -234,7 +234,7 @@ describe('composeMarket', () => {
 describe('tokenPrice', () => {
   const contextOf = (facts: ChainFacts) => priceContext(ethereum, facts);
 
-  test('default: every collateral and loan of a complete chain has one price, the same that its markets show', () => {
+  test('default: every collateral and loan of a complete chain has one price, equal in all markets', () => {
     const facts = completeFacts(ethereum);
     for (const { market, collateralPrice, loanPrice } of composeChain(ethereum, facts, PARAMS).markets) {
       for (const [token, shown] of [
@@ -250,7 +250,7 @@ describe('tokenPrice', () => {
     }
   });
 
-  test('behavior: the native token is worth what its wrapped form is', () => {
+  test('behavior: the native token has the price of its wrapped form', () => {
     const facts = withItem(completeFacts(ethereum), 'price', ethereum.wrappedNative?.address ?? '', {
       value: { usd: new Decimal(2_345) },
     });
@@ -272,7 +272,7 @@ describe('peggedTokens', () => {
   test.each([
     [ethereum, ['AUSD', 'DAI', 'PYUSD', 'RLUSD', 'USDC', 'USDT', 'USDtb', 'frxUSD']],
     [robinhood, ['USDG', 'USDe']],
-  ])('default: the dollars of the catalog, and nothing that earns or floats', (chain, symbols) => {
+  ])('default: only dollar stablecoins of the catalog, no yield-bearing or floating tokens', (chain, symbols) => {
     const pegged = chain.tokens.filter((token) => peggedTokens(chain).has(token.address));
     expect(pegged.map((token) => token.symbol).sort()).toEqual(symbols);
   });

@@ -26,7 +26,7 @@ describe('oracleDivergence', () => {
     if (found) expect(found).toMatchObject({ against: 'price', referenceUsd: new Decimal(usd) });
   });
 
-  test('behavior: without a price of its own the value before a jump stands in; with one the jump does not count', () => {
+  test('behavior: uses the value before a jump as reference only without a price of its own', () => {
     const jumped = { ...oracleAt('1.8'), before: { price: oracleAt('1.2').price, atMs: NOW_MS } };
     const alone = { market, oracle: asFact(jumped), loanUsd };
     expect(oracleDivergence({ ...alone, price: undefined })?.against).toBe('before');
@@ -67,7 +67,7 @@ describe('possibleRange', () => {
     ['a stock', stock, '1', ['0.9', '10001', '688.5e12'], ['1', '192.4', '688.5', '10000']],
     ['bitcoin', bitcoin, '1', ['999', '10000001', '1.07'], ['97850']],
     ['a token that floats', floating, '1', ['0', '1000001', '0.0425e12'], ['0.0425', '0.00000001']],
-  ])('default: %s that nothing else prices', (_, of, loan, outside, inside) => {
+  ])('default: %s without another price', (_, of, loan, outside, inside) => {
     for (const price of outside) {
       const found = oracleDivergence(alone(of, price, loan));
       expect([price, found?.against]).toEqual([price, 'range']);
@@ -78,13 +78,13 @@ describe('possibleRange', () => {
     for (const price of inside) expect([price, oracleDivergence(alone(of, price, loan))]).toEqual([price, undefined]);
   });
 
-  test('behavior: a loan token off its peg moves the range with it; a price of its own comes first', () => {
+  test('behavior: the range follows a loan token off its peg; a price of its own takes precedence', () => {
     expect(oracleDivergence(alone(share, '1.09', '0.4'))).toBeUndefined();
     expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(0.6) })).toBeUndefined();
     expect(oracleDivergence({ ...alone(share, '0.6'), price: priced(1.09) })?.against).toBe('price');
   });
 
-  test('behavior: a matured principal token is worth what it pays back', () => {
+  test('behavior: a matured principal token has its redemption value', () => {
     const afterwards = {
       ...alone(principal, '0.88'),
       oracle: { ...alone(principal, '0.88').oracle, asOfMs: NOW_MS + 400 * DAY },
@@ -92,7 +92,7 @@ describe('possibleRange', () => {
     expect(oracleDivergence(afterwards)?.against).toBe('range');
   });
 
-  test('behavior: a value outside the range is no reference for the one that follows', () => {
+  test('behavior: a value outside the range is not a reference for the next one', () => {
     const healed = alone(share, '1.09');
     const value = { ...healed.oracle.value, before: { price: healed.oracle.value.price * 10n ** 12n, atMs: NOW_MS } };
     expect(oracleDivergence({ ...healed, oracle: { ...healed.oracle, value } })).toBeUndefined();
@@ -103,13 +103,13 @@ describe('withJump', () => {
   const known = oracleAt('1.2');
   const jumped = withJump(oracleAt('0.66'), known, NOW_MS);
 
-  test('default: a jump of more than 20 % is remembered with the value before it, a smaller one is not', () => {
+  test('default: records a jump of more than 20 % with the value before it', () => {
     expect(jumped.before).toEqual({ price: known.price, atMs: NOW_MS });
     expect(withJump(oracleAt('1.43'), known, NOW_MS).before).toBeUndefined();
     expect(withJump(known, undefined, NOW_MS)).toBe(known);
   });
 
-  test('behavior: for a day, while it lasts, and against the value that was before all of it', () => {
+  test('behavior: lasts for a day, compared with the value before all jumps', () => {
     const hourLater = withJump(oracleAt('0.4'), jumped, NOW_MS + DAY / 24);
     expect(hourLater.before).toEqual(jumped.before);
     expect(withJump(oracleAt('0.4'), hourLater, NOW_MS + DAY + 1).before).toBeUndefined();

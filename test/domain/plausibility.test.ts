@@ -25,7 +25,7 @@ describe('isSuspectPrice', () => {
     expect(isSuspectPrice(of(usd), references)).toBe(expected);
   });
 
-  test('property: a factor of 100 either way is suspect beside any last good price, a tenth never', () => {
+  test('property: a factor of 100 is always suspect beside a last good price, a tenth never', () => {
     fc.assert(
       fc.property(cents(1, 1e9), (lastGood) => {
         const known = { pegged: false, lastGood };
@@ -69,7 +69,7 @@ describe('isSuspectRate', () => {
 });
 
 describe('nextReading', () => {
-  test('default: readings that agree are counted, any other begins anew', () => {
+  test('default: counts consistent readings and restarts with another value', () => {
     const first = nextReading(of('0.85'), undefined);
     const second = nextReading(of('0.851'), first);
     expect([first.readings, second.readings]).toEqual([1, 2]);
@@ -80,7 +80,7 @@ describe('nextReading', () => {
 });
 
 describe('agree', () => {
-  test('property: it does not matter who is asked first', () => {
+  test('property: the order of the sources does not matter', () => {
     const any = fc.integer({ min: -1_000, max: 1_000 }).map((value) => new Decimal(value).div(10));
     fc.assert(fc.property(any, any, (a, b) => agree(a, b) === agree(b, a)));
     expect(agree(of(1), of('1.02'))).toBe(true);

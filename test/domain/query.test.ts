@@ -24,7 +24,7 @@ const find = (filter: StrategyFilter) =>
   queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
 
 describe('queryStrategies', () => {
-  test('default: everything, best leverage APY first', () => {
+  test('default: all strategies, best leverage APY first', () => {
     const page = queryStrategies(index, BY_APY);
     expect(page).toMatchObject({ totalCount: strategies.length, hasNextPage: false, hasPreviousPage: false });
     const apys = page.items.map(({ strategy }) => Number(strategy.defaultLeverage.leverageApyPct));
@@ -60,7 +60,7 @@ describe('queryStrategies', () => {
     expect(new Set(found)).toEqual(new Set(strategies.filter(holds)));
   });
 
-  test('behavior: an unknown value satisfies no limit and comes last in both directions', () => {
+  test('behavior: an unknown value meets no limit and sorts last in both directions', () => {
     expect(find({ minLiquidityUsd: 0 }).every((strategy) => strategy.liquidityUsd !== undefined)).toBe(true);
     for (const direction of ['asc', 'desc'] as const) {
       const { items } = queryStrategies(index, { order: 'liquidity', direction, first: 1_000 });
@@ -71,7 +71,7 @@ describe('queryStrategies', () => {
     }
   });
 
-  test('behavior: the collateral APY is ordered with its incentive, and the borrow APY net of its own, as leverage has them', () => {
+  test('behavior: orders by collateral APY with its incentive and by net borrow APY', () => {
     const [low, high] = [marketOf(ethereum, 'siUSD', 'USDC'), marketOf(ethereum, 'reUSD', 'USDC')];
     const paid = (aprPct: number) => ({
       ...{ id: 'c', symbol: 'X', aprPct: new Decimal(aprPct), startsAtMs: NOW_MS - DAY, endsAtMs: NOW_MS + DAY },
@@ -99,7 +99,7 @@ describe('queryStrategies', () => {
     ]);
   });
 
-  test('behavior: pages of any size give every strategy once, in order', () => {
+  test('behavior: pages of any size have every strategy once, in order', () => {
     const orders = fc.constantFrom(...STRATEGY_ORDERS);
     const directions = fc.constantFrom('asc' as const, 'desc' as const);
     fc.assert(
@@ -121,7 +121,7 @@ describe('queryStrategies', () => {
     );
   });
 
-  test('behavior: a cursor holds when strategies before it go', () => {
+  test('behavior: a cursor stays valid when earlier strategies disappear', () => {
     const first = queryStrategies(index, { ...BY_APY, first: 5 });
     const cursor = first.items[4]?.cursor as string;
     const next = queryStrategies(index, { ...BY_APY, first: 5, after: cursor }).items.map((item) => item.strategy.id);
@@ -131,7 +131,7 @@ describe('queryStrategies', () => {
     expect(again).toEqual(next);
   });
 
-  test('error: BadRequest for a cursor of another order or of nobody', () => {
+  test('error: BadRequest for a cursor of another order and for an invalid one', () => {
     const cursor = queryStrategies(index, { ...BY_APY, first: 1 }).items[0]?.cursor as string;
     for (const after of ['', 'abc', '%%%', btoa('[]'), cursor.slice(2)]) {
       expect(() => queryStrategies(index, { ...BY_APY, after })).toThrow(BadRequestError);
@@ -154,7 +154,7 @@ describe('maturityDaysLeft', () => {
     expect(maturityDaysLeft(2_000_000, 2_000_000_000 - leftMs)).toBe(days);
   });
 
-  test('behavior: a token without a maturity has none left', () => {
+  test('behavior: a token without a maturity has no days left', () => {
     expect(maturityDaysLeft(null, NOW_MS)).toBeNull();
   });
 });

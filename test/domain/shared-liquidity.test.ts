@@ -39,17 +39,17 @@ const sum = (...sources: (readonly [MarketId, bigint])[]) => {
 };
 
 describe('sharedAssetsOf', () => {
-  test('default: what each source has', () => {
+  test('default: liquidity of each source', () => {
     expect(sum([FIRST, 60n], [UNKNOWN, 7n])).toBe(67n);
     expect(sum()).toBe(0n);
   });
 
-  test('behavior: no more than a market has idle, though it was supplied with more', () => {
+  test('behavior: at most the idle liquidity of a market, whatever its supply', () => {
     expect(sum([FIRST, 950n])).toBe(100n);
     expect(sum([SECOND, 400n])).toBe(0n);
   });
 
-  test('behavior: two vaults draw on the same idle liquidity', () => {
+  test('behavior: two vaults share the same idle liquidity', () => {
     expect(sum([FIRST, 80n], [FIRST, 80n], [UNKNOWN, 1n])).toBe(101n);
   });
 });

@@ -142,19 +142,16 @@ describe('composeStrategy', () => {
     ],
   ];
 
-  test.each(table)(
-    'behavior: %s has a value when measured, is absent and explained when not',
-    (field, full, lacking, reason) => {
-      const measured = strategyOf(full, market.id);
-      expect(read(measured, field)).toBeTruthy();
-      expect(gapOf(measured, field)).toBeUndefined();
-      const missing = strategyOf(lacking, market.id);
-      expect(read(missing, field)).toBeUndefined();
-      expect(field.split('.').length > 1 || !(field in missing)).toBe(true);
-      expect(gapOf(missing, field)?.reason).toBe(reason);
-      if (reason === 'SOURCE_FAILED') expect(gapOf(missing, field)?.sinceMs).toBe(NOW_MS - 5_000);
-    },
-  );
+  test.each(table)('behavior: %s has a value when measured, otherwise a gap', (field, full, lacking, reason) => {
+    const measured = strategyOf(full, market.id);
+    expect(read(measured, field)).toBeTruthy();
+    expect(gapOf(measured, field)).toBeUndefined();
+    const missing = strategyOf(lacking, market.id);
+    expect(read(missing, field)).toBeUndefined();
+    expect(field.split('.').length > 1 || !(field in missing)).toBe(true);
+    expect(gapOf(missing, field)?.reason).toBe(reason);
+    if (reason === 'SOURCE_FAILED') expect(gapOf(missing, field)?.sinceMs).toBe(NOW_MS - 5_000);
+  });
 
   test('behavior: `null` = measured, there is none', () => {
     const strategy = strategyOf(present, market.id);
@@ -164,12 +161,12 @@ describe('composeStrategy', () => {
     expect(gapOf(strategy, 'collateral.maturity')?.reason).toBe('NOT_APPLICABLE');
   });
 
-  test('behavior: an incentive that is not measured lowers nothing', () => {
+  test('behavior: an unmeasured incentive does not lower the borrow APY', () => {
     const strategy = strategyOf(withItem(present, 'incentives', key.market, { failure: timeout }), market.id);
     expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
   });
 
-  test('behavior: an exit that was never measured is as old as can be, without a route, and the strategy stays listed', () => {
+  test('behavior: an unmeasured exit has the oldest age and no route, and the strategy stays listed', () => {
     const lacking = withItem(present, 'exitLiquidity', key.token, {});
     const strategy = strategyOf(lacking, market.id);
     expect(strategy.exitLiquidity).toEqual({ measured: false });
@@ -181,7 +178,7 @@ describe('composeStrategy', () => {
     }
   });
 
-  test('behavior: without incentives ever measured none is counted, and it is said of every number', () => {
+  test('behavior: unmeasured incentives are not counted, with a gap on every number', () => {
     const lacking = withItem(present, 'incentives', market.id, { failure: timeout });
     const strategy = strategyOf(lacking, market.id);
     expect(strategy.netBorrowApyPct).toBe(strategy.borrowApyPct);
@@ -197,7 +194,7 @@ describe('composeStrategy', () => {
     expect(gapOf(strategyOf(present, market.id), 'netBorrowApyPct')).toBeUndefined();
   });
 
-  test('behavior: prices are as old as the older of the two, incentives as their own measurement', () => {
+  test('behavior: prices have the age of the older one, incentives the age of their measurement', () => {
     const old = withItem(present, 'price', market.loan.address, {
       value: { usd: new Decimal(1) },
       asOfMs: NOW_MS - 800_000,
@@ -207,7 +204,7 @@ describe('composeStrategy', () => {
     expect(inputFreshness.incentives).toEqual({ asOfMs: NOW_MS - 60_000, staleAfterSec: 3_600 });
   });
 
-  test('behavior: one yield above zero is a yield, whatever the others take away', () => {
+  test('behavior: one yield above zero suffices, whatever the others subtract', () => {
     const campaign = {
       id: 'a',
       symbol: 'MORPHO',
@@ -223,7 +220,7 @@ describe('composeStrategy', () => {
     expect(hasYield(paid)).toMatchObject({ passed: true, value: '0.50' });
   });
 
-  test('behavior: a window the history does not cover is absent, the others stay', () => {
+  test('behavior: a window beyond the history is absent, the others stay', () => {
     const fact = present.groups.collateralApy.items.get(key.token)?.value;
     const young = {
       apyPct: new Decimal(6),
@@ -248,14 +245,14 @@ describe('composeStrategy', () => {
     expect([before, after]).toEqual(['32.33', (7.2 * 10.5 - 2.45 * 9.5).toFixed(2)]);
   });
 
-  test('behavior: where the chain has no public allocator the field does not apply', () => {
+  test('behavior: the field does not apply without a public allocator', () => {
     const loop = marketOf(robinhood, 'syrupUSDG', 'USDG');
     const strategy = strategyOf(completeFacts(robinhood), loop.id, robinhood);
     expect(strategy.publicAllocatorLiquidityUsd).toBeUndefined();
     expect(gapOf(strategy, 'publicAllocatorLiquidityUsd')?.reason).toBe('NOT_APPLICABLE');
   });
 
-  test('behavior: a perp market says what its APY means, and keeps its negative carry', () => {
+  test('behavior: a perp market explains its APY and keeps its negative carry', () => {
     const perp = marketOf(robinhood, 'wsNET', 'USDG');
     const strategy = strategyOf(completeFacts(robinhood), perp.id, robinhood);
     expect(strategy).toMatchObject({
@@ -272,7 +269,7 @@ describe('composeStrategy', () => {
     expect(gapOf(strategy, 'yieldSustainabilityPct')?.reason).toBe('NOT_APPLICABLE');
   });
 
-  test('behavior: every empty optional field of every strategy is explained', () => {
+  test('behavior: every empty optional field of every strategy has a gap', () => {
     const optional = [
       'curator',
       'yieldSustainabilityPct',

@@ -75,7 +75,7 @@ describe('composeTvl', () => {
     );
   });
 
-  test('behavior: debt beyond the collateral of its own position is told beside the sums, which stay as they are', () => {
+  test('behavior: shows debt beyond the collateral of its position beside the unchanged sums', () => {
     const under = position({ wallet: wallet(2), collateral: 100n * 10n ** 18n });
     const [alone, both, healthy] = [computed([under]), computed([position(), under]), computed([position()])];
     expect(healthy.badDebtUsd?.toFixed()).toBe('0');
@@ -87,7 +87,7 @@ describe('composeTvl', () => {
     expect(totalTvl([both, older])?.badDebtUsd).toBeUndefined();
   });
 
-  test('behavior: an oracle far from the price is named with what is summed by it, of all chains in the total', () => {
+  test('behavior: names an oracle far from the price with its sums, and all chains in the total', () => {
     const market = marketOf(ethereum, 'sUSDe', 'DAI');
     const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('1.9') } });
     const other = position({ marketId: marketOf(ethereum, 'siUSD', 'USDC').id });
@@ -122,7 +122,7 @@ describe('composeTvl', () => {
     expect(computed(closed).grossTvlUsd.isZero()).toBe(true);
   });
 
-  test('behavior: an unknown price or an uncomposed market makes the chain not computable', () => {
+  test('behavior: an unknown price or an uncomposed market fails the chain', () => {
     const { marketId } = position();
     const market = marketOf(ethereum, 'sUSDe', 'DAI');
     const depegged = { value: { usd: new Decimal('0.5') } };
@@ -139,12 +139,12 @@ describe('composeTvl', () => {
     expect(composeTvl(excluded, [position({ open: false })], NOW_MS).computed).toBe(true);
   });
 
-  test('behavior: a market that the catalog does not list is in none of the numbers, and counted', () => {
+  test('behavior: excludes and counts a market outside the catalog', () => {
     const foreign = position({ marketId: `0x${'9'.repeat(64)}` as MarketId, wallet: wallet(9) });
     expect(computed([position(), foreign])).toMatchObject({ positions: 1, users: 1, outsideCatalog: 1 });
   });
 
-  test('behavior: as old as the oldest input', () => {
+  test('behavior: has the age of the oldest input', () => {
     expect(computed([position()]).asOfMs).toBe(NOW_MS - 60_000);
     const older = composeTvl(chain, [position()], NOW_MS - 90_000);
     expect(older.computed && older.tvl.asOfMs).toBe(NOW_MS - 90_000);
@@ -161,7 +161,7 @@ describe('totalTvl', () => {
     expect(total?.grossTvlUsd.eq(one.grossTvlUsd.plus(other.grossTvlUsd))).toBe(true);
   });
 
-  test('behavior: nothing before the first chain is computed', () => {
+  test('behavior: no total before the first chain is computed', () => {
     expect(totalTvl([])).toBeUndefined();
   });
 });

@@ -32,7 +32,7 @@ const matchOne = (debt: bigint | null, loops: readonly CandidateLoop[], tags: Lo
 const NONE = { match: 'none', loopIds: [], candidateIds: [] };
 
 describe('matchYieldLoops', () => {
-  test('default: the one combination whose basis explains the debt', () => {
+  test('default: the only combination whose basis matches the debt', () => {
     const found = matchOne(1_000n, [loop(0, 600n), loop(1, 5_000n), loop(2, 350n)]);
     expect(found).toEqual({ match: 'basis', loopIds: [0, 2], candidateIds: [] });
   });
@@ -53,14 +53,14 @@ describe('matchYieldLoops', () => {
     expect(matchOne(1_000n, dust)).toEqual({ match: 'ambiguous', loopIds: [], candidateIds: [0, 1] });
   });
 
-  test('behavior: only live loops of its yield market explain a debt', () => {
+  test('behavior: only live loops of its yield market count', () => {
     const dead = loop(0, 1_000n, { live: false });
     const elsewhere = loop(1, 1_000n, { marketId: OTHER });
     expect(matchOne(1_000n, [dead, elsewhere, loop(2, 0n)])).toEqual(NONE);
     expect(matchOne(1_000n, [dead, elsewhere, loop(3, 990n)])?.loopIds).toEqual([3]);
   });
 
-  test('behavior: nothing to explain, nothing that explains', () => {
+  test('behavior: no debt, and no loop', () => {
     expect(matchOne(0n, [loop(0, 1_000n)])).toEqual(NONE);
     expect(matchOne(1_000n, [])).toEqual(NONE);
     expect(matchOne(null, [])).toEqual(NONE);
@@ -76,13 +76,13 @@ describe('matchYieldLoops', () => {
     });
   });
 
-  test('behavior: a registration of another market, or of another vault, says nothing here', () => {
+  test('behavior: ignores a registration of another market or vault', () => {
     const one = vault('a', 1_000n);
     expect(matchOne(1_000n, [loop(0, 1_000n)], tag([0, one, OTHER]))?.match).toBe('basis');
     expect(matchOne(1_000n, [loop(0, 1_000n)], tag([0, vault('gone', null)]))?.match).toBe('basis');
   });
 
-  test('behavior: a loop tagged for one vault is no candidate of another', () => {
+  test('behavior: a loop tagged for one vault is not a candidate of another', () => {
     const [a, b] = [vault('a', 1_000n), vault('b', 1_000n)];
     const found = matchYieldLoops([a, b], [loop(0, 1_000n), loop(1, 1_000n)], tag([0, a]));
     expect(found.get(a.id)).toEqual({ match: 'tagged', loopIds: [0], candidateIds: [] });
@@ -98,12 +98,12 @@ describe('matchYieldLoops', () => {
     expect(found.get(c.id)).toEqual({ match: 'basis', loopIds: [1], candidateIds: [] });
   });
 
-  test('behavior: while the debt is not known every loop of the yield market may be its own', () => {
+  test('behavior: with an unknown debt every loop of the yield market is a candidate', () => {
     const loops = [loop(0, 1n), loop(1, 2n), loop(2, 2n, { marketId: OTHER })];
     expect(matchOne(null, loops)).toEqual({ match: 'ambiguous', loopIds: [], candidateIds: [0, 1] });
   });
 
-  test('behavior: with too many loops to try it cannot be told; those that cannot fit do not count', () => {
+  test('behavior: too many candidate loops are ambiguous; loops that cannot fit do not count', () => {
     const many = Array.from({ length: MAX_TRIED_LOOPS + 1 }, (_, id) => loop(id, 100n));
     expect(matchOne(1_000n, many)).toMatchObject({ match: 'ambiguous', candidateIds: many.map(({ id }) => id) });
     const large = many.map((entry) => ({ ...entry, depositedAssets: 1_021n }));
@@ -134,7 +134,7 @@ describe('matchYieldLoops', () => {
     );
   });
 
-  test('behavior: no loop is ever attributed twice, and never one that is tagged for another vault', () => {
+  test('behavior: attributes no loop twice, and no loop tagged for another vault', () => {
     const world = fc.record({
       debts: fc.array(fc.bigInt({ min: 0n, max: 1_500n }), { minLength: 1, maxLength: 4 }),
       bases: fc.array(fc.bigInt({ min: 0n, max: 1_500n }), { maxLength: 6 }),

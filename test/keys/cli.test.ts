@@ -87,7 +87,7 @@ describe('runKeysCli', () => {
     expect(steady(issued.out)).toMatchInlineSnapshot(`
       "sg_partner_<random>
 
-      This is the only time the key is shown: hand it over or store it now.
+      The key is shown only once: pass it on or store it now.
 
       PREFIX    TIER     STATUS  LABEL  CREATED           EXPIRES           LAST USED
       <prefix>  partner  active  Acme   2026-09-01 12:30  2026-11-30 12:30  -
@@ -101,8 +101,8 @@ describe('runKeysCli', () => {
     expect(steady(rotated.out)).toMatchInlineSnapshot(`
       "sg_partner_<random>
 
-      This is the only time the key is shown: hand it over or store it now.
-      It replaces <prefix>, which ends 2026-09-02 12:30.
+      The key is shown only once: pass it on or store it now.
+      It replaces <prefix>, which expires 2026-09-02 12:30.
 
       PREFIX    TIER     STATUS  LABEL  CREATED           EXPIRES           LAST USED
       <prefix>  partner  active  Acme   2026-09-01 12:30  2026-11-30 12:30  -

@@ -106,7 +106,7 @@ function inOrder(answers: readonly unknown[], requests: readonly RpcRequest[], r
   return requests.map(({ id }) => {
     // The answer to a single call is accepted with any id, because an error may have none.
     const answer = byId.get(id) ?? (requests.length === 1 && answers.length === 1 ? [...byId.values()][0] : undefined);
-    if (answer === undefined) throw refuse('Not every call was answered.');
+    if (answer === undefined) throw refuse('The node left out the answer of a call.');
     return answer;
   });
 }

@@ -40,8 +40,8 @@ export function checkCatalog(deps: DoctorDeps, chain: Chain, urls: readonly stri
         return [
           make.failure(
             'reading',
-            `no node of the chain can be read (${error.reason})`,
-            'See the lines of its nodes, and of the clocks.',
+            `no node of the chain is readable (${error.reason})`,
+            'See the lines of its nodes and of the clocks.',
           ),
         ];
       }

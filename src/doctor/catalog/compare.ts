@@ -8,17 +8,17 @@ import { type Line, linesOf } from '../core/types.ts';
 import { type CatalogReading, erc20sOf, labelOf, otherAddresses } from './read.ts';
 
 const AREA = 'catalog';
-const CORRECT = 'Correct the catalog (src/catalog/data, or CATALOG_OVERLAY), and look at which chain the node is of.';
+const CORRECT = 'Correct the catalog (src/catalog/data, or CATALOG_OVERLAY), and check the chain of the node.';
 const NEXT_STEP: Readonly<Record<DisagreementKind, string>> = {
   no_code: CORRECT,
   decimals: `Every amount would be wrong. ${CORRECT}`,
-  symbol: 'Compare the address with its issuer; tokens are renamed now and then: follow it in the catalog.',
+  symbol: 'Compare the address with its issuer. If the token was renamed, change the catalog.',
   not_created: CORRECT,
   parameters: CORRECT,
   oracle: CORRECT,
   correlated:
-    'Fees and bounds differ by it: correct "correlated" in the catalog (src/catalog/data, or CATALOG_OVERLAY).',
-  contract: 'These contracts do not belong together: correct their addresses in the catalog (src/catalog/data).',
+    'Fees and limits depend on it: correct "correlated" in the catalog (src/catalog/data, or CATALOG_OVERLAY).',
+  contract: 'These contracts are not linked to each other: correct their addresses in the catalog (src/catalog/data).',
 };
 
 /** Compare the catalog of a chain with the chain. Passing lines are summed up by kind. */
@@ -42,7 +42,7 @@ export function compareCatalog(chain: Chain, reading: CatalogReading): readonly 
       `${on} markets`,
       'id',
       chain.markets.map((market) => hashOf(on, market, reading)),
-      'are told with parameters that hash to their id',
+      'have parameters that hash to their id',
     ),
     ...summed(
       `${on} addresses`,
@@ -109,7 +109,7 @@ function unread(
         make.warning(
           check,
           `${failures.size} of ${count} could not be read (${reason})`,
-          'Check again; see the nodes of this chain.',
+          'Run the check again; see the nodes of this chain.',
         ),
       ];
 }
@@ -120,8 +120,8 @@ function hashOf(on: string, market: Chain['markets'][number], { deployment }: Ca
   if (!params || computeMarketId(params) === market.id) return undefined;
   return linesOf(AREA, `${on} market ${labelOf(market)}`).failure(
     'id',
-    'the parameters that the chain tells do not hash to the id of the market',
-    'Do not use this node, or this address of the lending protocol, before it is known why.',
+    'the parameters on the chain do not hash to the id of the market',
+    'Do not use this node, or this address of the lending protocol, until the cause is known.',
   );
 }
 
@@ -136,8 +136,8 @@ function codeOf(
   return has === undefined
     ? make.warning(
         'code',
-        `whether ${address} holds a contract was not answered`,
-        'Check again; see the nodes of this chain.',
+        `the node did not return the code at ${address}`,
+        'Run the check again; see the nodes of this chain.',
       )
     : make.failure('code', `there is no contract at ${address}`, CORRECT);
 }

@@ -21,7 +21,7 @@ export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly
   const said = deployment.values.get(DEPLOYMENT_KEY);
   if (said === undefined) {
     const reason = deployment.failures.get(DEPLOYMENT_KEY) ?? 'missing';
-    return [make.failure('answers', `its views cannot be read (${reason})`, 'See the nodes of this chain above.')];
+    return [make.failure('answers', `its views are not readable (${reason})`, 'See the nodes of this chain above.')];
   }
   const loops = chain.markets.filter(({ kind }) => kind === 'loop');
   return [
@@ -39,7 +39,7 @@ export function judgeDeployment(chain: Chain, reading: CatalogReading): readonly
       `${on} markets`,
       'max_ltv',
       loops.map((market) => maxLtvOf(on, market, said, reading)),
-      'have their highest LTV',
+      'have the expected highest LTV',
     ),
   ];
 }
@@ -49,7 +49,7 @@ const UNKNOWN_VIEW =
   'Compare the contract at this address with the deployed one; until then a documented default is used.';
 
 function pauseOf(make: Make, { isPaused }: ContractDeployment): Line {
-  if (isPaused === undefined) return make.warning('paused', 'paused() is not answered', UNKNOWN_VIEW);
+  if (isPaused === undefined) return make.warning('paused', 'paused() does not answer', UNKNOWN_VIEW);
   return isPaused
     ? make.warning(
         'paused',
@@ -60,21 +60,25 @@ function pauseOf(make: Make, { isPaused }: ContractDeployment): Line {
 }
 
 function bufferOf(make: Make, { liquidationBuffer: buffer }: ContractDeployment): Line {
-  if (buffer === undefined) return make.warning('buffer', 'LIQUIDATION_BUFFER() is not answered', UNKNOWN_VIEW);
+  if (buffer === undefined) return make.warning('buffer', 'LIQUIDATION_BUFFER() does not answer', UNKNOWN_VIEW);
   const shown = `${percent(buffer)} points of buffer`;
   return buffer > MOST_BUFFER
-    ? make.failure('buffer', `${shown}, which cannot be`, 'Compare the contract at this address with the deployed one.')
+    ? make.failure(
+        'buffer',
+        `${shown}, which is impossible`,
+        'Compare the contract at this address with the deployed one.',
+      )
     : make.ok('buffer', shown);
 }
 
 function feesOf(make: Make, { yieldFee, depositFee, treasury }: ContractDeployment): readonly Line[] {
   const one = (check: string, view: string, fee: bigint | undefined, most: bigint): Line => {
-    if (fee === undefined) return make.warning(check, `${view}() is not answered`, UNKNOWN_VIEW);
+    if (fee === undefined) return make.warning(check, `${view}() does not answer`, UNKNOWN_VIEW);
     return fee > most
       ? make.failure(
           check,
           `${percent(fee)} %, above the ${percent(most)} % that the published source allows`,
-          'Compare the contract with the published source before anybody uses it.',
+          'Compare the contract with the published source before it is used.',
         )
       : make.ok(check, `${check.replace('_', ' ')} ${percent(fee)} %`);
   };
@@ -83,7 +87,11 @@ function feesOf(make: Make, { yieldFee, depositFee, treasury }: ContractDeployme
     one('yield_fee', 's_yieldFee', yieldFee, MOST_YIELD_FEE),
     one('deposit_fee', 's_depositFee', depositFee, MOST_DEPOSIT_FEE),
     isNobody
-      ? make.warning('treasury', 'no treasury is told: fees go nowhere that is known', 'Ask the owner of the contract.')
+      ? make.warning(
+          'treasury',
+          'the contract returns no treasury: the receiver of fees is unknown',
+          'Ask the owner of the contract.',
+        )
       : make.ok('treasury', `treasury ${treasury}`),
   ];
 }
@@ -103,7 +111,7 @@ function allowLists(chain: Chain, { swapRouters, operators }: ContractDeployment
       if (found?.isAllowed === true) return undefined;
       const make = linesOf(AREA, `${on} ${what}`);
       return found === undefined
-        ? make.warning('allowed', `${view} is not answered for ${address}`, UNKNOWN_VIEW)
+        ? make.warning('allowed', `${view} does not answer for ${address}`, UNKNOWN_VIEW)
         : make.failure('allowed', `the deployed contract does not allow ${address}`, refused);
     };
   return [
@@ -141,11 +149,11 @@ function supportOf(on: string, market: Market, { values }: Support): Line | unde
   if (told === true) return undefined;
   const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
   return told === undefined
-    ? make.warning('supported', 'isSupportedMarket() is not answered', UNKNOWN_VIEW)
+    ? make.warning('supported', 'isSupportedMarket() does not answer', UNKNOWN_VIEW)
     : make.warning(
         'supported',
         'the deployed contract does not support it',
-        'Ask its owner to enable it, or take it out of the catalog: nobody can open it.',
+        'Ask its owner to enable it, or remove it from the catalog: no position can be opened.',
       );
 }
 
@@ -157,7 +165,7 @@ function maxLtvOf(
 ): Line | undefined {
   const told = maxLtv.get(market.id);
   const make = linesOf(AREA, `${on} market ${labelOf(market)}`);
-  if (told === undefined) return make.warning('max_ltv', 'getMaxLtv() is not answered', UNKNOWN_VIEW);
+  if (told === undefined) return make.warning('max_ltv', 'getMaxLtv() does not answer', UNKNOWN_VIEW);
   if (liquidationBuffer === undefined || told === market.lltv - liquidationBuffer) return undefined;
   return make.failure(
     'max_ltv',

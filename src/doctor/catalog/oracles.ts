@@ -26,7 +26,7 @@ export function judgeOracles(
     return [
       linesOf('catalog', `${on} markets`).failure(
         'state',
-        'their state and their oracles cannot be read',
+        'their state and their oracles are not readable',
         'See the nodes of this chain, and the rate model and lending protocol above.',
       ),
     ];
@@ -43,11 +43,11 @@ export function judgeOracles(
           ? undefined
           : make(market).failure(
               'state',
-              `its state cannot be read (${lending.failures.get(market.id) ?? 'missing'})`,
-              'Look at the market and its rate model on a block explorer; take it out of the catalog when it is broken.',
+              `its state is not readable (${lending.failures.get(market.id) ?? 'missing'})`,
+              'Look at the market and its rate model on a block explorer; remove it from the catalog if it is broken.',
             ),
       ),
-      'tell their state',
+      'have a readable state',
     ),
     ...summed(
       `${on} markets`,
@@ -57,8 +57,8 @@ export function judgeOracles(
         if (oracle.values.has(market.oracle)) return undefined;
         return make(market).failure(
           'oracle',
-          `its oracle ${market.oracle} gives no price (${failure ?? 'missing'})`,
-          'Nothing of this market can be built until it does: look at the feeds behind it.',
+          `its oracle ${market.oracle} returns no price (${failure ?? 'missing'})`,
+          'Nothing can be built on this market until then: check the feeds behind the oracle.',
         );
       }),
       'have an oracle that answers',
@@ -67,13 +67,13 @@ export function judgeOracles(
       `${on} markets`,
       'oracle_price',
       each((market) => priceOf(market, reading, context, make(market))),
-      'have an oracle near the prices of providers, where there are some',
+      'have an oracle near the prices of providers, where available',
     ),
     ...summed(
       `${on} markets`,
       'oracle_age',
       each((market) => ageOf(chain, market, reading, context, make(market))),
-      'have an oracle whose feeds are within their heartbeats, where it names some',
+      'have an oracle with feeds within their heartbeats, where it has feeds',
     ),
   ];
 }
@@ -97,8 +97,8 @@ function priceOf(
   const by = apart.against === 'price' ? 'a provider says' : 'a token of its kind is worth at the utmost';
   return make.warning(
     'oracle_price',
-    `its oracle makes ${market.collateral.symbol} ${apart.oracleUsd.toPrecision(6)} USD, ${by} ${apart.referenceUsd.toPrecision(6)} USD: ${apart.divergencePct.toFixed(1)} % apart`,
-    'Compare both with the market before anybody opens a position; an oracle of the redemption rate may be right to differ.',
+    `its oracle values ${market.collateral.symbol} at ${apart.oracleUsd.toPrecision(6)} USD, ${by} ${apart.referenceUsd.toPrecision(6)} USD: ${apart.divergencePct.toFixed(1)} % apart`,
+    'Compare both with the market before positions are opened; an oracle of the redemption rate may differ correctly.',
   );
 }
 
@@ -116,8 +116,8 @@ function ageOf(
   if (undated) {
     return make.warning(
       'oracle_age',
-      `a feed behind its oracle, ${undated.address}, tells no date that can be believed`,
-      'Look at the feed on a block explorer: its price may be of any age.',
+      `a feed behind its oracle, ${undated.address}, returns no credible date`,
+      'Look at the feed on a block explorer: the age of its price is unknown.',
     );
   }
   if (age.state !== 'known' || !isOldPrice(age, nowMs)) return undefined;
@@ -125,6 +125,6 @@ function ageOf(
   return make.warning(
     'oracle_age',
     `a feed behind its oracle, ${age.feed}, is ${hours} h old and past its heartbeat`,
-    'Feeds of stocks stand still while markets are closed; others are broken: look at the feed, and correct its heartbeat in the catalog if it promises less.',
+    'Feeds of stocks pause while markets are closed. For other feeds, check the feed, and correct its heartbeat in the catalog if its update interval is longer.',
   );
 }

@@ -11,8 +11,8 @@ export function judgeClocks(samples: readonly ClockSample[]): readonly Line[] {
     return [
       linesOf('clocks', 'this machine').warning(
         'agreement',
-        'nobody answered whose clock could be compared',
-        'Repair what does not answer first, then check again.',
+        'no answer with a clock for comparison',
+        'Repair the failing parts above first, then run the check again.',
       ),
     ];
   }
@@ -34,14 +34,10 @@ function judgeOne(make: ReturnType<typeof linesOf>, { aheadMs, withinMs }: Clock
   const found = `${shown} ${isAhead ? 'ahead of' : 'behind'} ${against}${withinMs > 1_000 ? `, within ${(withinMs / 1_000).toFixed(1)} s` : ''}`;
   const todo = isOurs
     ? 'Set the clock of this machine (NTP).'
-    : 'Ask its operator to set its clock (NTP); when several are off by the same, look at the clock of this machine.';
+    : 'Ask its operator to set its clock (NTP); if several differ by the same, check the clock of this machine.';
   const isFar = Math.abs(aheadMs) - withinMs > MAX_AHEAD_MS;
   return isFar
-    ? make.failure(
-        'agreement',
-        `${found}: what is measured there counts as from the future, or as older than it is`,
-        todo,
-      )
+    ? make.failure('agreement', `${found}: its values count as future values, or as older than they are`, todo)
     : make.warning('agreement', found, todo);
 }
 

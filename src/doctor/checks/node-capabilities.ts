@@ -15,36 +15,36 @@ function simulations(make: LineMaker, { simulateV1, stateOverrides }: NodeCapabi
   if (simulateV1 === 'unknown' || stateOverrides === 'unknown') {
     return make.warning(
       'simulation',
-      `${shown}: it did not answer to every probe`,
-      'Check again; if it stays so, see its quota.',
+      `${shown}: it did not answer every probe`,
+      'Run the check again; if it persists, check its quota.',
     );
   }
   return make.failure(
     'simulation',
-    `${shown}: transactions cannot be tried out, and what adds risk is refused`,
+    `${shown}: transactions cannot be simulated, and actions that add risk are refused`,
     'Use another node (docs/operations.md, Nodes), or another plan of this one.',
   );
 }
 
 function batches(make: LineMaker, { batchSize }: NodeCapabilities): Line {
   if (batchSize === null)
-    return make.warning('batches', 'it did not say what it takes at once', 'Check again; see its quota.');
+    return make.warning('batches', 'it did not answer the probe of batches', 'Run the check again; check its quota.');
   return batchSize === 1
     ? make.warning(
         'batches',
-        'takes no batches: every request of a reading goes alone, and counts alone',
-        'Use a node that takes batches, or a plan with as many requests a second as a reading has.',
+        'supports no batches: every call of a reading is a separate request',
+        'Use a node with batches, or a plan that allows all requests of a reading in a second.',
       )
-    : make.ok('batches', `takes batches of ${batchSize}`);
+    : make.ok('batches', `supports batches of ${batchSize}`);
 }
 
 function gas(make: LineMaker, { callGas }: NodeCapabilities): Line {
-  if (callGas === null) return make.ok('call_gas', 'gas of a call is not told');
+  if (callGas === null) return make.ok('call_gas', 'the gas of a call is unknown');
   const shown = `${callGas / 1_000_000n} million gas for a call`;
   return callGas < LEAST_CALL_GAS
     ? make.warning(
         'call_gas',
-        `${shown}: readings of many markets may end for lack of it`,
+        `${shown}: readings of many markets may run out of gas`,
         'Raise it (geth: --rpc.gascap), or use another node.',
       )
     : make.ok('call_gas', shown);
@@ -56,7 +56,7 @@ function naming(make: LineMaker, { blockHash }: NodeCapabilities): Line {
     : make.warning(
         'block_hash',
         `blocks cannot be named by hash (${blockHash}): a reading may mix two forks`,
-        'Use a node that knows EIP-1898.',
+        'Use a node that supports EIP-1898.',
       );
 }
 

@@ -94,7 +94,7 @@ function describe(node: Seen, all: readonly Seen[], chainId: ChainId, { clock, e
   const quota = describeQuota(
     make,
     quotaOf(node.tap.exchanges),
-    'raise the plan of this node, or add another one to the setting',
+    'upgrade the plan of this node, or add another node to the setting',
   );
   if (!node.head || !node.can) return [silent(make, node.tap), ...(quota.status === 'ok' ? [] : [quota])];
   const { can, head } = node;
@@ -106,8 +106,8 @@ function describe(node: Seen, all: readonly Seen[], chainId: ChainId, { clock, e
       ? [
           make.warning(
             'syncing',
-            'it says that it is still syncing',
-            'Wait until it has caught up, or take it out of the setting.',
+            'it reports that it is still syncing',
+            'Wait until it is synced, or remove it from the setting.',
           ),
         ]
       : []),
@@ -120,8 +120,8 @@ function silent(make: LineMaker, { exchanges }: Tap): Line {
   const answer = exchanges.at(-1)?.answer;
   const found =
     answer === undefined
-      ? 'no answer within the time of a request'
-      : `no usable answer: HTTP ${answer.status}, ${answer.body === undefined ? 'no whole body' : `"${answer.body.slice(0, 80)}"`}`;
+      ? 'no answer within the timeout of a request'
+      : `no usable answer: HTTP ${answer.status}, ${answer.body === undefined ? 'an incomplete body' : `"${answer.body.slice(0, 80)}"`}`;
   const isRefused = answer?.status === 401 || answer?.status === 403;
   return make.failure(
     'answers',
@@ -138,7 +138,7 @@ function answered(make: LineMaker, latencyMs: number, timeoutMs: number): Line {
     ? make.warning(
         'answers',
         `${shown}, which is slow`,
-        'Use a nearer node, or a better plan: builds ask several times.',
+        'Use a closer node, or a better plan: a build needs several requests.',
       )
     : make.ok('answers', shown);
 }
@@ -147,8 +147,8 @@ function chainOf(make: LineMaker, told: number | null, expected: ChainId): Line 
   if (told === expected) return make.ok('chain_id', `chain ${expected}`);
   return make.failure(
     'chain_id',
-    told === null ? 'it does not say of which chain it is' : `it is of chain ${told}`,
-    `Put an address of chain ${expected} there.`,
+    told === null ? 'it does not return its chain id' : `it serves chain ${told}`,
+    `Set it to a node of chain ${expected}.`,
   );
 }
 
@@ -163,7 +163,7 @@ function heightOf(make: LineMaker, head: Head, all: readonly Seen[], nowMs: numb
       make.warning(
         'height',
         `block ${head.number}, ${behind} blocks (${highest.atSec - head.atSec} s) behind the best node of the chain`,
-        'Ask its operator; take it out of the setting when it stays so.',
+        'Ask its operator; remove it from the setting if it persists.',
       ),
     );
   } else if (ageSec > OLD_BLOCK_SEC) {
@@ -171,7 +171,7 @@ function heightOf(make: LineMaker, head: Head, all: readonly Seen[], nowMs: numb
       make.warning(
         'height',
         `block ${head.number} is ${ageSec} s old`,
-        'Either the chain stands, or this node does not follow it: compare with a block explorer.',
+        'Either the chain has stopped, or this node does not follow it: compare with a block explorer.',
       ),
     );
   } else lines.push(make.ok('height', `block ${head.number}${ageSec > 2 ? `, ${ageSec} s old` : ''}`));
@@ -181,7 +181,7 @@ function heightOf(make: LineMaker, head: Head, all: readonly Seen[], nowMs: numb
       make.failure(
         'fork',
         `another node has another block ${head.number}`,
-        'One of the two is on a fork: compare the hash with a block explorer, and take the wrong one out of the setting.',
+        'One of the two is on a fork: compare the hash with a block explorer, and remove the wrong node from the setting.',
       ),
     );
   }

@@ -29,7 +29,7 @@ export async function describePooler(
     : [
         make.warning(
           'statement_timeout',
-          'the pooler does not pass the limit on statements on: a slow one holds a connection for as long as it likes',
+          'the pooler does not pass on the statement timeout: a slow statement holds its connection without limit',
           'ALTER ROLE … SET statement_timeout = 5000 for the role of DATABASE_URL.',
         ),
       ];
@@ -51,7 +51,7 @@ async function modeOf(client: pg.Client, isShared: boolean): Promise<Line> {
   }
   return make.ok(
     'pooler',
-    'a pooler in transaction mode is in front (PgBouncer), which does: nothing here needs a session',
+    'a pooler in transaction mode is in front (PgBouncer), which is supported: the service needs no session',
   );
 }
 

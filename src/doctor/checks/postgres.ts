@@ -64,8 +64,8 @@ async function connect(url: string): Promise<Opened> {
     if (refused === undefined) return { client: undefined, lines: [notConnected(error)] };
     const line = make.failure(
       'parameters',
-      `a pooler in front refuses the parameter ${refused} that the service connects with`,
-      'PgBouncer: set ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, and give the role its limit itself: ALTER ROLE … SET statement_timeout = 5000.',
+      `a pooler in front refuses the connection parameter ${refused}`,
+      'PgBouncer: set ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, and set the limit on the role: ALTER ROLE … SET statement_timeout = 5000.',
     );
     try {
       return { client: await open(url, {}), lines: [line] };
@@ -99,7 +99,7 @@ function notConnected(error: unknown): Line {
   const todo =
     reason === 'rejected'
       ? 'Correct the user, the password or the name of the database in DATABASE_URL.'
-      : 'Start Postgres, or correct host and port in DATABASE_URL; look at firewalls and TLS (sslmode) between the two.';
+      : 'Start Postgres, or correct host and port in DATABASE_URL; check firewalls and TLS (sslmode).';
   return make.failure('answers', `no usable answer (${reason}): ${textOf(error)}`, todo);
 }
 
@@ -114,7 +114,7 @@ async function versionOf(client: pg.Client): Promise<Line> {
     : make.warning(
         'version',
         `Postgres ${row?.version} is older than ${OLDEST_MAJOR}`,
-        `Upgrade to ${OLDEST_MAJOR} or newer: older ones get no security fixes and are not tested.`,
+        `Upgrade to ${OLDEST_MAJOR} or newer: older versions get no security fixes and are not tested.`,
       );
 }
 
@@ -133,7 +133,7 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
     return [
       make.failure(
         'migrations',
-        `the list of applied migrations cannot be read: ${textOf(applied)}`,
+        `the list of applied migrations is not readable: ${textOf(applied)}`,
         'GRANT SELECT ON gateway_migrations to the role of DATABASE_URL.',
       ),
     ];
@@ -146,8 +146,8 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
     return [
       make.failure(
         'migrations',
-        `a newer version migrated this database: ${newer.join(', ')} ${newer.length === 1 ? 'is' : 'are'} not known here`,
-        'Deploy the newer version, or set DATABASE_URL to another database: this version does not start on it.',
+        `a newer version migrated this database: ${newer.join(', ')} ${newer.length === 1 ? 'is' : 'are'} unknown to this version`,
+        'Deploy the newer version, or set DATABASE_URL to another database: this version does not start with it.',
       ),
     ];
   }
@@ -161,7 +161,7 @@ async function describeMigrations(client: pg.Client): Promise<readonly Line[]> {
         make.warning(
           'migrations',
           `${pending.length} of ${known.length} migrations are not applied: ${pending.join(', ')}`,
-          'Nothing, if this is a new database or an upgrade: the service applies them when it starts.',
+          'None for a new database or an upgrade: the service applies them when it starts.',
         ),
       ]
     : [
@@ -186,7 +186,7 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
     lines.push(
       make.failure(
         'writable',
-        role.recovery ? 'this is a standby, which takes no writes' : 'the role, or the database, only reads',
+        role.recovery ? 'this is a standby, which accepts no writes' : 'the role or the database is read-only',
         'Point DATABASE_URL at the primary, and see default_transaction_read_only of the role.',
       ),
     );
@@ -198,7 +198,7 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
       make.warning(
         'role',
         `the role ${role.name} is a superuser`,
-        'Give the service a role of its own that owns its database and nothing else.',
+        'Create a role for the service that owns only its database.',
       ),
     );
   } else
@@ -207,8 +207,8 @@ async function describeRole(client: pg.Client, url: string, isProduction: boolea
     lines.push(
       make.warning(
         'encryption',
-        'the connection is not encrypted, as far as Postgres knows',
-        'Add ?sslmode=verify-full to DATABASE_URL, unless a pooler or a private network does that.',
+        'Postgres reports an unencrypted connection',
+        'Add ?sslmode=verify-full to DATABASE_URL, unless a pooler encrypts it or the network is private.',
       ),
     );
   }
@@ -229,7 +229,7 @@ async function describeRights(client: pg.Client): Promise<readonly Line[]> {
     const key = found.map(({ right }) => right).join(', ');
     lacking.set(key, [...(lacking.get(key) ?? []), table]);
   }
-  if (lacking.size === 0) return [make.ok('rights', 'the role may do all that the service does with its tables')];
+  if (lacking.size === 0) return [make.ok('rights', 'the role has all rights that the service needs on its tables')];
   const told = [...lacking].map(([rights, tables]) => `${rights} on ${tables.join(', ')}`);
   return [
     make.failure(

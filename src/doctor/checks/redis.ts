@@ -22,7 +22,7 @@ export function checkRedis({ env, clock, clocks }: DoctorDeps): Check {
     run: async () => {
       const url = env.REDIS_URL;
       if (url === undefined) {
-        return [make.none('answers', 'not set: one process keeps facts, leases and limits itself')];
+        return [make.none('answers', 'not set: each process keeps its own facts, leases and limits')];
       }
       const redis = new Redis(url, {
         lazyConnect: true,
@@ -76,8 +76,8 @@ function describeInfo(info: Info): readonly Line[] {
     return [
       make.warning(
         'info',
-        'INFO is refused: mode, persistence and eviction are not known',
-        'Allow the user INFO (it reads counters only), or check maxmemory-policy by hand: it has to be noeviction or volatile-….',
+        'INFO is refused: mode, persistence and eviction are unknown',
+        'Allow the user INFO (it reads counters only), or check maxmemory-policy yourself: it has to be noeviction or volatile-….',
       ),
     ];
   }
@@ -90,15 +90,15 @@ function modeOf(info: Info): Line {
   if (mode === 'sentinel') {
     return make.failure(
       'mode',
-      `${shown}: this is a sentinel, which keeps no data`,
-      'Point REDIS_URL at the primary that the sentinels watch, or at a proxy that follows it.',
+      `${shown}: this is a sentinel, which stores no data`,
+      'Set REDIS_URL to the primary of the sentinels, or to a proxy that follows it.',
     );
   }
   if (mode === 'cluster') {
     return make.failure(
       'mode',
-      `${shown}: in cluster mode a node refuses the keys of the others`,
-      'Use one Redis that is not in cluster mode; it holds a few megabytes.',
+      `${shown}: in cluster mode a node refuses keys of other nodes`,
+      'Use a Redis without cluster mode; it needs a few megabytes.',
     );
   }
   return make.ok('mode', shown);
@@ -106,7 +106,7 @@ function modeOf(info: Info): Line {
 
 function roleOf(info: Info): Line {
   return info.get('role') === 'slave'
-    ? make.failure('writable', 'this is a replica, which takes no writes', 'Point REDIS_URL at the primary.')
+    ? make.failure('writable', 'this is a replica, which accepts no writes', 'Set REDIS_URL to the primary.')
     : make.ok('writable', 'takes writes');
 }
 
@@ -116,12 +116,12 @@ function persistenceOf(info: Info): Line {
   if (failed) {
     return make.failure(
       'persistence',
-      'saving to disk fails: Redis refuses writes until it works',
-      "Look at Redis' log and its disk, or turn saving off (CONFIG SET save ''): the service needs no persistence.",
+      'saving to disk fails: Redis refuses writes until it succeeds',
+      "Check the log and the disk of Redis, or turn saving off (CONFIG SET save ''): the service needs no persistence.",
     );
   }
   if (info.get('loading') === '1') {
-    return make.warning('persistence', 'still loads its data', 'Wait until it is loaded, then check again.');
+    return make.warning('persistence', 'still loads its data', 'Wait until it is loaded, then run the check again.');
   }
   const aof = info.get('aof_enabled') === '1';
   return make.ok('persistence', aof ? 'append-only file' : 'snapshots or none; none is needed');
@@ -132,8 +132,8 @@ function evictionOf(info: Info): Line {
   if (policy.startsWith('allkeys')) {
     return make.warning(
       'eviction',
-      `maxmemory-policy is ${policy}: when memory is full, facts and leases are thrown away like any cache`,
-      'CONFIG SET maxmemory-policy noeviction (or volatile-lru), or a Redis of its own.',
+      `maxmemory-policy is ${policy}: when memory is full, Redis evicts facts and leases`,
+      'CONFIG SET maxmemory-policy noeviction (or volatile-lru), or use a separate Redis.',
     );
   }
   return make.ok('eviction', `maxmemory-policy ${policy}`);
@@ -145,8 +145,8 @@ function memoryOf(info: Info): readonly Line[] {
   return [
     make.warning(
       'memory',
-      `${Math.round((100 * used) / most)} % of its memory are used`,
-      'Raise maxmemory, or find out what else fills it: full, it refuses writes.',
+      `${Math.round((100 * used) / most)} % of its memory is used`,
+      'Raise maxmemory, or find its other users: a full Redis refuses writes.',
     ),
   ];
 }
@@ -156,12 +156,12 @@ async function describeRights(redis: Redis): Promise<Line> {
   if (refused === undefined) {
     return make.warning(
       'acl',
-      'which commands the user may run cannot be found out: MULTI is refused',
+      'the allowed commands of the user are unknown: MULTI is refused',
       'Allow the user MULTI and DISCARD for this check.',
     );
   }
   return refused.length === 0
-    ? make.ok('acl', 'the user may run every command that the service uses')
+    ? make.ok('acl', 'the user may run every command of the service')
     : make.failure(
         'acl',
         `the user may not run ${refused.join(', ')}`,
@@ -176,11 +176,7 @@ async function keysAreServed(redis: Redis): Promise<Line> {
     return make.ok('keys', 'serves the keys of the service');
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return make.failure(
-      'keys',
-      `a key cannot be asked for: ${text}`,
-      'Repair Redis, or allow the user keys ~spiral:*.',
-    );
+    return make.failure('keys', `a key is not readable: ${text}`, 'Repair Redis, or allow the user keys ~spiral:*.');
   }
 }
 

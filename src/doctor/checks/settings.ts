@@ -18,13 +18,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 export function checkSettings(raw: RawEnv): CheckedSettings {
   const { env: given, wrong } = inspectEnv(raw);
   const env = given ?? inspectEnv(without(raw, wrong)).env;
-  if (env === undefined) throw new Error('The settings cannot be read even without those that are wrong.');
+  if (env === undefined) throw new Error('The settings are not readable even without the invalid ones.');
   const lines = [
     ...[...wrong].map(([name, text]) =>
       linesOf('settings', name).failure(
         'value',
         text,
-        `Correct ${name}, or leave it out; .env.example says what it means. The service does not start with it.`,
+        `Correct ${name}, or leave it out; .env.example explains it. The service does not start with it.`,
       ),
     ),
     ...unknownNames(raw),
@@ -33,10 +33,7 @@ export function checkSettings(raw: RawEnv): CheckedSettings {
   const set = KNOWN.filter((name) => (raw[name] ?? '') !== '' && !wrong.has(name));
   return {
     env,
-    lines: [
-      linesOf('settings', 'environment').ok('values', `${set.length} settings are set and can be used`),
-      ...lines,
-    ],
+    lines: [linesOf('settings', 'environment').ok('values', `${set.length} settings are set and valid`), ...lines],
   };
 }
 
@@ -45,10 +42,10 @@ function unknownNames(raw: RawEnv): readonly Line[] {
   return unknownSettings(raw).map(({ name, nearest }) =>
     linesOf('settings', name).warning(
       'known',
-      'the service knows no such setting and ignores it',
+      'the service does not know this setting and ignores it',
       nearest === null
-        ? `Take it out, or look its right name up in .env.example.`
-        : `Name it ${nearest} if that is meant, else take it out.`,
+        ? `Remove it, or find the right name in .env.example.`
+        : `Rename it to ${nearest} if you meant that, otherwise remove it.`,
     ),
   );
 }
@@ -64,7 +61,7 @@ function missingSettings(env: Env, wrong: ReadonlyMap<string, string>): readonly
       'not set',
       isProduction
         ? `Set ${name}: the service does not start without it when NODE_ENV is production.`
-        : `Set ${name}. Without any node the service starts its local world, in which there is nothing outside to check; docs/operations.md says how to check a local world that runs.`,
+        : `Set ${name}. Without any node the service starts its local world, which has no external parts to check; docs/operations.md explains how to check a running local world.`,
     ),
   );
   return [...missing, ...pepper(env, wrong), ...roles(env, wrong)];
@@ -73,18 +70,21 @@ function missingSettings(env: Env, wrong: ReadonlyMap<string, string>): readonly
 function pepper(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
   const make = linesOf('settings', 'KEY_PEPPER');
   if (wrong.has('KEY_PEPPER')) return [];
-  if (env.KEY_PEPPER !== undefined) return [make.ok('set', 'keys are hashed with a secret of their own')];
+  if (env.KEY_PEPPER !== undefined) return [make.ok('set', 'keys are hashed with a secret')];
   const isLocal = env.DATABASE_URL !== undefined && LOOPBACK.test(new URL(env.DATABASE_URL).hostname);
   if (env.NODE_ENV !== 'production' && isLocal) {
     return [
-      make.ok('set', 'not set, which does for a database on this machine; set it before the first key of a real one'),
+      make.ok(
+        'set',
+        'not set, which suffices for a database on this machine; set it before the first key of a real database',
+      ),
     ];
   }
   const isProduction = env.NODE_ENV === 'production';
   return [
     make[isProduction ? 'failure' : 'warning'](
       'set',
-      'not set: whoever reads or writes the database can recognise keys, and plant one of their own',
+      'not set: a reader of the database can recognise keys, and a writer can plant one',
       `Set KEY_PEPPER to 16 random characters or more, kept outside the database, before the first key is issued: setting it later makes every key invalid.${isProduction ? ' The service does not start without it when NODE_ENV is production.' : ''}`,
     ),
   ];
@@ -95,7 +95,7 @@ function roles(env: Env, wrong: ReadonlyMap<string, string>): readonly Line[] {
   return [
     linesOf('settings', 'ROLE').failure(
       'fits',
-      `ROLE is ${env.ROLE}, and there is no REDIS_URL through which processes share their facts`,
+      `ROLE is ${env.ROLE}, and REDIS_URL, which processes need to share their facts, is not set`,
       'Set REDIS_URL, or ROLE=all.',
     ),
   ];

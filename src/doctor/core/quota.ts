@@ -39,15 +39,17 @@ export function quotaOf(exchanges: readonly RecordedExchange[]): Quota {
 export function describeQuota(make: LineMaker, quota: Quota, what: string): Line {
   const { remaining, limit, isSpent, retryAfter } = quota;
   if (isSpent) {
-    const wait = retryAfter === undefined ? '' : `, to be asked again after ${retryAfter}`;
+    const wait = retryAfter === undefined ? '' : `, retry after ${retryAfter}`;
     return make.warning(
       'quota',
-      `it refuses as asked too often (429)${wait}`,
-      `Wait, then check again; if it stays so, ${what}.`,
+      `it refuses too many requests (429)${wait}`,
+      `Wait, then run the check again; if it persists, ${what}.`,
     );
   }
-  if (remaining === undefined) return make.ok('quota', 'no word of a quota');
+  if (remaining === undefined) return make.ok('quota', 'no quota reported');
   const shown = limit === undefined ? `${remaining} requests left` : `${remaining} of ${limit} requests left`;
   const isLow = remaining === 0 || (limit !== undefined && remaining < limit * LOW_SHARE);
-  return isLow ? make.warning('quota', shown, `The next minutes end in refusals: ${what}.`) : make.ok('quota', shown);
+  return isLow
+    ? make.warning('quota', shown, `Requests will be refused within minutes: ${what}.`)
+    : make.ok('quota', shown);
 }

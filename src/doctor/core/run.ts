@@ -22,13 +22,13 @@ async function runOne({ area, subject, limitMs, run }: Check, timers: Timers): P
         make.failure(
           'time_limit',
           `no result within ${limitMs / 1_000} s`,
-          'What is checked hangs, or is far slower than the service can wait for. Look at it directly.',
+          'The checked part hangs, or is far slower than the timeouts of the service. Check it directly.',
         ),
       ]);
     }, limitMs);
   });
   const work = run(controller.signal).catch((error: unknown) => [
-    make.failure('completed', `the check itself failed: ${nameOf(error)}`, 'Report this: a check should never end so.'),
+    make.failure('completed', `the check itself failed: ${nameOf(error)}`, 'Report this defect of the check.'),
   ]);
   try {
     return await Promise.race([work, late]);

@@ -20,10 +20,10 @@ export function renderTable({ lines, counts, durationMs, status }: Report): stri
   const secs = (durationMs / 1_000).toFixed(1);
   text.push(
     '',
-    `${counts.failure} failed, ${counts.warning} to look at, ${counts.ok} in order, ${counts.not_applicable} not applicable; ${secs} s.`,
+    `${counts.failure} failed, ${counts.warning} with a warning, ${counts.ok} in order, ${counts.not_applicable} not applicable; ${secs} s.`,
     status === 'ok'
       ? 'Everything is in order.'
-      : `What to do stands below each ${status === 'failure' ? 'FAIL and WARN' : 'WARN'}.`,
+      : `The next step is below each ${status === 'failure' ? 'FAIL and WARN' : 'WARN'}.`,
   );
   return `${text.join('\n').trimStart()}\n`;
 }

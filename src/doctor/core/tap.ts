@@ -70,7 +70,7 @@ export function createTap({ fetch: send, clock, stopwatch }: TapDeps): Tap {
   return { fetch: tapped, exchanges };
 }
 
-const OVERSIZED = 'The answer is larger than anything that is believed.';
+const OVERSIZED = 'The answer is too large.';
 
 /**
  * Headers of the answer that is passed on. The content length of an oversized body stays, so that the reader refuses it; the

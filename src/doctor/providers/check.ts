@@ -89,7 +89,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
       AbortSignal.any([signal, late.signal]),
     )
     .then((outcome): readonly Line[] => {
-      if (outcome === undefined) return [make.none('answer', 'the catalog has nothing to ask for')];
+      if (outcome === undefined) return [make.none('answer', 'the catalog has no items for it')];
       const measures = [...outcome.values()].flatMap((told) => (told.ok ? told.measures : []));
       for (const measure of measures) if (measure.kind !== 'rate') observations.add({ ...measure, make });
       return [
@@ -130,7 +130,7 @@ function describeProvider(
   deps: ProviderDeps,
 ): readonly Line[] {
   const make = linesOf(AREA, SETTINGS[provider]);
-  if (exchanges.length === 0) return [make.none('speed', 'was asked nothing')];
+  if (exchanges.length === 0) return [make.none('speed', 'received no request')];
   return [
     speedOf(make, exchanges, deps.providers[provider].timeoutMs),
     describeQuota(make, quotaOf(exchanges), 'get a key or a larger plan'),
@@ -140,14 +140,14 @@ function describeProvider(
 /** Above half of the service's timeout, a slower minute is an outage. */
 function speedOf(make: LineMaker, exchanges: readonly RecordedExchange[], timeoutMs: number): Line {
   const answered = exchanges.filter(({ answer }) => answer?.body !== undefined);
-  if (answered.length === 0) return make.none('speed', 'gave no whole answer');
+  if (answered.length === 0) return make.none('speed', 'returned no complete answer');
   const slowest = Math.max(...answered.map(({ tookMs }) => tookMs));
   const shown = `slowest answer ${Math.round(slowest)} ms`;
   return slowest * 2 > timeoutMs
     ? make.warning(
         'speed',
-        `${shown}, of ${timeoutMs} ms that the service waits`,
-        'Ask again at another time; if it stays so, raise UPSTREAM_TIMEOUT_MS.',
+        `${shown}, with a timeout of ${timeoutMs} ms`,
+        'Run the check again later; if it persists, raise UPSTREAM_TIMEOUT_MS.',
       )
     : make.ok('speed', shown);
 }

@@ -8,7 +8,7 @@ import type { Line, LineMaker } from '../core/types.ts';
 /** Fees, depth and different ages explain a smaller difference; a larger one indicates another unit. */
 const APART_PCT = 20;
 const TODO_UNIT =
-  'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.';
+  'Compare with the site of the provider; if its unit has changed, change its adapter in src/upstreams.';
 
 export interface CompareContext {
   readonly observations: Observations;
@@ -32,9 +32,11 @@ export function compareProviders({ observations, isPegged }: CompareContext): re
       wrong.length === 0
         ? make.ok(
             'units',
-            judged === 1 ? 'its number is near what others say' : `${judged} numbers are near what others say`,
+            judged === 1
+              ? 'its number is near those of other sources'
+              : `${judged} numbers are near those of other sources`,
           )
-        : make.failure('units', `${wrong.length} of ${judged} numbers cannot be: ${wrong[0]}`, TODO_UNIT),
+        : make.failure('units', `${wrong.length} of ${judged} numbers are implausible: ${wrong[0]}`, TODO_UNIT),
     );
   }
   return lines;

@@ -8,19 +8,19 @@ import type { CheckOutcome, Measure, ProviderSurface } from './types.ts';
 
 /** Next step of an operator for each failure reason. */
 const NEXT_STEP: Readonly<Record<FailureReason, string>> = {
-  unreachable: 'Correct the address, and see whether this machine may reach it (DNS, proxy, firewall).',
-  timeout: 'Ask again; if it stays so, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
-  rate_limited: 'Wait, then check again; if it stays so, get a key or a larger plan.',
-  overloaded: 'Ask again in a minute: it refuses while it has too much to do.',
-  rejected: 'Set or correct its key (the setting … _API_KEY), and see whether the address is right.',
-  server_error: 'Ask again; if it stays so, tell the provider.',
+  unreachable: 'Correct the address, and check that this machine can reach it (DNS, proxy, firewall).',
+  timeout: 'Run the check again; if it persists, raise UPSTREAM_TIMEOUT_MS or ask the provider.',
+  rate_limited: 'Wait, then run the check again; if it persists, get a key or a larger plan.',
+  overloaded: 'Run the check again in a minute: it refuses requests while it is overloaded.',
+  rejected: 'Set or correct its key (the setting … _API_KEY), and check the address.',
+  server_error: 'Run the check again; if it persists, report it to the provider.',
   malformed:
-    'Its answers have changed, or a page stands in front: compare with the schema in src/upstreams, and record one with --record.',
-  missing: 'It knows no such thing any more: correct the ids in the catalog, or take the source out.',
+    'Its answers have changed, or a web page answers instead: compare with the schema in src/upstreams, and record one with --record.',
+  missing: 'It no longer knows this item: correct the ids in the catalog, or remove the source.',
   implausible:
-    'It tells what cannot be: compare with its own site before anything is shown, and record one with --record.',
+    'It returns impossible values: compare with its own site before they are shown, and record one with --record.',
   reverted: 'Compare the contract with the deployed one.',
-  not_configured: 'The catalog names no id for it: add one, or take the source out.',
+  not_configured: 'The catalog has no id for it: add one, or remove the source.',
 };
 /** Reasons that are temporary. */
 const PASSING: readonly FailureReason[] = ['rate_limited', 'overloaded'];
@@ -52,7 +52,7 @@ export function judgeItems(
   const asked = [...outcome].filter(([, told]) => told.ok || told.reason !== 'not_configured');
   const bad = asked.flatMap(([key, told]) => (told.ok ? [] : [{ key, reason: told.reason }]));
   return [
-    unanswered(make, bad, asked.length) ?? make.ok('answer', 'answers in the known form'),
+    unanswered(make, bad, asked.length) ?? make.ok('answer', 'answers in the expected form'),
     itemsOf(make, bad, asked.length, surface.mayLack ?? 0, nameOf),
     ...rowsOf(make, dropped, exchanges),
   ];
@@ -101,11 +101,11 @@ function itemsOf(
 function rowsOf(make: LineMaker, dropped: number, exchanges: readonly RecordedExchange[]): readonly Line[] {
   const repeated = exchanges.reduce((sum, { answer }) => sum + repeatedRows(parsed(answer?.body)), 0);
   if (repeated > 0) {
-    const todo = 'Each counts once here. Tell the provider; record one with --record.';
-    return [make.warning('rows', `${repeated} rows come twice`, todo)];
+    const todo = 'Each counts once here. Report it to the provider; record one with --record.';
+    return [make.warning('rows', `${repeated} rows are duplicates`, todo)];
   }
   if (dropped === 0) return [];
-  return [make.warning('rows', `${dropped} rows cannot be used and were left out`, NEXT_STEP.malformed)];
+  return [make.warning('rows', `${dropped} unusable rows were dropped`, NEXT_STEP.malformed)];
 }
 
 /** Judge the observation times of rows. */
@@ -124,7 +124,7 @@ export function judgeDates(
       make.warning(
         'dates',
         `${ahead} of ${times.length} rows are from the future`,
-        'They are left out here. Look at the clock of this machine, then tell the provider.',
+        'They are dropped here. Check the clock of this machine, then report it to the provider.',
       ),
     ];
   }
@@ -135,7 +135,7 @@ export function judgeDates(
       ? make.warning(
           'dates',
           `the newest row is ${formatAge(ageSec)} old`,
-          'The provider has stopped to follow it: look at its own site, and change the source in the catalog when it stays so.',
+          'The provider has stopped updating it: check its own site, and change the source in the catalog if it persists.',
         )
       : make.ok('dates', `newest row ${formatAge(ageSec)} old`),
   ];
@@ -166,7 +166,7 @@ export function judgeRates(make: LineMaker, measures: readonly Measure[]): reado
     ? [
         make.failure(
           'units',
-          `${shown}, which is no yield: fractions and percent may be mistaken for each other`,
+          `${shown}, which is not a yield: check whether fractions and percent are confused`,
           'Compare with the site of the provider; if its unit has changed, its adapter in src/upstreams has to follow.',
         ),
       ]

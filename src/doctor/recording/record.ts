@@ -61,12 +61,10 @@ export function createRecorder({ providers, redact, overlay, context }: Recorder
         for (const [name, content] of files) {
           await writeFile(join(folder, name), `${JSON.stringify(content, null, 1)}\n`);
         }
-        return [make.ok('written', `${files.size - 1} answers of ${named.size} providers are kept in ${folder}`)];
+        return [make.ok('written', `${files.size - 1} answers of ${named.size} providers are stored in ${folder}`)];
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        return [
-          make.failure('written', `the answers cannot be written: ${why}`, 'Name a folder that may be written to.'),
-        ];
+        return [make.failure('written', `the answers cannot be stored: ${why}`, 'Name a writable folder.')];
       }
     },
   };

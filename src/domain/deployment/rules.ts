@@ -28,13 +28,13 @@ export interface ChainRules {
 type Rule = { readonly check: VisibilityCheck; readonly gap?: Gap | undefined };
 type Measured = Pick<VisibilityCheck, 'source' | 'stamp'>;
 
-const TAKEN = 'a build asks the contract again, and its simulation shows how it is.';
+const TAKEN = 'a build reads the contract again, and its simulation decides.';
 const INSTEAD = {
-  paused: `The contract is taken as open: ${TAKEN}`,
-  unsupported: `The market is taken as supported: ${TAKEN}`,
-  venue_not_allowed: `The routers of its venues are taken as allowed: ${TAKEN}`,
-  operator_not_approved: `The router is taken as approved: ${TAKEN}`,
-  catalog_mismatch: 'The catalog is taken as right where nothing was compared with it.',
+  paused: `The contract counts as not paused: ${TAKEN}`,
+  unsupported: `The market counts as supported: ${TAKEN}`,
+  venue_not_allowed: `The routers of its venues count as allowed: ${TAKEN}`,
+  operator_not_approved: `The router counts as approved: ${TAKEN}`,
+  catalog_mismatch: 'The catalog counts as right without a comparison.',
 } as const satisfies Partial<Record<VisibilityCheckName, string>>;
 
 /** Prepare the rules of a chain. Results that many markets share are computed once. */
@@ -86,7 +86,7 @@ export function chainRules(chain: Chain, facts: ChainFacts, budgets: FreshnessBu
   };
 }
 
-const NOT_READ = gap('', 'NOT_MEASURED', 'A market or a token does not tell what would be compared.');
+const NOT_READ = gap('', 'NOT_MEASURED', 'A market or a token does not return the values for the comparison.');
 
 function mismatchRule(
   markets: readonly Market[],

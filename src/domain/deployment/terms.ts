@@ -51,17 +51,17 @@ export function deploymentTerms(
 
 /** For each term of the contract: its field, its public name, and the value that is assumed while it is unknown. */
 const CONTRACT_TERMS = [
-  ['isPaused', 'paused', 'It is taken as open.'],
+  ['isPaused', 'paused', 'It counts as not paused.'],
   [
     'liquidationBuffer',
     'liquidationBufferPct',
-    `The documented ${LIQUIDATION_BUFFER_POINTS.toFixed()} points are taken.`,
+    `The documented ${LIQUIDATION_BUFFER_POINTS.toFixed()} points are used.`,
   ],
 ] as const satisfies readonly (readonly [keyof ContractDeployment, string, string])[];
 
 const SUPPORT_TERMS = [
-  ['isSupported', 'supported', 'The market is taken as supported.'],
-  ['isCorrelated', 'correlated', "The catalog's kind of market is taken."],
+  ['isSupported', 'supported', 'The market counts as supported.'],
+  ['isCorrelated', 'correlated', "The catalog's kind of market is used."],
 ] as const satisfies readonly (readonly [keyof MarketSupport, string, string])[];
 
 function contractGaps(group: GroupState<ContractDeployment>): readonly Gap[] {
@@ -76,8 +76,8 @@ export function whyUnknown(group: GroupState<ContractDeployment>, field: keyof C
   const fact = group.items.get(DEPLOYMENT_KEY);
   if (!fact) return gapOfGroup('', group, DEPLOYMENT_KEY);
   return fact.value.implausible?.includes(field)
-    ? gap('', 'IMPLAUSIBLE', 'What the contract tells cannot be, and is not believed.', fact.asOfMs)
-    : gap('', 'NOT_MEASURED', 'The contract does not tell it.', fact.asOfMs);
+    ? gap('', 'IMPLAUSIBLE', 'The value of the contract is impossible and was rejected.', fact.asOfMs)
+    : gap('', 'NOT_MEASURED', 'The contract does not return it.', fact.asOfMs);
 }
 
 function supportGaps(group: GroupState<MarketSupport>, id: Market['id']): readonly Gap[] {
@@ -90,7 +90,7 @@ function supportGaps(group: GroupState<MarketSupport>, id: Market['id']): readon
 /** Explain why the contract's support of a market is not known. */
 export function whyUnsupported(group: GroupState<MarketSupport>, id: Market['id']): Gap {
   const fact = group.items.get(id);
-  return fact ? gap('', 'NOT_MEASURED', 'The contract does not tell it.', fact.asOfMs) : gapOfGroup('', group, id);
+  return fact ? gap('', 'NOT_MEASURED', 'The contract does not return it.', fact.asOfMs) : gapOfGroup('', group, id);
 }
 
 /** Make a gap that names the value assumed in its place. */
@@ -123,7 +123,7 @@ export function contractTerms(facts: ChainFacts, budgetSec: number): ContractTer
     stamp: contract && stampOf(contract, budgetSec),
     gaps: [
       ...(hasCode === undefined
-        ? [assumed('hasCode', 'It is taken as there.', whyUnknown(deployment, 'hasCode'))]
+        ? [assumed('hasCode', 'It counts as present.', whyUnknown(deployment, 'hasCode'))]
         : []),
       ...contractGaps(deployment),
     ],

@@ -68,11 +68,11 @@ function severityOf(kind: DriftKind, status: PositionStatus): DriftSeverity {
 function messageOf(kind: DriftKind, status: PositionStatus): string {
   switch (kind) {
     case 'no_db_row':
-      return `The chain has this position (${status}), and the register has no row for it.`;
+      return `The position exists on the chain (${status}) and has no row in the register.`;
     case 'db_open_chain_closed':
-      return `The register says open, and on chain the position is ${status}.`;
+      return `The position is open in the register and ${status} on the chain.`;
     case 'db_closed_chain_open':
-      return 'The register says closed, and on chain the position is open.';
+      return 'The position is closed in the register and open on the chain.';
   }
 }
 

@@ -147,12 +147,12 @@ function stockPosition(
   const price = stockPriceUsd(stock);
   if (!price || !value.usd) {
     const known = stock.gaps.find(({ field }) => field === 'loan.priceUsd');
-    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the deposit token is not known.');
+    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the deposit token is unknown.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
   }
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
   if (ltvPct === null) {
-    const message = 'The oracle says that the stock is worth nothing.';
+    const message = 'The oracle values the stock at zero.';
     for (const field of ['stock.ltvPct', 'stock.ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
   }
   return {
@@ -172,8 +172,8 @@ function liquidationFields(value: Valuation, price: Decimal | undefined, stock: 
   if (ltvPct === null || ltvPct.isZero()) {
     const [reason, message] =
       ltvPct === null
-        ? (['NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'] as const)
-        : (['NONE', 'Without debt it cannot be liquidated.'] as const);
+        ? (['NOT_APPLICABLE', 'The oracle values the stock at zero.'] as const)
+        : (['NONE', 'Without debt there is no liquidation.'] as const);
     for (const field of ['liquidationPriceUsd', 'priceDropToLiquidationPct']) {
       gaps.push(gap(`stock.${field}`, reason, message));
     }
@@ -195,7 +195,7 @@ function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp
   };
   const { match, loops, stock } = input;
   if (!stock || !value) return unknown('The stock market has not been measured yet.');
-  if (match.match === 'ambiguous') return unknown('Which loops belong to the vault cannot be told.');
+  if (match.match === 'ambiguous') return unknown('The loops of the vault are ambiguous.');
   const legs: Leg[] = [];
   for (const { held, shown, composed } of loops) {
     if (!shown.open) continue;
@@ -211,7 +211,7 @@ function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp
 
 function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap[]) {
   if (usd === null || netLegsUsd === null) {
-    gaps.push(gap('netValueUsd', 'NOT_MEASURED', 'The price of a loan token is not known.'));
+    gaps.push(gap('netValueUsd', 'NOT_MEASURED', 'The price of a loan token is unknown.'));
     return {};
   }
   return { netValueUsd: toFixedHalfUp(usd.net.plus(netLegsUsd), 2) };
@@ -228,7 +228,7 @@ function netApyField(
   gaps: Gap[],
 ): string | null {
   if (ltvPct === null) {
-    gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle says that the stock is worth nothing.'));
+    gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle values the stock at zero.'));
     return null;
   }
   let [earned, equity] = [ZERO, ZERO];

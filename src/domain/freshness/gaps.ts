@@ -13,9 +13,9 @@ export function gapReasonOf(reason: FailureReason): GapReason {
 }
 
 const MESSAGES = {
-  IMPLAUSIBLE: 'What its source said was not plausible and is not believed.',
-  SOURCE_FAILED: 'Its source was asked and gave no usable answer; nothing was measured before.',
-  NOT_MEASURED: 'Nothing has measured it yet.',
+  IMPLAUSIBLE: 'The value of its source was implausible and was rejected.',
+  SOURCE_FAILED: 'Its source gave no usable answer, and there is no earlier value.',
+  NOT_MEASURED: 'It was not measured yet.',
 } as const;
 
 /** Explain why a group has no item under `key`: by its recorded failure, otherwise as not measured. */

@@ -44,7 +44,7 @@ export function increaseFlashLoan(input: {
 }): bigint {
   const { collateralValue, debt, targetLtvPct, returned = EVERYTHING } = input;
   if (!targetLtvPct.gte(ZERO) || !targetLtvPct.lt(HUNDRED)) {
-    throw new RangeError(`Target LTV ${targetLtvPct.toFixed()} % cannot be reached; it must lie in 0 ≤ LTV < 100.`);
+    throw new RangeError(`Target LTV ${targetLtvPct.toFixed()} % is not reachable; it must be in 0 ≤ LTV < 100.`);
   }
   const places = targetLtvPct.decimalPlaces() ?? 0;
   const whole = 100n * 10n ** BigInt(places);

@@ -9,7 +9,7 @@ export const LEVERAGE_PLACES = 1;
  */
 export function leverageFromLtvPct(ltvPct: Decimal): Decimal {
   if (!ltvPct.gte(ZERO) || !ltvPct.lt(HUNDRED)) {
-    throw new RangeError(`LTV ${ltvPct.toFixed()} % has no leverage; it must lie in 0 ≤ LTV < 100.`);
+    throw new RangeError(`LTV ${ltvPct.toFixed()} % has no leverage; it must be in 0 ≤ LTV < 100.`);
   }
   return HUNDRED.div(HUNDRED.minus(ltvPct));
 }

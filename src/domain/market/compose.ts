@@ -129,7 +129,7 @@ export function composeMarket(market: Market, context: CompositionContext): Mark
   return { composed };
 }
 
-const NO_DEPLOYMENT = gap('deployment', 'NOT_APPLICABLE', 'The contract holds no positions on it.');
+const NO_DEPLOYMENT = gap('deployment', 'NOT_APPLICABLE', 'The contract opens no positions on it.');
 
 /** A market under construction: optional fields are added once they are known. */
 type Draft = { -readonly [K in keyof ComposedMarket]: ComposedMarket[K] };
@@ -222,7 +222,7 @@ function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
 
 function assumedLimits(group: GroupState<ContractDeployment>): readonly Gap[] {
   const missing = whyUnknown(group, 'liquidationBuffer');
-  const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is taken. ${missing.message}`;
+  const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is used. ${missing.message}`;
   return ['maxLtvPct', 'safeLtvPct'].map((field) => ({ ...missing, field, message }));
 }
 
@@ -234,7 +234,7 @@ function explainIncentive(
   gaps: Gap[],
 ): void {
   const group = context.facts.groups.incentives;
-  if (incentive === null) gaps.push(gap(field, 'NONE', 'None is running.', group.items.get(market.id)?.asOfMs));
+  if (incentive === null) gaps.push(gap(field, 'NONE', 'No campaign is running.', group.items.get(market.id)?.asOfMs));
   else if (!incentive) gaps.push(gapOfGroup(field, group, market.id));
 }
 

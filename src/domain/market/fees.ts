@@ -43,7 +43,7 @@ export function contractFeesOf({ groups }: ChainFacts, staleAfterSec: number): C
   ): bigint => {
     if (isCorrelatedOnChain !== undefined) return isCorrelatedOnChain;
     const missing = gapOf(`fees.${field}Pct`, groups.deployment, field);
-    const message = `The documented ${percentOf(byDefault)} % is taken. ${missing.message}`;
+    const message = `The documented ${percentOf(byDefault)} % is used. ${missing.message}`;
     gaps.push({ ...missing, message });
     return byDefault;
   };
@@ -105,7 +105,7 @@ function percentOf(share: bigint): string {
 
 function assumedKind(market: Pick<Market, 'id'>, group: GroupState<unknown>): readonly Gap[] {
   const missing = group.items.has(market.id) ? gap('', 'NOT_MEASURED', SILENT) : gapOfGroup('', group, market.id);
-  const message = `Which fee it has is taken from the kind of market in the catalog. ${missing.message}`;
+  const message = `The kind of market in the catalog decides its fee. ${missing.message}`;
   return ['fees.yieldFeePct', 'fees.depositFeePct'].map((field) => ({ ...missing, field, message }));
 }
 
@@ -113,4 +113,4 @@ function gapOf(field: string, group: GroupState<ContractDeployment>, of: keyof C
   return { ...whyUnknown(group, of), field };
 }
 
-const SILENT = 'The contract does not tell its own.';
+const SILENT = 'The contract does not return its own.';

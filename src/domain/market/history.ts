@@ -124,6 +124,6 @@ function explainWindows(field: string, means: WindowMeans, gaps: Gap[]): void {
     return;
   }
   for (const days of missing) {
-    gaps.push(gap(`${field}.avg${days}d`, reason, `What is recorded does not cover ${days} days.`));
+    gaps.push(gap(`${field}.avg${days}d`, reason, `The record does not cover ${days} days.`));
   }
 }

@@ -63,8 +63,8 @@ export function divergenceWarning({ against, oracleUsd: own, referenceUsd }: Ora
   const [oracle, reference] = [own.precision(8).toFixed(), referenceUsd.precision(8).toFixed()];
   const compared = {
     price: `its price is ${reference} USD`,
-    range: `${reference} USD is the ${own.gt(referenceUsd) ? 'most' : 'least'} that a token of its kind can be worth; no other price of it is known`,
-    before: `said ${reference} USD before; no other price of it is known`,
+    range: `${reference} USD is the ${own.gt(referenceUsd) ? 'highest' : 'lowest'} possible value of a token of its kind; no other price is known`,
+    before: `its value before was ${reference} USD; no other price is known`,
   };
   const message = `The oracle values the collateral at ${oracle} USD, and ${compared[against]}.`;
   return { code: CODES[against], field: 'oracle', value: own.toFixed(), message };

@@ -79,9 +79,8 @@ export function priceAgeState(asOfMs: number | null | undefined): PriceAgeState 
   return asOfMs === null ? 'NOT_APPLICABLE' : 'KNOWN';
 }
 
-const NO_FEEDS = "No feed is behind the oracle's price: it is computed on chain, and as old as the block.";
-const UNKNOWN_PRICE_AGE =
-  'The oracle does not name the feeds behind its price, or one of them tells no date that can be believed.';
+const NO_FEEDS = 'The oracle has no feed: its price is computed on chain, and as old as the block.';
+const UNKNOWN_PRICE_AGE = 'The oracle does not name its feeds, or one of them returns no credible date.';
 
 /** Why an `oraclePriceAsOf` is empty; `undefined` = it is not. */
 export function priceAgeGap(asOfMs: number | null | undefined): Gap | undefined {

@@ -96,7 +96,7 @@ function oraclePrice(market: Market, field: string, context: PriceContext): Pric
   if (!oracle || loan.gap) return undefined;
   const usd = oracleUsd(market, oracle.value.price, loan.price.value.usd);
   if (!isPlausiblePrice(usd, false)) {
-    return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle says that it is worth nothing.', oracle.asOfMs) };
+    return { gap: gap(field, 'IMPLAUSIBLE', 'The oracle values it at zero.', oracle.asOfMs) };
   }
   const asOfMs = Math.min(oracle.asOfMs, loan.price.asOfMs);
   return { price: { value: { usd }, asOfMs, source: ORACLE_SOURCE }, market };
@@ -117,7 +117,7 @@ function measuredPrice(token: Token, field: string, context: PriceContext): Pric
   if (!price) return undefined;
   // A price off its peg was confirmed before it was published, so it is served, with a warning.
   if (isPlausiblePrice(price.value.usd, false)) return { price };
-  const message = 'A price that is not above zero is not believed.';
+  const message = 'A price of zero or less was rejected.';
   return { gap: gap(field, 'IMPLAUSIBLE', message, price.asOfMs) };
 }
 

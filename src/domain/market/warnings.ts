@@ -70,8 +70,8 @@ export function worstOf(composed: Priced, { facts: { groups } }: CompositionCont
 
 function unconfirmed(code: Warning['code'], field: string, { value }: Suspect, isKnown: boolean): Warning {
   const shown = code === 'suspect_price' ? `${value.toFixed()} USD` : `${formatPct(value)} %`;
-  const instead = isKnown ? 'the last good value is shown' : 'no value is shown, for none is known';
-  const message = `Its source tells ${shown} now, which is not confirmed yet: ${instead}.`;
+  const instead = isKnown ? 'the last good value is shown' : 'no value is shown, because there is no good one';
+  const message = `Its source now reports ${shown}, which is not confirmed yet: ${instead}.`;
   return { code, field, value: value.toFixed(), message };
 }
 
@@ -84,6 +84,6 @@ function offPeg(
   if (!pegged.has(token.address)) return [];
   const off = prices.find((usd) => usd !== undefined && isOffPeg(usd));
   if (!off) return [];
-  const message = `${token.symbol} is held at one dollar and told at ${off.toFixed()} USD.`;
+  const message = `${token.symbol} is pegged to one dollar and priced at ${off.toFixed()} USD.`;
   return [{ code: 'off_peg', field, value: off.toFixed(), message }];
 }

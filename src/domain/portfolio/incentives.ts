@@ -49,7 +49,7 @@ export function accrueRewards(
 ): Decimal | Gap {
   if (toMs <= fromMs) return ZERO;
   if ([borrow, collateral].some((record) => hasUnknown(record, fromMs, toMs))) {
-    return gap('pnl.incentivesUsd', 'NOT_MEASURED', 'A campaign ran of which nobody recorded what it paid.');
+    return gap('pnl.incentivesUsd', 'NOT_MEASURED', 'The payments of a campaign were not recorded.');
   }
   return held.debt
     .times(accruedShare(borrow, fromMs, toMs))

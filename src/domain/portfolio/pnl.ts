@@ -88,12 +88,12 @@ export function toPnl(parts: PnlParts): Pnl {
 export function loopParts(input: LoopPnlInput): PnlParts {
   const { held, market, composed } = input;
   if (!market)
-    return allUnknown(gap('', 'NOT_MEASURED', 'Its market is not in the catalog, so its tokens are not known.'));
+    return allUnknown(gap('', 'NOT_MEASURED', 'Its market is not in the catalog, so its tokens are unknown.'));
   if (!composed) return allUnknown(gap('', 'NOT_MEASURED', 'Its market has not been measured yet.'));
   const price = composed.loanPrice?.value.usd;
   if (!price) {
     const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
-    return allUnknown(known ?? gap('', 'NOT_MEASURED', 'The price of the loan token is not known.'));
+    return allUnknown(known ?? gap('', 'NOT_MEASURED', 'The price of the loan token is unknown.'));
   }
   const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);
   const value = statusOf(held) === 'open' ? valueHolding(held, composed, input.timestamp) : null;
@@ -143,7 +143,7 @@ export function sumPnl(all: readonly Pnl[]): Pnl {
     all.reduce<Decimal | Gap>((total, pnl) => {
       const part = pnl[name];
       if ('field' in total) return total;
-      return part === undefined ? gap('', 'NOT_MEASURED', 'It is not known of every position.') : total.plus(part);
+      return part === undefined ? gap('', 'NOT_MEASURED', 'It is unknown for some positions.') : total.plus(part);
     }, ZERO);
   return toPnl({
     depositedUsd: sum('depositedUsd'),
@@ -176,15 +176,15 @@ function loopIncentives(
 ): Decimal | Gap {
   if ('field' in rewards) return rewards;
   if (!rewards.pays) return ZERO;
-  if (!row) return gap('', 'NOT_MEASURED', 'It is not registered, so nobody knows since when it earns.');
+  if (!row) return gap('', 'NOT_MEASURED', 'It is not registered, so the start of its earnings is unknown.');
   const fromMs = row.openedAtMs;
   if (fromMs === null) return OPENED_AHEAD;
   const toMs = value ? Number(timestamp) * 1_000 : row.closedAtMs;
-  if (toMs === null) return gap('', 'NOT_MEASURED', 'The register does not say when it ended.');
+  if (toMs === null) return gap('', 'NOT_MEASURED', 'The register does not have the time of its end.');
   const basis = value
     ? { debt: fromUnits(value.debt, 0), collateral: fromUnits(value.collateralValue, 0) }
     : openedWith(fromUnits(held.depositedAssets, 0), row.desiredLtvPct);
-  if (!basis) return gap('', 'NOT_MEASURED', 'The register does not say with which LTV it was opened.');
+  if (!basis) return gap('', 'NOT_MEASURED', 'The register does not have the LTV at its opening.');
   return accrueRewards(rewards, basis, { fromMs, toMs });
 }
 
@@ -203,11 +203,11 @@ function allUnknown(why: Gap): PnlParts {
 }
 
 /** Gap of incentives since a time in the future. */
-export const OPENED_AHEAD = gap('', 'IMPLAUSIBLE', 'The register says that it was opened in the future.');
+export const OPENED_AHEAD = gap('', 'IMPLAUSIBLE', 'The register has a future opening time.');
 
 const SOLD_IN_PART = gap(
   '',
   'NOT_MEASURED',
-  'A part was sold before. The chain does not keep what of the deposit basis went with it.',
+  'A part was sold before, and the chain does not keep the deposit basis of that part.',
 );
-const UNKNOWN_PART = 'One of its parts is not known.';
+const UNKNOWN_PART = 'One of its parts is unknown.';

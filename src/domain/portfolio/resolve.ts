@@ -10,8 +10,8 @@ export interface KnownMarkets {
 
 const MESSAGES: Record<UnresolvedReason, string> = {
   market_not_configured: 'Its market is in no catalog.',
-  no_chain_position: 'The wallet has no position of this index on this chain.',
-  chain_mismatch: 'Its market is not that of the position of this index on this chain.',
+  no_chain_position: 'The wallet has no position with this index on this chain.',
+  chain_mismatch: 'Its market differs from that of the position with this index on this chain.',
 };
 
 /** Assign each position the row of the same index and market. Rows without such a position are unresolved, with the reason. */

@@ -47,7 +47,7 @@ export function openVaultParts(
       sumOf(loops, 'incentivesUsd'),
       stock && stockMarketId
         ? stockLegIncentives(context, stock, stockMarketId, loops, holdings)
-        : gap('', 'NOT_MEASURED', 'The stock leg is not known.'),
+        : gap('', 'NOT_MEASURED', 'The stock leg is unknown.'),
     ),
   };
 }
@@ -104,7 +104,7 @@ function stockLegIncentives(
   if (!('field' in rewards) && !rewards.pays) return ZERO;
   const since = loops.flatMap(({ row }) => (row ? [row.openedAtMs] : []));
   if (since.length === 0)
-    return gap('', 'NOT_MEASURED', 'The vault is not registered, so nobody knows since when it earns.');
+    return gap('', 'NOT_MEASURED', 'The vault is not registered, so the start of its earnings is unknown.');
   const known = since.filter((openedAtMs) => openedAtMs !== null);
   if (known.length < since.length) return OPENED_AHEAD;
   const life = { fromMs: Math.min(...known), toMs: Number(block.timestamp) * 1_000 };

@@ -50,7 +50,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
     gaps,
   };
   if (!market) {
-    const message = 'Its market is not in the catalog, so its tokens are not known.';
+    const message = 'Its market is not in the catalog, so its tokens are unknown.';
     shown.gaps = unknownFields([...TOKEN_FIELDS, ...VALUE_FIELDS], message);
     addKnownManualMode(shown, held);
     return shown;
@@ -99,11 +99,11 @@ export function headroomPct(ltvPct: string, liquidationLtvPct: string): string {
 function addLtv(shown: Draft, value: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
   if (ltvPct === null) {
-    const message = 'The oracle says that the collateral is worth nothing.';
+    const message = 'The oracle values the collateral at zero.';
     for (const field of ['ltvPct', 'ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
   }
   if (value.liquidationPrice === null) {
-    gaps.push(gap('liquidationPrice', 'NONE', 'Without debt it cannot be liquidated.'));
+    gaps.push(gap('liquidationPrice', 'NONE', 'Without debt there is no liquidation.'));
   }
   shown.ltvPct = ltvPct;
   shown.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
@@ -113,7 +113,7 @@ function addLtv(shown: Draft, value: Valuation, composed: PositionMarketValues, 
 
 function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
   if (ltvPct === null || ltvPct.gte(100)) {
-    const message = 'The debt is worth as much as the collateral or more: there is no equity to lever.';
+    const message = 'The debt is at least the collateral value: there is no equity.';
     for (const field of ['currentLeverage', 'currentLeverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
     shown.currentLeverage = null;
     shown.currentLeverageApyPct = null;
@@ -131,7 +131,7 @@ function addLeverage(shown: Draft, ltvPct: Decimal | null, composed: PositionMar
 function addUsd(shown: Draft, { usd }: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   if (usd === null) {
     const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
-    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is not known.');
+    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is unknown.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
     return;
   }
@@ -170,7 +170,7 @@ function addManualMode(
 ): void {
   const { manualMode, collateral, borrowShares } = held;
   if (manualMode === undefined) {
-    gaps.push(gap('manualMode', 'NOT_MEASURED', 'The contract that holds the position did not tell.'));
+    gaps.push(gap('manualMode', 'NOT_MEASURED', 'The contract of the position did not answer.'));
     return;
   }
   shown.manualMode = manualMode;

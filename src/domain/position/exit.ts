@@ -20,14 +20,14 @@ export function positionExit(composed: PositionMarketValues, collateralUsd: Deci
   const unwind = collateralUsd === null ? {} : { unwindSizeUsd: toFixedHalfUp(collateralUsd, 2) };
   if (!sweep) {
     const known = composed.gaps.find(({ field }) => field === 'exitLiquidity');
-    const missing = known ?? gap('exitLiquidity', 'NOT_MEASURED', 'Nothing has measured it yet.');
+    const missing = known ?? gap('exitLiquidity', 'NOT_MEASURED', 'It was not measured yet.');
     for (const field of SWEEP_FIELDS) gaps.push({ ...missing, field });
     return { ...unwind, noSwapRoute: noRoute(composed, missing, gaps) };
   }
   const clean = cleanExitSize(sweep);
   if (clean === null) {
     const measuredMs = composed.facts.exitLiquidity?.asOfMs;
-    gaps.push(gap('exitLiquidity.cleanExitSizeUsd', 'NONE', 'No measured size sells clean.', measuredMs));
+    gaps.push(gap('exitLiquidity.cleanExitSizeUsd', 'NONE', 'Every measured size loses too much.', measuredMs));
   }
   return {
     tier: exitTier(sweep),

@@ -33,7 +33,7 @@ export interface StrategyParams {
 const PERP_PROFILE = {
   value: 'leveraged_perp',
   leverageApyMeaning:
-    'Signed yearly carry of the financed position: what the collateral earns at this leverage less what the debt costs. The price of the collateral moves freely and is not part of it; a negative number is a cost.',
+    'Signed yearly carry of the financed position: the yield of the collateral at this leverage less the cost of the debt. It excludes price changes of the collateral; a negative number is a cost.',
 } as const satisfies NonNullable<SpiralHints['profile']>;
 
 const NO_VAULT = gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.');

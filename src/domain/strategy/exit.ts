@@ -82,7 +82,7 @@ export function anyLacksRoute(...known: readonly (boolean | null)[]): boolean | 
 /** Format whether there is no route. Unknown is served as "no route" with a gap. */
 export function formatNoRoute(field: string, known: boolean | null, missing: Gap | undefined, gaps: Gap[]): boolean {
   if (known !== null) return known;
-  const why = missing ?? gap(field, 'NOT_MEASURED', 'Nothing has measured it yet.');
+  const why = missing ?? gap(field, 'NOT_MEASURED', 'It was not measured yet.');
   gaps.push({ ...why, field, message: `No route is assumed. ${why.message}` });
   return true;
 }

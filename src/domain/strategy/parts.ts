@@ -105,7 +105,7 @@ export function wadPct(fraction: bigint): string {
   return `${hundredths.slice(0, -2)}.${hundredths.slice(-2)}`;
 }
 
-const NO_YIELD_PAGE = gap('links.yieldSource', 'NOT_MEASURED', 'The curators have not established it.');
+const NO_YIELD_PAGE = gap('links.yieldSource', 'NOT_MEASURED', 'The curators have not provided it.');
 const NO_APP = gap('links.app', 'NOT_MEASURED', 'No app URL is configured.');
 const NO_MARKET_PAGE = gap('links.market', 'NOT_MEASURED', 'No market page is configured for this chain.');
 

@@ -63,7 +63,7 @@ const NO_POINTS = gap('pointsIncentive', 'NONE', 'There is no points program.');
 function staticGaps(market: Market): readonly Gap[] {
   const { collateral } = market;
   const gaps: Gap[] = [];
-  const uncurated = (field: string) => gaps.push(gap(field, 'NOT_MEASURED', 'The curators have not established it.'));
+  const uncurated = (field: string) => gaps.push(gap(field, 'NOT_MEASURED', 'The curators have not provided it.'));
   if (market.curator === undefined) gaps.push(OWN_MARKET);
   if (collateral.project === undefined) uncurated('collateral.project');
   if (collateral.yieldSource === undefined) {

@@ -37,7 +37,7 @@ export function usePersisted({ operations, anyDocument }: PersistedOptions): Plu
       ),
       persistedQueryOnly: refusal(
         'bad_request',
-        'Without a key only persisted operations run here. Send the documentId of one, or a key.',
+        'Without a key only persisted operations are allowed. Send a documentId, or a key.',
         { field: 'query' },
       ),
       keyNotFound: refusal('bad_request', 'Send a GraphQL "query", or the "documentId" of a persisted operation.', {

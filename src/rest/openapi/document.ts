@@ -19,17 +19,17 @@ export interface OpenApiDocument {
 
 const DESCRIPTION = `Composed lending-market data for leveraged yield positions, and unsigned transactions for them.
 
-Numbers are composed from warm caches. When a source is stale or has failed, the last good value is served with its visible age. Unknown is absent, never zero.
+Numbers are composed from warm caches. While a source fails, the last good value is served with its visible age. An unknown value is absent, never zero.
 
-**Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` tell where it stands, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
+**Limits.** Every client has a budget of cost points per minute (key, else address); \`RateLimit-Policy\` and \`RateLimit\` have its state, 429 carries \`Retry-After\`. A public read costs 1 point (chart and candles 5), a partner or ops request 10.
 
 **Errors.** One envelope with a stable \`code\`, the \`details\` of that code, and the \`correlationId\` of the header \`x-correlation-id\`.`;
 
 const TAGS = [
   { name: 'Public', description: 'Reads. No key.' },
-  { name: 'Partner', description: 'Previews and unsigned transactions. Any key. Nothing is ever signed or sent here.' },
+  { name: 'Partner', description: 'Previews and unsigned transactions. Any key. The service never signs or sends.' },
   { name: 'Ops', description: 'Internal monitoring. A key on the `ops` tier.' },
-  { name: 'Status', description: 'Liveness and readiness. No key, and nothing of the budget.' },
+  { name: 'Status', description: 'Liveness and readiness. No key, and no cost points.' },
 ];
 
 const HEADERS = {
@@ -38,14 +38,14 @@ const HEADERS = {
     schema: { type: 'string', examples: ['"partner";q=3000;w=60'] },
   },
   RateLimit: {
-    description: 'Where it stands: `r` = points that remain, `t` = seconds until the window ends.',
+    description: 'State of the budget: `r` = remaining points, `t` = seconds until the window ends.',
     schema: { type: 'string', examples: ['"partner";r=2990;t=42'] },
   },
   ETag: {
-    description: 'Names this answer; send it back as `If-None-Match` to be told when nothing has changed.',
+    description: 'Tag of this answer; send it as `If-None-Match` to get 304 while the answer is unchanged.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': { description: 'Seconds until a retry may succeed.', schema: { type: 'integer', minimum: 0 } },
   'x-correlation-id': {
     description: 'Identifies the request in logs; taken from the request when it is 8 to 64 of A-Z a-z 0-9 . _ -',
     schema: { type: 'string' },

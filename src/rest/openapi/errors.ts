@@ -3,22 +3,23 @@ import type { AnyRoute } from '../types.ts';
 
 /** Meaning of each code, in one sentence. `docs/errors.md` has the next steps. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
-  bad_request: 'A parameter or the body is not valid; `details.field` names it.',
+  bad_request: 'A parameter or the body is invalid; `details.field` names it.',
   unauthorized: 'The key is missing, or not valid for this surface.',
-  not_found: 'There is nothing with this id or at this path.',
-  method_not_allowed: 'The path takes other methods; `Allow` lists them.',
+  not_found: 'The id or the path is unknown.',
+  method_not_allowed: 'The path supports other methods; `Allow` lists them.',
   payload_too_large: 'The body is larger than `details.limitBytes`.',
   unsupported_media_type: 'The body is not JSON in UTF-8.',
   query_too_complex: 'The GraphQL query is over a limit; `details` names it.',
-  rate_limited: 'The budget of cost points, or the calls of one field, are used up; `Retry-After` says for how long.',
-  not_ready: 'Required data is not primed yet, or earlier answers are not read yet; `details.waitingFor` names it.',
+  rate_limited:
+    'The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time.',
+  not_ready: 'Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.',
   upstream_unavailable: 'A provider gave no usable answer; `details.provider` names it.',
   stale_data: 'Market state is past its freshness budget: nothing is built on it.',
   no_route: 'No plausible swap route was found.',
   insufficient_liquidity: 'The market cannot lend that much at once.',
   simulation_reverted: 'The built transaction would revert; `details` carries the decoded reason.',
-  simulation_mismatch: 'In simulation the swaps gave less than they were quoted at; `details` has both numbers.',
-  internal: 'Something went wrong on our side; it is logged under the `correlationId`.',
+  simulation_mismatch: 'In simulation the swaps returned less than their quotes; `details` has both numbers.',
+  internal: 'The service failed unexpectedly; the failure is logged under the `correlationId`.',
 };
 
 /** Errors of the gateway and the adapter, which any row can return. */

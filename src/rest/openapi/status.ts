@@ -17,10 +17,10 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
         tags: ['Status'],
         summary: 'Liveness and cache diagnostics',
         description:
-          'Answers while the process lives, whatever its upstreams do. An address may ask 600 times a minute, beside its budget of cost points.',
+          'Answers while the process runs, independent of its upstreams. Limited to 600 requests a minute and address, without cost points.',
         security: [],
         responses: {
-          200: answer('The process lives.', healthBody),
+          200: answer('The process runs.', healthBody),
           304: { description: 'Not changed since the `ETag` that was sent.', headers: headerRefs('x-correlation-id') },
           429: errorOf(['rate_limited'], schemas),
         },
@@ -31,10 +31,10 @@ export function statusPaths(schemas: SchemaCollector): Record<string, unknown> {
         operationId: 'ready',
         tags: ['Status'],
         summary: 'Readiness',
-        description: 'Whether the required data of every chain is primed and not far past its budget. Never limited.',
+        description: 'Whether the required data of every chain is loaded and not far past its budget. No rate limit.',
         security: [],
         responses: {
-          200: answer('Required data is primed.', readyBody),
+          200: answer('Required data is loaded.', readyBody),
           503: answer('Warming up, stopping, or required data is far past its budget.', readyBody),
         },
       },

@@ -59,10 +59,12 @@ export function appMarketRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'All markets at full precision',
       description:
-        'The composed markets of all chains, or of the named one, listed or not. A chain of which nothing was measured yet is left out and named in leftOut; 503 when that is so of all. What is not measured yet of the others is named in missing. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
+        'The composed markets of all chains, or of one chain, listed or not. leftOut names the chains without any measurement; 503 if that is all chains. missing names unmeasured facts of the other chains. Big numbers are tagged: {"$bn": decimal string} and {"$bigint": integer string}.',
       operation: 'AppMarkets',
       params: z.object({
-        chainId: chainIdChoice(chainIds).optional().describe('Only of this chain; all when left out.'),
+        chainId: chainIdChoice(chainIds)
+          .optional()
+          .describe('Limits the list to this chain; all chains when left out.'),
       }),
       variables: ({ params }) => (params.chainId === undefined ? {} : { chainIds: [params.chainId] }),
       project: ({ markets }: AppMarketsQuery) => ({

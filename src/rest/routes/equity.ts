@@ -48,13 +48,13 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
   const chainId = equityChainId(equityChainIds);
   const deposit = {
     strategyId: vaultId,
-    amount: amountText("How much of the vault's deposit token, whole tokens. Never rounded."),
+    amount: amountText("Amount of the vault's deposit token, whole tokens. Never rounded."),
     stockLtvPct: amountText(
-      "LTV of the stock leg in percent; the vault's target when left out. Above 88 % of the liquidation LTV it is refused.",
+      "LTV of the stock leg in percent; the vault's target when left out. More than 88 % of the liquidation LTV is refused.",
     ).optional(),
     slippage,
     maxSwapLossPct: plainNumber(
-      'What all swaps and fees may cost together, percent of the deposit, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the deposit; up to 10.',
+      "Maximum cost of all swaps and fees together, percent of the deposit. Replaces the limits of 1 % of a swap's input and 2 % of the deposit; up to 10.",
     ).optional(),
     chainId,
   };
@@ -65,7 +65,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Preview a deposit into an equity vault',
       description:
-        'What a deposit would be at current prices: the stock leg, the yield leg and the net APY. Needs no wallet, builds nothing.',
+        'Result of a deposit at current prices: the stock leg, the yield leg and the net APY. Needs no wallet and builds nothing.',
       operation: 'EquitySimulate',
       params: z.object({}),
       body: z.strictObject(deposit),
@@ -92,12 +92,12 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Build the batch of a deposit into an equity vault',
       description:
-        'Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet that lacks the funds still gets it and is told. A wallet that cannot batch sends the calls in order and always sends the last one.',
+        'Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet without the funds gets it too, with a note. A wallet without batches sends the calls in order and always sends the last one.',
       operation: 'EquityDepositBuild',
       params: z.object({}),
       body: z.strictObject({
         ...deposit,
-        userAddress: addressText('The wallet that will sign; the stock leg and the yield loop are opened for it.'),
+        userAddress: addressText('The signing wallet; the stock leg and the yield loop are opened for it.'),
       }),
       variables: ({ body }) => ({ input: body }),
       project: ({ depositEquity: answer }: EquityDepositBuildQuery) => {
@@ -115,12 +115,12 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Build the batch that fully unwinds an equity vault',
       description:
-        'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. Closed are the loops of yieldPositionIds, else those that are known to be the vault’s; never anything else. When the match is ambiguous the request is refused with the candidates.',
+        'Unsigned calls in order: close each yield loop, grant, take the stock leg apart, revoke. It closes the loops of yieldPositionIds, by default the loops of the vault, and no other loop. If the match is ambiguous, the request is refused with the candidates.',
       operation: 'EquityExitBuild',
       params: z.object({}),
       body: z.strictObject({
         strategyId: vaultId,
-        userAddress: addressText('The wallet that owns the vault and will sign.'),
+        userAddress: addressText('The signing wallet, which owns the vault.'),
         yieldPositionIds: z
           .array(z.int().min(0).max(1_000_000))
           .max(MAX_LOOPS)
@@ -128,16 +128,16 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
           .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
         slippage,
         maxSwapLossPct: plainNumber(
-          'What all sales may lose together, percent of the equity, in place of the usual bound of 1 % of what is sold; up to 50.',
+          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale; up to 50.',
         ).optional(),
         minAmountOut: amountText(
-          'The least that all sales together may give, whole deposit tokens; debts are repaid out of it.',
+          'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
         ).optional(),
         allowUnsimulated: z
           .boolean()
           .optional()
           .describe(
-            'Whether the batch is built without having been tried out where no node of the chain can do that; it then says NOT_SIMULATED in its instructions.',
+            'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
           ),
         chainId,
       }),
@@ -197,6 +197,6 @@ function projectBatch(
 
 /** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
 function answered<T>(answer: T | null): T {
-  if (answer === null) throw new Error('the builder answered nothing');
+  if (answer === null) throw new Error('the builder returned no result');
   return answer;
 }

@@ -94,7 +94,9 @@ const ALL_ERRORS = [...PUBLIC_ERRORS, 'upstream_unavailable'] as const;
 
 export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   const ofChain = z.object({
-    chainId: chainIdChoice(chainIds).optional().describe('Only markets of this chain; of all when left out.'),
+    chainId: chainIdChoice(chainIds)
+      .optional()
+      .describe('Limits the answer to markets of this chain; all chains when left out.'),
   });
   return [
     defineRoute({
@@ -102,8 +104,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       path: '/v1/markets/borrow-apy-history',
       surface: 'Public',
       summary: 'Borrow-APY history of all markets',
-      description:
-        'Our own samples, back-filled by the indexer for days that we did not see. x is unix seconds, y a fraction.',
+      description: 'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction.',
       operation: 'BorrowApyHistories',
       params: ofChain,
       variables: chainsOf,
@@ -117,8 +118,7 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       path: '/v1/markets/{id}/borrow-apy-history',
       surface: 'Public',
       summary: 'Borrow-APY history of one market',
-      description:
-        'Our own samples, back-filled by the indexer for days that we did not see. x is unix seconds, y a fraction.',
+      description: 'Our own samples; the indexer fills days without samples. x is unix seconds, y a fraction.',
       operation: 'BorrowApyHistory',
       params: byId,
       variables: ({ params }) => ({ id: params.id }),

@@ -40,15 +40,15 @@ const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const openBody = ({ chainIds }: RouteOptions) => ({
   strategyId: strategyIdText('Market id from the strategies list.'),
   payToken: addressText('The collateral (direct) or any token (swapped first); ETH is the zero address.'),
-  amount: amountText('How much of it, whole tokens. Never rounded.'),
+  amount: amountText('Amount of it, whole tokens. Never rounded.'),
   leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
   desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
   slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
   maxSwapLossPct: plainNumber(
-    'What all swaps and fees may cost together, percent of the equity, in place of the usual bounds of 1 % of what a swap takes in and 2 % of the equity; up to 10.',
+    "Maximum cost of all swaps and fees together, percent of the equity. Replaces the limits of 1 % of a swap's input and 2 % of the equity; up to 10.",
   ).optional(),
   minAmountOut: amountText(
-    'The least collateral that the swap of the pay token may give, whole tokens. Required where nothing prices the pay token here.',
+    'Minimum collateral from the swap of the pay token, whole tokens. Required if the service has no price for the pay token.',
   ).optional(),
   chainId: chainIdField(chainIds, chainIds[0] ?? 1),
 });
@@ -56,14 +56,14 @@ const openBody = ({ chainIds }: RouteOptions) => ({
 /** The three leverage rows of the partner surface. */
 export function leverageRoutes(options: RouteOptions): AnyRoute[] {
   const open = openBody(options);
-  const user = addressText('The wallet that will sign; approvals and the position are for it.');
+  const user = addressText('The signing wallet; approvals and the position are for it.');
   return [
     defineRoute({
       method: 'POST',
       path: '/v1/partner/leverage/simulate',
       surface: 'Partner',
       summary: 'Preview opening a leveraged position',
-      description: 'What an open would be at current prices. Needs no wallet, builds nothing.',
+      description: 'Result of an open at current prices. Needs no wallet and builds nothing.',
       operation: 'LeverageSimulate',
       params: z.object({}),
       body: z.strictObject(open),
@@ -93,7 +93,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Build the transaction that opens a leveraged position',
       description:
-        'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet that lacks the funds still gets them and is told. Nothing is signed or sent here.',
+        'Unsigned approvals and transaction, executed in simulation before they are returned. A wallet without the funds gets them too, with a note. The service never signs or sends.',
       operation: 'LeverageBuild',
       params: z.object({}),
       body: z.strictObject({ ...open, userAddress: user }),
@@ -118,34 +118,30 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: 'Build the transaction that manages or closes a position',
       description:
-        'Takes per action: close nothing, or amount (of the collateral) to sell a part; increase_leverage leverage or desiredLtv; add_collateral amount and payToken; remove_collateral amount (of the collateral); repay payToken and amount, or full: true; borrow amount (of the loan token). A field that the action does not take is refused.',
+        'Fields per action. close: none, or amount (of the collateral) to sell a part. increase_leverage: leverage or desiredLtv. add_collateral: amount and payToken. remove_collateral: amount (of the collateral). repay: payToken and amount, or full: true. borrow: amount (of the loan token). Other fields are refused.',
       operation: 'ManageBuild',
       params: z.object({}),
       body: z.strictObject({
-        userAddress: addressText('The wallet that owns the position and will sign.'),
-        id: z
-          .int()
-          .min(0)
-          .max(1_000_000)
-          .describe('Index of the position on chain, as the positions endpoint lists it.'),
-        action: z.enum(MANAGE_ACTIONS).describe('What to do.'),
-        amount: amountText('How much, whole tokens of what the action names.').optional(),
-        payToken: addressText('What is paid with; ETH is the zero address.').optional(),
-        full: z.boolean().optional().describe('repay only: clear the entire remaining debt.'),
+        userAddress: addressText('The signing wallet, which owns the position.'),
+        id: z.int().min(0).max(1_000_000).describe('Index of the position on chain, from the positions endpoint.'),
+        action: z.enum(MANAGE_ACTIONS).describe('The action.'),
+        amount: amountText('Amount in whole tokens of the token of the action.').optional(),
+        payToken: addressText('Token of the payment; ETH is the zero address.').optional(),
+        full: z.boolean().optional().describe('repay only: repay the entire remaining debt.'),
         desiredLtv: amountText('Target LTV in percent; this or leverage.').optional(),
         leverage: plainNumber('Target leverage; this or desiredLtv.').optional(),
         slippage: plainNumber('Ratio; 0.005 when left out, capped at 0.01.').optional(),
         maxSwapLossPct: plainNumber(
-          'What all swaps and fees may cost together, percent of the equity (of what is paid in where a token is swapped to add or to repay), in place of the usual bounds; up to 10, and up to 50 with close and repay.',
+          'Maximum cost of all swaps and fees together, percent of the equity (of the payment if a token is swapped to add or to repay). Replaces the usual limits; up to 10, and up to 50 with close and repay.',
         ).optional(),
         minAmountOut: amountText(
-          'The least that the swap of the action may give, whole tokens of its output; of a close all that the sale gives, the debt is repaid out of it. Required where nothing prices the pair here.',
+          "Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair.",
         ).optional(),
         allowUnsimulated: z
           .boolean()
           .optional()
           .describe(
-            'Whether it is built without having been tried out where no node of the chain can do that; it then says NOT_SIMULATED in its instructions. Holds for close, repay and add_collateral: what adds risk is refused meanwhile.',
+            'Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused.',
           ),
         chainId: chainIdField(options.chainIds, options.chainIds[0] ?? 1),
       }),
@@ -201,6 +197,6 @@ function projectPlan(plan: PlanFieldsFragment): unknown {
 
 /** Assert an answer. A builder returns data or an error; null would be a fault of ours. */
 function answered<T>(answer: T | null): T {
-  if (answer === null) throw new Error('the builder answered nothing');
+  if (answer === null) throw new Error('the builder returned no result');
   return answer;
 }

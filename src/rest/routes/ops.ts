@@ -24,7 +24,7 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Ops',
       summary: "Every wallet's portfolio",
       description:
-        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and kept for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that cannot be told has a `failure` and nothing else.',
+        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.',
       operation: 'OpsPortfolios',
       params,
       variables: ({ params: { chainId } }) => pageVariables(chainId, null),
@@ -46,7 +46,7 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Ops',
       summary: "One wallet's portfolio",
       description:
-        'One wallet in the shape of the list, read now from the chain and the register. A wallet that never opened anything has empty lists.',
+        'One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.',
       operation: 'OpsPortfolio',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,

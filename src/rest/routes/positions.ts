@@ -43,7 +43,7 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Partner',
       summary: "A wallet's positions",
       description:
-        'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault stand in the vault and not among the positions. A wallet that never opened anything has empty lists; so has the contract that holds a position: ask for its owner.',
+        'Plain loop positions, newest first, and open equity vaults of a wallet, read live from the chain. The yield loops of a vault are listed in the vault, not among the positions. A wallet without positions has empty lists, and so has the contract that holds a position: ask for its owner.',
       operation: 'WalletPositions',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,

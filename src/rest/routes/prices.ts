@@ -31,7 +31,7 @@ const chartParams = z.object({
     .describe('Coin id of the price provider.'),
   days: integer('days', { min: 1, max: MAX_CHART_DAYS })
     .default(7)
-    .describe(`How many days back, 1 to ${MAX_CHART_DAYS}. Default 7.`),
+    .describe(`Number of past days, 1 to ${MAX_CHART_DAYS}. Default 7.`),
   currency: z
     .string()
     .regex(CURRENCY_PATTERN, 'expected a currency code of 3 to 5 letters, e.g. usd')
@@ -44,14 +44,14 @@ function ohlcvParams({ chainIds }: RouteOptions) {
   return z
     .object({
       chainId: chainIdParam({ chainIds, defaultChainId }),
-      token: addressParam.describe('Token whose candles are asked for.'),
+      token: addressParam.describe('Token of the candles.'),
       timeframe: z.enum(['minute', 'hour', 'day']).default('hour').describe('Unit of a bucket. Default hour.'),
       aggregate: integer('aggregate', { min: 1, max: 15 })
         .default(1)
         .describe('Units per bucket: minute 1, 5 or 15; hour 1, 4 or 12; day 1. Default 1.'),
       limit: integer('limit', { min: 1, max: MAX_CANDLES })
         .default(168)
-        .describe('Most candles, 1 to 1000. Default 168.'),
+        .describe('Maximum number of candles, 1 to 1000. Default 168.'),
     })
     .superRefine(({ timeframe, aggregate }, context) => {
       const sizes: readonly number[] = CANDLE_AGGREGATES[timeframe];
@@ -77,7 +77,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Latest USD prices of a chain',
       description:
-        'Prices of all curated tokens by checksummed address (the native token under the zero address), the same that strategies show: measured, or by the oracle of a market. A price that is not known is left out, never zero.',
+        'Prices of all curated tokens by checksummed address (the native token under the zero address), as in strategies: measured, or from the oracle of a market. An unknown price is left out, never zero.',
       operation: 'Prices',
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => ({ chainId: params.chainId }),
@@ -98,13 +98,13 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Price chart of a coin',
       description:
-        'Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin that the provider does not know is a bad request.',
+        'Relayed on demand from the price provider; equal requests within a minute share one upstream call. A coin unknown to the provider is a bad request.',
       operation: 'PriceChart',
       params: chartParams,
       variables: ({ params }) => params,
       project: ({ priceChart: chart }: PriceChartQuery, { params }) => {
         if (!chart) {
-          throw new BadRequestError('The price provider knows no such coin.', {
+          throw new BadRequestError('The price provider does not know this coin.', {
             field: 'query.coinId',
             value: params.coinId,
           });

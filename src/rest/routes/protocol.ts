@@ -33,7 +33,7 @@ export function protocolRoutes(): AnyRoute[] {
       surface: 'Public',
       summary: 'Stablecoin yield index',
       description:
-        'Snapshot and history of the index. Never gated on readiness: the last good list, or an empty one, with a stale flag.',
+        'Snapshot and history of the index. Independent of readiness: the last good list, or an empty one, with a stale flag.',
       operation: 'StableApy',
       params: z.object({}),
       variables: () => ({}),
@@ -57,7 +57,7 @@ export function protocolRoutes(): AnyRoute[] {
       surface: 'Public',
       summary: 'Protocol TVL',
       description:
-        'Every open position of every wallet, in USD with 2 decimals. Chains that are not computed yet are left out and named in leftOut; 503 until the first is.',
+        'Every open position of every wallet, in USD with 2 decimals. Chains that are not computed yet are left out and named in leftOut; 503 until the first is computed.',
       operation: 'Tvl',
       params: z.object({}),
       variables: () => ({}),

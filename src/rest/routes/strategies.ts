@@ -87,7 +87,7 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       surface: 'Public',
       summary: 'Read one strategy',
       description:
-        'One strategy by its market id, on whichever chain it is, whether or not it is listed. Equity vaults are read through GraphQL `strategy(id:)`.',
+        'One strategy of any chain by its market id, listed or not. Equity vaults are read through GraphQL `strategy(id:)`.',
       operation: 'StrategyById',
       params: z.object({ id: marketIdParam }),
       variables: ({ params }) => ({ id: params.id }),

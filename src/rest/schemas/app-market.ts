@@ -36,7 +36,7 @@ export const bigint = (description: string) =>
 const token = z.object({
   address: addressString('Token address.'),
   symbol: z.string().describe('Symbol.'),
-  displaySymbol: z.string().describe('Symbol as people see it; a principal token without its date.'),
+  displaySymbol: z.string().describe('Display symbol; a principal token without its date.'),
   name: z.string().describe('Name.'),
   decimals: z.int().describe('Base units per token, as a power of ten.'),
   category: z.string().describe('Kind of token.'),
@@ -62,8 +62,8 @@ const incentive = z.object({
 
 const price = z.object({
   usd: bn('USD per token.'),
-  asOf: dateTime('When it was measured.'),
-  source: z.string().describe('Where it comes from.'),
+  asOf: dateTime('Time of the measurement.'),
+  source: z.string().describe('Source of the price.'),
 });
 
 const means = z.object({
@@ -92,7 +92,7 @@ export const appMarketSchema = z
         blockNumber: bigint('Block of the reading.'),
         asOf: dateTime('Time of that block.'),
       })
-      .describe('What the collateral is worth in the loan token.'),
+      .describe('Value of the collateral in the loan token.'),
     oraclePriceAsOf,
     state: z
       .object({
@@ -103,7 +103,9 @@ export const appMarketSchema = z
         lastUpdate: dateTime('Last accrual on chain.'),
         fee: bigint('Protocol fee in WAD.'),
         rateAtTarget: bigint('Rate at target utilization, per second in WAD.'),
-        borrowRate: bigint('Mean borrow rate since the last accrual, per second in WAD: what debt accrues with.'),
+        borrowRate: bigint(
+          'Mean borrow rate since the last accrual, per second in WAD: the rate at which debt accrues.',
+        ),
         blockNumber: bigint('Block of the reading.'),
         asOf: dateTime('Time of that block.'),
       })
@@ -112,78 +114,78 @@ export const appMarketSchema = z
     totalBorrowAssets: bigint('Accrued to the block, loan base units.'),
     totalSupplyShares: bigint('Accrued to the block.'),
     totalBorrowShares: bigint('Accrued to the block.'),
-    liquidityAssets: bigint('What can be borrowed at once, loan base units.'),
+    liquidityAssets: bigint('Borrowable at once, loan base units.'),
     utilization: bigint('Borrowed share of the supply in WAD.'),
-    borrowApyPct: bn('Borrow APY that is paid at the block, percent.'),
+    borrowApyPct: bn('Borrow APY at the block, percent.'),
     netBorrowApyPct: bn(
-      'Borrow APY less the borrow incentive (an APR), percent. Without it while incentives are not known, see gaps.',
+      'Borrow APY less the borrow incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps.',
     ),
     collateralApyPct: bn(
-      'APY of the collateral, percent; 0 when its source is none. By source it is implied until maturity, a mean of 7 days, of the last day, or what is paid now.',
+      'APY of the collateral, percent; 0 when its source is none. Depending on the source it is implied until maturity, a mean of 7 days, of the last day, or the present rate.',
     ),
-    collateralApySource: z.enum(APY_SOURCES).describe('Where the APY of the collateral comes from.'),
+    collateralApySource: z.enum(APY_SOURCES).describe('Source of the APY of the collateral.'),
     effectiveCollateralApyPct: bn(
-      'APY of the collateral with its incentive (an APR), percent. Without it while incentives are not known, see gaps.',
+      'APY of the collateral with its incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps.',
     ),
     borrowIncentive: incentive
       .nullable()
       .optional()
-      .describe('Rewards for borrowing; null = none is running, absent = not measured.'),
+      .describe('Rewards for borrowing; null = none, absent = not measured.'),
     collateralIncentive: incentive
       .nullable()
       .optional()
-      .describe('Rewards for supplying the collateral; null = none is running, absent = not measured.'),
-    liquidationLtvPct: bn('LTV at which a position can be liquidated, percent.'),
+      .describe('Rewards for supplying the collateral; null = none, absent = not measured.'),
+    liquidationLtvPct: bn('Liquidation LTV, percent.'),
     maxLtvPct: bn(
-      'Highest LTV that the contracts accept, percent. By their documented buffer while their own is not known, see gaps.',
+      "Highest LTV that the contracts accept, percent. Uses the documented buffer while the contract's own is unknown, see gaps.",
     ),
     safeLtvPct: bn(
-      'Highest LTV that is opened here, and the default, percent. By the documented buffer while the contract does not tell its own, see gaps.',
+      "Highest and default LTV for opening, percent. Uses the documented buffer while the contract's own is unknown, see gaps.",
     ),
     fees: z
       .object({
-        yieldFeePct: bn('Of the yield, at closing and withdrawing on correlated markets; 0 on an uncorrelated one.'),
-        depositFeePct: bn('Of what is paid in on uncorrelated markets; 0 on a correlated one.'),
-        treasury: addressString('Receives the fees; absent = not known.').optional(),
-        freshness: freshnessValue
-          .optional()
-          .describe('Age of what the contract told; absent = it has told nothing yet.'),
+        yieldFeePct: bn(
+          'Share of the yield, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one.',
+        ),
+        depositFeePct: bn('Share of each payment on uncorrelated markets; 0 on a correlated one.'),
+        treasury: addressString('Receiver of the fees; absent = unknown.').optional(),
+        freshness: freshnessValue.optional().describe("Age of the contract's terms; absent = not read yet."),
       })
       .optional()
       .describe(
-        'What the contract that holds positions takes on this market, percent. By the documented rates (5 and 1) while it does not tell its own, see gaps.',
+        "Fees of the product's contract on this market, percent. Uses the documented rates (5 and 1) while the contract's own are unknown, see gaps.",
       ),
     deployment: deployment
       .optional()
       .describe(
-        'What the deployed contract says that maxLtvPct, safeLtvPct and fees rest on; absent on stock legs, and while nothing was measured.',
+        'Terms of the deployed contract behind maxLtvPct, safeLtvPct and fees; absent on stock legs, and while they are unmeasured.',
       ),
-    supplyUsd: bn('All that is supplied, USD.').optional(),
-    liquidityUsd: bn('What can be borrowed at once, USD.').optional(),
-    publicAllocatorLiquidityUsd: bn('The same with what the public allocator could bring, USD.').optional(),
-    collateralPrice: price.optional().describe('Price of the collateral; absent when not known.'),
-    loanPrice: price.optional().describe('Price of the loan token; absent when not known.'),
+    supplyUsd: bn('Supply, USD.').optional(),
+    liquidityUsd: bn('Borrowable at once, USD.').optional(),
+    publicAllocatorLiquidityUsd: bn("The same including the public allocator's maximum, USD.").optional(),
+    collateralPrice: price.optional().describe('Price of the collateral; absent when unknown.'),
+    loanPrice: price.optional().describe('Price of the loan token; absent when unknown.'),
     exitSlippage: z
       .record(z.string(), bn('Percent lost.').nullable())
       .optional()
-      .describe('Percent lost by USD size; null = no route at that size.'),
+      .describe('Loss in percent by USD size; null = no route at that size.'),
     sharedLiquidity: z
       .array(
         z.object({
           vault: addressString('Vault.'),
           vaultName: z.string().optional().describe('Name of the vault.'),
-          withdrawMarketId: marketIdString('Market that the liquidity would come from.'),
+          withdrawMarketId: marketIdString('Market that would supply the liquidity.'),
           assets: bigint('Loan base units.'),
           feeWei: bigint('Fee of the vault, wei of the native token.'),
         }),
       )
       .optional()
-      .describe('What vaults could move here; absent when not measured.'),
+      .describe('Liquidity that vaults could move here; absent when not measured.'),
     trailing: z
       .object({
         collateralApyPct: means.describe('APY of the collateral, without incentives.'),
-        effectiveCollateralApyPct: means.optional().describe('The same with the incentives then active.'),
-        netBorrowApyPct: means.optional().describe('Borrow APY less the incentives then active.'),
+        effectiveCollateralApyPct: means.optional().describe('The same with the incentives of that time.'),
+        netBorrowApyPct: means.optional().describe('Borrow APY less the incentives of that time.'),
         leverageApyPct: means.optional().describe('Both, levered at the safe LTV.'),
         quarterlyBorrowApyPct: bn('Mean borrow APY of 90 days, percent.').optional(),
       })
@@ -195,23 +197,21 @@ export const appMarketSchema = z
         collateralApy: freshnessValue,
         exitLiquidity: freshnessValue,
       })
-      .describe(
-        'How old each group of facts is. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while nothing has measured it.',
-      ),
-    warnings: warnings.describe('What to know of the values that are shown; empty when there is nothing.'),
+      .describe('Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured.'),
+    warnings: warnings.describe('Warnings about shown values; empty = none.'),
     gaps: assumedGaps,
   })
   .meta({ id: 'AppMarket', description: 'One market at full precision.' });
 
 export const appMarketsEnvelope = z
   .object({
-    asOf: dateTime('When the oldest chain was published.'),
-    count: z.int().describe('How many markets.'),
+    asOf: dateTime('Time of the oldest published chain.'),
+    count: z.int().describe('Number of markets.'),
     markets: z.array(appMarketSchema).describe('The markets, in catalog order.'),
     leftOut: leftOutChains,
     missing: z
       .array(missingFacts.extend({ chainId: z.int().describe('Chain id.') }))
       .optional()
-      .describe('What the list goes without, chain by chain; absent when it is whole.'),
+      .describe('Missing parts of the list, by chain; absent when it is complete.'),
   })
   .meta({ id: 'AppMarkets', description: 'All markets of all chains, listed or not.' });

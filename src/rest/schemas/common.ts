@@ -25,16 +25,14 @@ export const readAt = z
     blockNumber: z.string().regex(/^\d+$/).describe('Number of the block.'),
     blockTime: dateTime('Time of the block.'),
   })
-  .describe('The block at which holdings, debt and prices were read; an older price is named by `freshness`.');
+  .describe('The block at which holdings, debt and prices were read; `freshness` shows the age of older prices.');
 /** The block of a preview or a plan; absent when the node did not report it. */
 export const pricedAtSchema = readAt
   .optional()
-  .describe(
-    'The block at which the prices and the debt behind it were read; absent where the node did not tell which.',
-  );
+  .describe('The block at which the prices and the debt were read; absent if the node did not return it.');
 /** Null = the price needs no feed; absent = not known. */
 export const oraclePriceAsOf = dateTime(
-  "When the feeds behind the oracle's price were updated, the oldest of them; null = it needs none, absent = not known.",
+  "Oldest update of the feeds behind the oracle's price; null = the oracle has no feed, absent = unknown.",
 )
   .nullable()
   .optional();
@@ -95,76 +93,73 @@ export const assumedGaps = z
   )
   .optional()
   .describe(
-    'Required fields that carry the conservative value that their description names because an input is not known; absent when there is none.',
+    'Required fields with a conservative value (see their description) because an input is unknown; absent when there is none.',
   );
 
 export const freshnessValue = z
   .object({
-    asOf: dateTime('When the value was measured.'),
+    asOf: dateTime('Time of the value.'),
     staleAfterSec: z.int().describe('Freshness budget in seconds.'),
     staleForSec: z.int().optional().describe('Seconds past the budget; present only when the value is stale.'),
   })
-  .meta({ id: 'Freshness', description: 'How old a value is and how old it may get.' });
+  .meta({ id: 'Freshness', description: 'Age of a value and its budget.' });
 
 /** Fees of the contract that holds positions. */
 export const fees = z
   .object({
     yieldFeePct: pct(
-      'Of the yield, at closing and withdrawing on correlated markets; 0 on an uncorrelated one. The documented 5 while the contract does not tell its own, see gaps.',
+      "Share of the yield, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one. The documented 5 while the contract's own is unknown, see gaps.",
     ),
     depositFeePct: pct(
-      'Of what is paid in on uncorrelated markets; 0 on a correlated one. The documented 1 while the contract does not tell its own, see gaps.',
+      "Share of each payment on uncorrelated markets; 0 on a correlated one. The documented 1 while the contract's own is unknown, see gaps.",
     ),
-    treasury: addressString('Receives the fees; absent = not known.').optional(),
-    freshness: freshnessValue.optional().describe('Age of what the contract told; absent = it has told nothing yet.'),
+    treasury: addressString('Receiver of the fees; absent = unknown.').optional(),
+    freshness: freshnessValue.optional().describe("Age of the contract's terms; absent = not read yet."),
   })
-  .meta({ id: 'Fees', description: 'What the contract that holds positions takes, at its rates of today.' });
+  .meta({ id: 'Fees', description: "Fees of the product's contract, at its present rates." });
 
 /** Terms of the deployed contract for positions on a market; unknown ones are left out. */
 export const deployment = z
   .object({
-    source: z.string().describe('Who told it.'),
-    freshness: freshnessValue.describe('How old the older part of it is.'),
-    paused: z
-      .boolean()
-      .optional()
-      .describe('Whether the contract lets nothing happen; absent = not known, taken as open.'),
+    source: z.string().describe('Source of the terms.'),
+    freshness: freshnessValue.describe('Age of the older part.'),
+    paused: z.boolean().optional().describe('Whether the contract is paused; absent = unknown, counts as not paused.'),
     supported: z
       .boolean()
       .optional()
-      .describe('Whether it opens positions on the market; absent = not known, taken as supported.'),
+      .describe('Whether it opens positions on the market; absent = unknown, counts as supported.'),
     correlated: z
       .boolean()
       .optional()
-      .describe("What kind of market its fees take it for; absent = not known, the catalog's kind is taken."),
+      .describe("Kind of market for its fees; absent = unknown, the catalog's kind is used."),
     liquidationBufferPct: pct(
-      'Points between the liquidation LTV and the highest LTV that it accepts; absent = not known, 0.25 are taken.',
+      'Points between the liquidation LTV and the highest LTV that it accepts; absent = unknown, 0.25 is used.',
     ).optional(),
   })
-  .meta({ id: 'Deployment', description: 'What the deployed contract says that limits and listing rest on.' });
+  .meta({ id: 'Deployment', description: 'Terms of the deployed contract behind limits and listing.' });
 
 /** Warnings about displayed values. */
 export const warnings = z.array(
   z.object({
     code: z.enum(WARNING_CODES).describe(WARNING_MEANINGS),
-    field: z.string().describe('The field of the strategy that it is about.'),
-    value: decimalString('What was told: USD of prices, percent of rates.'),
+    field: z.string().describe('The affected field of the strategy.'),
+    value: decimalString('The reported value: USD for prices, percent for rates.'),
     message: z.string().describe('One plain sentence.'),
   }),
 );
 
 /** Facts of one chain that are missing in a list. */
 export const missingFacts = z.object({
-  groups: z.array(z.string()).describe('Groups of facts of which nothing, or not everything, was asked yet.'),
+  groups: z.array(z.string()).describe('Groups of facts that were not read completely yet.'),
   strategies: z
     .array(
       z.object({
-        id: z.string().describe('The id that it has once it is there.'),
+        id: z.string().describe('Id of the strategy.'),
         symbol: z.string().describe('Its symbols.'),
-        waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
+        waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
       }),
     )
-    .describe('Strategies left out, because a fact that they need was never measured.'),
+    .describe('Strategies that were left out because a required fact was never measured.'),
 });
 
 /** Chains that are missing in an answer. */
@@ -172,8 +167,8 @@ export const leftOutChains = z
   .array(
     z.object({
       chainId: z.int().describe('Chain id.'),
-      waitingFor: z.array(z.string()).describe('Groups of facts that it waits for.'),
+      waitingFor: z.array(z.string()).describe('Missing groups of facts.'),
     }),
   )
   .optional()
-  .describe('Chains of which nothing was measured yet; absent when there is none.');
+  .describe('Chains without any measurement; absent when there is none.');

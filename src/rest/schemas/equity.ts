@@ -15,50 +15,50 @@ export const depositPreview = z
         symbol: z.string().describe('Symbol.'),
         decimals: z.int().describe('Base units per token, as a power of ten.'),
       })
-      .describe('What is paid with.'),
-    depositAmount: tokens('What is paid.'),
+      .describe('Token of the payment.'),
+    depositAmount: tokens('Amount of the payment.'),
     stock: z
       .object({
         symbol: z.string().describe('Symbol.'),
         address: addressString('The stock token.'),
-        priceUsd: usdText('Oracle price; absent while the USD price of the deposit token is not known.').optional(),
-        minReceived: tokens('Stock that the swap gives at least: the borrow is sized on it.'),
-        expectedReceived: tokens('Stock that the swap is quoted to give.'),
-        requestedLtvPct: pct('LTV asked for: reached in the worst fill, never exceeded.'),
+        priceUsd: usdText('Oracle price; absent while the USD price of the deposit token is unknown.').optional(),
+        minReceived: tokens('Minimum stock from the swap; the loan is sized on it.'),
+        expectedReceived: tokens('Quoted stock from the swap.'),
+        requestedLtvPct: pct('Requested LTV: reached in the worst fill, never exceeded.'),
         ltvPct: pct('LTV after the expected fill.'),
-        maxLtvPct: pct('Highest LTV that may be asked for: 88 % of the liquidation LTV.'),
-        liquidationLtvPct: pct('LTV at which the stock leg can be liquidated.'),
-        liquidationPriceUsd: usdText('Stock price at which that happens; absent without priceUsd.').optional(),
+        maxLtvPct: pct('Highest allowed LTV: 88 % of the liquidation LTV.'),
+        liquidationLtvPct: pct('Liquidation LTV of the stock leg.'),
+        liquidationPriceUsd: usdText('Stock price at liquidation; absent without priceUsd.').optional(),
         priceDropToLiquidationPct: pct('Fall of the stock price until then.'),
-        borrowUsdg: tokens('What is borrowed on the stock and looped.'),
-        borrowApyPct: pct('APY of that debt at the rate that the market has once it is borrowed.'),
+        borrowUsdg: tokens('Amount that is borrowed on the stock and looped.'),
+        borrowApyPct: pct("APY of that debt, at the market's rate after the loan."),
         borrowApyAfterPct: pct('The same as borrowApyPct.'),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.'),
-        priceImpactPct: pct('What the swap loses against the oracle price; negative = gains.'),
+        priceImpactPct: pct('Loss of the swap against the oracle price; negative = gain.'),
       })
       .describe('The stock leg.'),
     yieldLeg: z
       .object({
-        strategyId: z.string().describe('Market id of the strategy that it is a loop of.'),
+        strategyId: z.string().describe("Market id of the loop's strategy."),
         collateralSymbol: z.string().describe('Symbol of the collateral.'),
-        collateralIn: tokens('Collateral that the borrowed tokens are quoted to buy.'),
+        collateralIn: tokens('Quoted collateral for the borrowed tokens.'),
         minCollateralIn: tokens('The same in the worst fill: the flash loan is sized on it.'),
         leverage: decimalString('Leverage after the expected fill, 1 decimal.'),
         ltvPct: pct('LTV after the expected fill.'),
-        liquidationLtvPct: pct('LTV at which the loop can be liquidated.'),
+        liquidationLtvPct: pct('Liquidation LTV of the loop.'),
         amountFlashLoan: tokens('Its flash loan, which becomes its debt.'),
-        depositBasis: tokens('Deposit basis of the loop: what the yield fee is counted from when it is closed.'),
+        depositBasis: tokens('Deposit basis of the loop; the yield fee at closing applies to the value above it.'),
         leverageApyPct: pct(
-          'APY at that leverage once this deposit has borrowed, signed: its flash loan raises the rate it pays. A borrow incentive counts as it is paid now.',
+          'APY at that leverage after this deposit, signed: its flash loan raises the rate. A borrow incentive counts at its present rate.',
         ),
         leverageApyAfterPct: pct('The same as leverageApyPct.'),
         swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap inside the flash loan.'),
-        priceImpactPct: pct('What both swaps of the leg lose together; negative = gains.'),
+        priceImpactPct: pct('Loss of both swaps of the leg together; negative = gain.'),
         oraclePriceAsOf,
       })
       .describe('The yield leg.'),
     netApyPct: pct(
-      'LTV x (APY of the yield leg - borrow APY of the stock leg) once this deposit has borrowed and so raised both rates, signed.',
+      'LTV x (APY of the yield leg - borrow APY of the stock leg) at both rates after this deposit, signed.',
     ),
     netApyAfterPct: pct('The same as netApyPct.'),
     costs: costList,
@@ -69,26 +69,26 @@ export const depositPreview = z
         ltv: pct('LTV of the stock leg.'),
         yieldLtv: pct('LTV of the yield leg.'),
       })
-      .describe('What is left when every swap gives its minimum only.'),
+      .describe('Result if every swap returns its minimum.'),
     liquidation: liquidation
       .optional()
-      .describe('Where the stock leg could be liquidated, deposit tokens per stock token; absent without a debt.'),
+      .describe('Liquidation price of the stock leg, deposit tokens per stock token; absent without a debt.'),
     readAt: pricedAtSchema,
     oraclePriceAsOf: oraclePriceAsOf.describe(
-      "When the feeds behind the stock's oracle price were updated, the oldest of them; null = it needs none, absent = not known.",
+      "Oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown.",
     ),
     fees: z
       .object({
         stockLegBps: z.int().describe('Referral fee of the swap into the stock, basis points of its input.'),
         yieldLegBps: z.int().describe('Referral fee of both swaps of the yield leg, basis points of their input.'),
-        estimatedFeeUsd: usdText('All of them together; absent while no USD price is known.').optional(),
+        estimatedFeeUsd: usdText('All of them together; absent while the USD price is unknown.').optional(),
       })
-      .describe('Referral fees; 0 where nobody receives them.'),
-    slippage: z.number().describe('The slippage that counts, a ratio.'),
+      .describe('Referral fees; 0 without a receiver.'),
+    slippage: z.number().describe('The effective slippage, a ratio.'),
   })
   .meta({
     id: 'EquityDepositPreview',
-    description: 'What a deposit will be once its swaps have given what they are quoted at.',
+    description: 'The deposit after swaps at their quotes.',
   });
 
 const frame = {
@@ -99,9 +99,9 @@ const frame = {
 export const equitySimulation = z
   .object({
     ...frame,
-    action: z.enum(['equity_deposit']).describe('What it previews.'),
-    preview: depositPreview.describe('What the deposit will be.'),
-    note: z.string().describe('What it assumes, in sentences.'),
+    action: z.enum(['equity_deposit']).describe('The previewed action.'),
+    preview: depositPreview.describe('The expected deposit.'),
+    note: z.string().describe('Its assumptions, in sentences.'),
   })
   .meta({ id: 'EquityDepositSimulation', description: 'Preview of a deposit into an equity vault.' });
 
@@ -115,30 +115,28 @@ export const exitCosting = z.object({
 export const equityBatch = z
   .object({
     ...frame,
-    action: z.enum(['equity_deposit', 'equity_exit']).describe('What it does.'),
-    calls: z.array(unsignedCall).describe('In order; the last one revokes what one before it grants.'),
-    atomic: z
-      .literal(true)
-      .describe('A wallet that cannot batch sends the calls in order, and the last one in any case.'),
+    action: z.enum(['equity_deposit', 'equity_exit']).describe('The action.'),
+    calls: z.array(unsignedCall).describe('In order; the last one revokes the earlier authorization.'),
+    atomic: z.literal(true).describe('A wallet without batches sends the calls in order, and always the last one.'),
     meta: z
       .object({
         preview: depositPreview.optional().describe('Deposits: the same as in the simulation.'),
-        position: equityPositionSchema.optional().describe('Exits: the vault that is unwound, as it stands.'),
-        costs: costList.optional().describe('Exits: what it costs at once, by kind.'),
+        position: equityPositionSchema.optional().describe('Exits: the present state of the vault.'),
+        costs: costList.optional().describe('Exits: immediate costs, by kind.'),
         totalSwapCostPctOfEquity: totalSwapCost,
-        worstCase: worstCase.optional().describe('Exits: what is paid out at least, whole deposit tokens.'),
+        worstCase: worstCase.optional().describe('Exits: minimum payout, whole deposit tokens.'),
         received,
         readAt: pricedAtSchema.describe(
-          'Exits: the block at which the prices and debts that the sales are judged by were read; absent where the node did not tell which.',
+          'Exits: the block at which the prices and debts were read; absent if the node did not return it.',
         ),
         oraclePriceAsOf: oraclePriceAsOf.describe(
-          "Exits: when the feeds behind the stock's oracle price were updated, the oldest of them; null = it needs none, absent = not known.",
+          "Exits: oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown.",
         ),
-        slippage: z.number().describe('The slippage that counts, a ratio.'),
-        expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.'),
+        slippage: z.number().describe('The effective slippage, a ratio.'),
+        expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.'),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
-        instructions: z.string().describe('What to do with it, in sentences.'),
+        instructions: z.string().describe('The next steps, in sentences.'),
       })
-      .describe('About the batch.'),
+      .describe('Details of the batch.'),
   })
   .meta({ id: 'EquityCallBatch', description: 'Unsigned calls for one wallet, submitted in order and atomically.' });

@@ -9,7 +9,7 @@ import { addressString, dateTime, decimalString, marketIdString, pct } from './c
  */
 
 const place = z.string().meta({
-  description: 'Where the value stood, e.g. `body.leverage`, `query.chainId` or `path.address`.',
+  description: 'Place of the value, e.g. `body.leverage`, `query.chainId` or `path.address`.',
   examples: ['body.leverage'],
 });
 const word = z.union([z.string(), z.number()]);
@@ -20,7 +20,7 @@ const inputDetails = z
     value: z
       .string()
       .optional()
-      .meta({ description: 'The value as received, shortened; absent when nothing was given.', examples: ['12'] }),
+      .meta({ description: 'The received value, shortened; absent when there was none.', examples: ['12'] }),
     limit: z
       .record(z.string(), z.union([word, z.boolean(), z.array(word)]))
       .optional()
@@ -30,50 +30,47 @@ const inputDetails = z
         examples: [{ maxLeverage: '10.5', maxLtvPct: '90.50' }],
       }),
     issues: z
-      .array(z.strictObject({ field: place, message: z.string().describe('What is wrong with it.') }))
+      .array(z.strictObject({ field: place, message: z.string().describe('The problem.') }))
       .optional()
-      .describe('All issues, when there is more than one.'),
+      .describe('All issues, if there are several.'),
   })
-  .meta({ id: 'InputDetails', description: 'An input that is not valid, or above a limit.' });
+  .meta({ id: 'InputDetails', description: 'An invalid input, or an input above a limit.' });
 
 const notEligibleDetails = z
   .strictObject({
     reason: z.enum(INELIGIBILITIES).describe('Why.'),
-    rule: z.enum(VISIBILITY_CHECKS).optional().describe('The listing rule that decided, where it is one.'),
-    pointer: z.string().optional().describe('Path to use instead; absent when there is none.'),
+    rule: z.enum(VISIBILITY_CHECKS).optional().describe('The failed listing rule, if any.'),
+    pointer: z.string().optional().describe('Path to use instead; absent = none.'),
     alternatives: z
       .array(
         z.strictObject({
           action: z.enum(['repay', 'add_collateral', 'close']).describe('Action to build instead.'),
           amount: decimalString('Its amount, whole tokens.'),
           symbol: z.string().describe('The token of the amount.'),
-          thenRepay: z
-            .boolean()
-            .optional()
-            .describe('Whether what it pays out has to be repaid afterwards; absent = no.'),
+          thenRepay: z.boolean().optional().describe('Whether its payout has to be repaid afterwards; absent = no.'),
         }),
       )
       .optional()
-      .describe('Each of them alone leads to what was asked for; absent when nothing does.'),
+      .describe('Actions that each lead to the requested result; absent = none.'),
   })
-  .meta({ id: 'NotEligibleDetails', description: 'A strategy or position that does not take the action.' });
+  .meta({ id: 'NotEligibleDetails', description: 'A strategy or position that does not support the action.' });
 
 const positionProxyDetails = z
   .strictObject({
     field: place,
     value: addressString('The contract that holds a position. It cannot sign.'),
-    owner: addressString('The wallet whose position it holds: send it instead.'),
-    positionId: z.int().describe("Which of the owner's positions."),
+    owner: addressString('The owner of the position: send this address instead.'),
+    positionId: z.int().describe("Id of the owner's position."),
   })
-  .meta({ id: 'PositionProxyDetails', description: 'An address that is no wallet.' });
+  .meta({ id: 'PositionProxyDetails', description: 'An address that is not a wallet.' });
 
 const ambiguousYieldLoopsDetails = z
   .strictObject({
     field: place,
     vaultId: z.string().describe('The vault.'),
-    candidates: z.array(z.int()).describe('Ids of the loops that may be its own, ascending.'),
+    candidates: z.array(z.int()).describe('Ids of the candidate loops, ascending.'),
   })
-  .meta({ id: 'AmbiguousYieldLoopsDetails', description: 'Loops that have to be named.' });
+  .meta({ id: 'AmbiguousYieldLoopsDetails', description: 'An ambiguous vault: the request has to name its loops.' });
 
 const venueAnswer = z.strictObject({
   source: z.enum(SWAP_SOURCES).describe('The venue.'),
@@ -85,12 +82,12 @@ export const ERROR_DETAILS = {
   bad_request: z.union([inputDetails, notEligibleDetails, positionProxyDetails, ambiguousYieldLoopsDetails]),
   unauthorized: null,
   not_found: z.strictObject({
-    resource: z.string().describe('What kind of thing was looked for.'),
-    id: z.string().describe('The id, address or path it was looked for by, shortened.'),
+    resource: z.string().describe('Kind of the unknown resource.'),
+    id: z.string().describe('The requested id, address or path, shortened.'),
   }),
-  method_not_allowed: z.strictObject({ allow: z.array(z.string()).describe('Methods that the path takes.') }),
+  method_not_allowed: z.strictObject({ allow: z.array(z.string()).describe('Methods of the path.') }),
   payload_too_large: z.strictObject({ limitBytes: z.int().describe('Largest body.') }),
-  unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Media types that are taken.') }),
+  unsupported_media_type: z.strictObject({ accepts: z.array(z.string()).describe('Supported media types.') }),
   query_too_complex: z.strictObject({
     measure: z
       .enum([
@@ -106,9 +103,9 @@ export const ERROR_DETAILS = {
         'cost',
         'batch',
       ])
-      .describe('What of the query is over its limit.'),
+      .describe('The exceeded measure of the query.'),
     limit: z.number().describe('The limit.'),
-    actual: z.number().optional().describe('What the query has; absent where counting stopped at the limit.'),
+    actual: z.number().optional().describe('Measured value of the query; absent if counting stopped at the limit.'),
     tier: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
   }),
   rate_limited: z.strictObject({
@@ -116,65 +113,65 @@ export const ERROR_DETAILS = {
       .enum(['client', 'field', 'streams'])
       .describe('The budget of the client, the calls of one field, or the subscriptions kept open.'),
     policy: z.enum(['anonymous', 'partner', 'ops']).describe('Tier of the caller.'),
-    limit: z.number().describe('How much per window, or open at once.'),
+    limit: z.number().describe('Limit per window, or of open streams.'),
     windowSec: z.int().describe('Length of the window.'),
-    field: z.string().optional().describe('The field, where it is the calls of one.'),
+    field: z.string().optional().describe('The field, for limits of one field.'),
   }),
-  not_ready: z.strictObject({ waitingFor: z.array(z.string()).describe('Groups of facts that are not measured yet.') }),
+  not_ready: z.strictObject({ waitingFor: z.array(z.string()).describe('Groups of facts without a measurement.') }),
   upstream_unavailable: z.strictObject({
-    provider: z.string().describe('Public name of what did not answer, e.g. `chain`.'),
-    reason: z.string().describe('How it failed in a word, e.g. `timeout` or `malformed`.'),
+    provider: z.string().describe('Public name of the failed source, e.g. `chain`.'),
+    reason: z.string().describe('The failure in a word, e.g. `timeout` or `malformed`.'),
   }),
   stale_data: z.strictObject({
-    group: z.enum(['lendingState', 'oracle']).describe('Group of facts that is too old.'),
-    asOf: dateTime('When it was measured.'),
+    group: z.enum(['lendingState', 'oracle']).describe('The stale group of facts.'),
+    asOf: dateTime('Time of the measurement.'),
     staleAfterSec: z.int().describe('Freshness budget in seconds.'),
-    staleForSec: z.int().describe('Seconds past the budget; 0 where the age itself is not known.'),
-    reference: z.string().optional().describe('The oracle whose price is too old, or of unknown age.'),
-    feed: addressString('The feed behind it that is past its heartbeat.').optional(),
-    deviationPct: pct('How far a price of unknown age is from the USD prices of its tokens.').optional(),
+    staleForSec: z.int().describe('Seconds past the budget; 0 if the age itself is unknown.'),
+    reference: z.string().optional().describe('The oracle with a price that is too old or of unknown age.'),
+    feed: addressString('The feed past its heartbeat.').optional(),
+    deviationPct: pct('Deviation of a price of unknown age from the USD prices of its tokens.').optional(),
   }),
   no_route: z.strictObject({
-    tokenIn: addressString('What was to be sold.'),
-    tokenOut: addressString('What was to be bought.'),
+    tokenIn: addressString('The token to sell.'),
+    tokenOut: addressString('The token to buy.'),
     amountIn: z
       .string()
       .regex(/^\d+$/)
-      .meta({ description: 'How much, base units of `tokenIn`.', examples: ['1000000'] }),
+      .meta({ description: 'Amount, base units of `tokenIn`.', examples: ['1000000'] }),
     venues: z.array(venueAnswer).describe('Every venue that was asked.'),
   }),
   insufficient_liquidity: z.strictObject({
-    needed: decimalString('What has to be there, whole loan tokens.'),
-    available: decimalString('What is there now, whole loan tokens.'),
+    needed: decimalString('Required liquidity, whole loan tokens.'),
+    available: decimalString('Available liquidity, whole loan tokens.'),
     symbol: z.string().describe('The loan token.'),
     place: z
       .enum(LIQUIDITY_PLACES)
       .describe(
-        'Where: `market` = what the market lends, with what a reallocation brings; `protocol` = what the lending protocol holds while the flash loan is out.',
+        'Place: `market` = the liquidity of the market, reallocation included; `protocol` = the holdings of the lending protocol during the flash loan.',
       ),
-    marketId: marketIdString('Which market, where it is one.').optional(),
+    marketId: marketIdString('The market, if it is one.').optional(),
     maxAmount: decimalString(
-      'Largest `amount` that would do at everything else asked for, in its own token.',
+      'Largest `amount` that would pass, everything else unchanged, in its own token.',
     ).optional(),
-    maxLeverage: decimalString('Highest `leverage` that would do, on an action that takes no amount.').optional(),
+    maxLeverage: decimalString('Highest `leverage` that would pass, for an action without an amount.').optional(),
     maxLtvPct: decimalString('The same as `desiredLtv`, percent.').optional(),
   }),
   simulation_reverted: z.strictObject({
-    reason: z.string().describe("Name of the contract's error; `unknown` when nothing decodes it."),
+    reason: z.string().describe("Name of the contract's error; `unknown` if it is undecodable."),
     args: z.record(z.string(), z.string()).describe('Its arguments by name.'),
     callIndex: z.int().describe('Which call reverted, from 0: the approvals first, the transaction last.'),
-    cause: z.string().optional().describe('Why, in one sentence; absent where nothing is known about the reason.'),
-    nextStep: z.string().optional().describe('What to do about it; absent with `cause`.'),
+    cause: z.string().optional().describe('The cause, in one sentence; absent if it is unknown.'),
+    nextStep: z.string().optional().describe('The next step; absent with `cause`.'),
   }),
   simulation_mismatch: z.strictObject({
     of: z
       .enum(['swap_output', 'net_value'])
-      .describe('What fell short: the output of one swap, or the value of the position less its debt.'),
-    expected: decimalString('What was planned, whole tokens.'),
-    simulated: decimalString('What the simulation ended with, whole tokens.'),
+      .describe('The value with the shortfall: the output of one swap, or the value of the position less its debt.'),
+    expected: decimalString('Planned amount, whole tokens.'),
+    simulated: decimalString('Simulated amount, whole tokens.'),
     symbol: z.string().describe('The token of both numbers.'),
-    tolerancePct: decimalString('Percent of `expected` that may be missing.'),
-    source: z.enum(SWAP_SOURCES).optional().describe('The venue, where it is one swap.'),
+    tolerancePct: decimalString('Tolerated shortfall, percent of `expected`.'),
+    source: z.enum(SWAP_SOURCES).optional().describe('The venue, for one swap.'),
   }),
   internal: null,
 } as const satisfies Readonly<Record<ErrorCode, z.ZodType | null>>;
@@ -192,14 +189,14 @@ function envelope(code: string, details: z.ZodType | null): z.ZodType {
   const name = code.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
   const said = {
     code: z.literal(code).describe('Stable code.'),
-    message: z.string().describe('What was wrong, the limit, and the next step.'),
+    message: z.string().describe('The problem, the limit, and the next step.'),
     correlationId: z.string().describe('Identifies the failing request; the same as the header x-correlation-id.'),
   };
   return z
     .strictObject({
       error: z
-        .strictObject(details === null ? said : { ...said, details: details.describe('What it is about.') })
-        .describe('What went wrong.'),
+        .strictObject(details === null ? said : { ...said, details: details.describe('Details of the code.') })
+        .describe('The error.'),
     })
     .meta({ id: `${name}Error`, description: `The error body with the code \`${code}\`.` });
 }

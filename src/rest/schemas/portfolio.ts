@@ -7,56 +7,56 @@ const count = (description: string) => z.int().min(0).describe(description);
 
 const pnlSchema = z
   .object({
-    depositedUsd: exactUsd('All that was put in.').optional(),
-    returnedUsd: exactUsd('All that was taken out.').optional(),
+    depositedUsd: exactUsd('Sum of deposits.').optional(),
+    returnedUsd: exactUsd('Sum of withdrawals.').optional(),
     netValueUsd: exactUsd(
-      'What is left now; 0 once it has ended, and while it owes more than its collateral is worth.',
+      'Present value; 0 after its end, and while the debt exceeds the collateral value.',
     ).optional(),
-    badDebtUsd: exactUsd('What its loans owe beyond their collateral, which nobody has to pay.').optional(),
+    badDebtUsd: exactUsd('Debt beyond the collateral, which no borrower has to pay.').optional(),
     divergentUsd: exactUsd(
-      'The part of the net value that stands on an oracle far from what it can be compared with, see warnings of the position.',
+      'The part of the net value that depends on an oracle far from its reference, see warnings of the position.',
     ).optional(),
     baseResultUsd: exactUsd(
-      'Net value + returned - deposited; absent also where a part was sold before: what of the deposit went with it is not kept on chain.',
+      'Net value + returned - deposited; also absent if a part was sold before, because the chain does not keep its share of the deposit.',
     ).optional(),
     incentivesUsd: exactUsd('Accrued by incentives over its registered life; not part of the net value.').optional(),
-    totalUsd: exactUsd('Base result + incentives, before the fee of closing what is open.').optional(),
-    yieldFeeUsd: exactUsd('What closing everything that is open would pay as yield fee today.').optional(),
+    totalUsd: exactUsd('Base result + incentives, before the fee of closing open positions.').optional(),
+    yieldFeeUsd: exactUsd('Yield fee of closing all open positions today.').optional(),
     baseResultAfterFeeUsd: exactUsd('Base result - yield fee.').optional(),
     totalAfterFeeUsd: exactUsd('Total - yield fee.').optional(),
     returnOnEquityPct: pct('Total over deposited; null = nothing was deposited.').nullable().optional(),
   })
-  .meta({ id: 'Pnl', description: 'What something has brought. What is not known is absent.' });
+  .meta({ id: 'Pnl', description: 'Profit and loss. An unknown value is absent.' });
 
 const registeredSchema = z
   .object({
-    isOpen: z.boolean().describe('Whether the row says that it is open.'),
-    depositedUsd: exactUsd('Put in when it was opened.'),
-    addedUsd: exactUsd('Put in later.'),
-    removedUsd: exactUsd('Taken out while it was open.'),
-    returnedUsd: exactUsd('Taken out when it was closed.'),
+    isOpen: z.boolean().describe('Whether the row has it as open.'),
+    depositedUsd: exactUsd('Deposit at the opening.'),
+    addedUsd: exactUsd('Later deposits.'),
+    removedUsd: exactUsd('Withdrawals before the closing.'),
+    returnedUsd: exactUsd('Withdrawal at the closing.'),
     collateralApyPctAtOpen: pct('APY of the collateral at the opening.').nullable(),
     borrowApyPctAtOpen: pct('Borrow APY at the opening.').nullable(),
     leverageApyPctAtOpen: pct('Leveraged APY at the opening.').nullable(),
-    desiredLtvPct: pct('LTV asked for.').nullable(),
+    desiredLtvPct: pct('Requested LTV.').nullable(),
     entryPrice: decimalString('Price at the opening.').nullable(),
     exitPrice: decimalString('Price at the closing.').nullable(),
-    equityVaultId: z.string().nullable().describe('Equity vault that it is the yield loop of.'),
-    createdAt: dateTime('When it was registered; a time that lies ahead is shown as now.'),
-    updatedAt: dateTime('Latest change of the row; a time that lies ahead is shown as now.'),
-    closedAt: dateTime('When it was registered as closed; null = it was not, or at a time that lies ahead.').nullable(),
+    equityVaultId: z.string().nullable().describe('Equity vault of this yield loop.'),
+    createdAt: dateTime('Time of the registration; a future time is shown as now.'),
+    updatedAt: dateTime('Latest change of the row; a future time is shown as now.'),
+    closedAt: dateTime('Time of the registered closing; null = none, or a future time.').nullable(),
   })
-  .meta({ id: 'Registration', description: 'A row of the register; null = the app did not say.' });
+  .meta({ id: 'Registration', description: 'A row of the register; null = not provided by the app.' });
 
 const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
-const statusSchema = z.enum(['open', 'closed', 'liquidated']).describe('Where it stands on chain.');
+const statusSchema = z.enum(['open', 'closed', 'liquidated']).describe('Status on chain.');
 
 const driftSchema = z
   .object({
-    kind: driftKind.describe('How they disagree.'),
-    severity: z.enum(['high', 'medium', 'low']).describe('How soon to look at it.'),
-    message: z.string().describe('What it is and what to do, in a sentence.'),
-    firstSeen: dateTime('When the service first met it.'),
+    kind: driftKind.describe('Kind of disagreement.'),
+    severity: z.enum(['high', 'medium', 'low']).describe('Urgency.'),
+    message: z.string().describe('The problem and the next step, in a sentence.'),
+    firstSeen: dateTime('First sighting by the service.'),
     chain: z
       .object({
         status: statusSchema,
@@ -67,40 +67,38 @@ const driftSchema = z
         debt: decimalString('Whole tokens.').optional(),
         netValueUsd: decimalString('USD.').optional(),
       })
-      .describe('What the chain says.'),
+      .describe('State on the chain.'),
     database: z
       .object({
-        isOpen: z.boolean().describe('Whether the row says that it is open.'),
-        depositedUsd: exactUsd('All that was put in.'),
-        returnedUsd: exactUsd('All that was taken out.'),
-        createdAt: dateTime('When it was registered; a time that lies ahead is shown as now.'),
-        updatedAt: dateTime('Latest change of the row; a time that lies ahead is shown as now.'),
-        closedAt: dateTime(
-          'When it was registered as closed; null = it was not, or at a time that lies ahead.',
-        ).nullable(),
+        isOpen: z.boolean().describe('Whether the row has it as open.'),
+        depositedUsd: exactUsd('Sum of deposits.'),
+        returnedUsd: exactUsd('Sum of withdrawals.'),
+        createdAt: dateTime('Time of the registration; a future time is shown as now.'),
+        updatedAt: dateTime('Latest change of the row; a future time is shown as now.'),
+        closedAt: dateTime('Time of the registered closing; null = none, or a future time.').nullable(),
       })
       .nullable()
-      .describe('null = there is no row.'),
+      .describe('null = no row.'),
   })
-  .meta({ id: 'Drift', description: 'Where the register and the chain disagree, with both sides.' });
+  .meta({ id: 'Drift', description: 'A disagreement between register and chain, with both sides.' });
 
-const dbDrift = driftKind.nullable().describe('How register and chain disagree; null = they agree.');
+const dbDrift = driftKind.nullable().describe('Disagreement between register and chain; null = none.');
 
 const loopSchema = positionSchema
   .omit({ freshness: true, manualModeCalls: true })
   .extend({
-    proxy: addressString('Contract that holds it.'),
+    proxy: addressString('Contract of the position.'),
     collateralUsd: decimalString('Collateral, USD.').optional(),
     debtUsd: decimalString('Debt, USD.').optional(),
     amountReturnedInLoanToken: decimalString(
-      'What closing, of a part too, has paid out, whole loan tokens.',
+      'Payout of closings, partial ones included, whole loan tokens.',
     ).optional(),
     pnl: pnlSchema,
-    registered: registeredSchema.nullable().describe('Its row; null = there is none.'),
+    registered: registeredSchema.nullable().describe('Its row; null = none.'),
     dbDrift,
     drift: driftSchema.optional(),
   })
-  .meta({ id: 'PortfolioPosition', description: 'A position with what the register knows of it.' });
+  .meta({ id: 'PortfolioPosition', description: 'A position with its register row.' });
 
 const vaultSchema = equityPositionSchema
   .omit({ freshness: true })
@@ -112,7 +110,7 @@ const vaultSchema = equityPositionSchema
     pnl: pnlSchema,
     dbDrift,
   })
-  .meta({ id: 'PortfolioVault', description: 'An equity vault; the legs are absent once it has ended.' });
+  .meta({ id: 'PortfolioVault', description: 'An equity vault; the legs are absent after its end.' });
 
 export const portfolioEntry = z
   .object({
@@ -121,22 +119,22 @@ export const portfolioEntry = z
     failure: z
       .object({
         reason: z.string().describe('Why.'),
-        message: z.string().describe('What it is and what to do, in a sentence.'),
+        message: z.string().describe('The problem and the next step, in a sentence.'),
       })
       .optional()
-      .describe('Present when this wallet cannot be told: then nothing else is there.'),
+      .describe('Present when this wallet could not be read; all other data is then absent.'),
     header: z
       .object({
-        totalDepositedUsd: exactUsd('Deposits of everything open; absent while one is not known.').optional(),
+        totalDepositedUsd: exactUsd('Deposits of all open positions; absent while one is unknown.').optional(),
         openCount: count('Open loops and vaults.'),
       })
       .optional()
-      .describe('Totals of what is open.'),
-    pnl: pnlSchema.optional().describe('Sums over everything of the wallet.'),
+      .describe('Totals of open positions.'),
+    pnl: pnlSchema.optional().describe('Sums over the wallet.'),
     leftAuthorizations: z
       .array(addressString('Router.'))
       .optional()
-      .describe('Routers that may still act on its own lending positions: a batch was broken off; absent = not known.'),
+      .describe('Routers that may still act on its own lending positions after an incomplete batch; absent = unknown.'),
     positions: z.array(loopSchema).optional().describe('Open plain loops, newest first.'),
     equityPositions: z.array(vaultSchema).optional().describe('Open equity vaults.'),
     closed: z
@@ -147,42 +145,42 @@ export const portfolioEntry = z
         ]),
       )
       .optional()
-      .describe('What was closed or liquidated, newest first; a closed vault stands as the vault.'),
+      .describe('Closed or liquidated positions, newest first; a closed vault is one entry.'),
     unresolved: z
       .array(
         z.object({
           reason: z
             .enum(['market_not_configured', 'no_chain_position', 'chain_mismatch'])
-            .describe('Why nothing is behind it.'),
-          message: z.string().describe('What it is and what to do, in a sentence.'),
+            .describe('Reason for the missing position.'),
+          message: z.string().describe('The problem and the next step, in a sentence.'),
           marketId: marketIdString('Market of the row.'),
           positionIndex: z.int().describe('Index of the position on chain, as registered.'),
           registered: registeredSchema,
         }),
       )
       .optional()
-      .describe('Rows of the register with nothing behind them on chain.'),
+      .describe('Rows of the register without a position on chain.'),
   })
-  .meta({ id: 'Portfolio', description: 'Everything of a wallet on one chain.' });
+  .meta({ id: 'Portfolio', description: 'All positions of a wallet on one chain.' });
 
 export const opsPortfolios = z
   .object({
     chainId: z.int().describe('The chain.'),
-    asOf: dateTime('Time of the block at which everything was read.'),
+    asOf: dateTime('Time of the block of the reading.'),
     stale: z.boolean().describe('Older than 60 seconds.'),
     degraded: z.boolean().describe('The latest recompute failed: these are the last good numbers.'),
-    computedAt: dateTime('When it was computed.'),
+    computedAt: dateTime('Time of the computation.'),
     counts: z
       .object({
         users: count('Wallets.'),
         open: count('Open plain loops.'),
         equity: count('Open equity vaults.'),
-        closed: count('Loops and vaults that have ended.'),
-        unresolved: count('Rows with nothing behind them on chain.'),
+        closed: count('Ended loops and vaults.'),
+        unresolved: count('Rows without a position on chain.'),
         drift: count('Disagreements between register and chain.'),
-        failed: count('Wallets that cannot be told.'),
+        failed: count('Wallets that could not be read.'),
       })
-      .describe('How many of everything.'),
-    users: z.array(portfolioEntry).describe('Wallet by wallet, ordered by address.'),
+      .describe('Counts.'),
+    users: z.array(portfolioEntry).describe('All wallets, ordered by address.'),
   })
   .describe('Every wallet of a chain.');

@@ -10,10 +10,10 @@ const loanTokens = (description: string) => decimalString(`${description} Whole 
 const closeNow = z
   .object({
     yieldFee: loanTokens(
-      'What the contract takes of what is above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while the contract does not tell its own.',
+      "The contract's fee on the value above the deposit basis; 0 on an uncorrelated market and at a loss. Uses the documented rate while the contract's own is unknown.",
     ),
-    paysOut: loanTokens('What is left after the debt and the fee; 0 under water.'),
-    pnlBeforeFee: loanTokens('What is left after the debt, less the deposit basis of what stands in the position now.'),
+    paysOut: loanTokens('Payout after the debt and the fee; 0 under water.'),
+    pnlBeforeFee: loanTokens('Value after the debt, less the deposit basis of the present position.'),
     pnlAfterFee: loanTokens('The same less the fee.'),
     yieldFeeUsd: usdString('yieldFee.').optional(),
     paysOutUsd: usdString('paysOut.').optional(),
@@ -22,17 +22,17 @@ const closeNow = z
   })
   .meta({
     id: 'CloseNow',
-    description: 'What closing a position comes to, without what the swap of the close loses: a build tells that.',
+    description: 'Result of closing a position, without the loss of the closing swap, which a build shows.',
   });
 
 /** An unknown field is absent; a field that does not apply, to an ended position or to one without debt, is null. */
 export const positionSchema = z
   .object({
-    id: z.int().describe('Index of the position on chain; what manage/build takes.'),
+    id: z.int().describe('Index of the position on chain; the id for manage/build.'),
     positionId: z.string().describe('{chainId}-{marketId}-{id}.'),
     chainId: z.int().describe('The chain.'),
     strategyId: z.string().describe('Market id of the strategy.'),
-    status: z.enum(['open', 'closed', 'liquidated']).describe('Where it stands.'),
+    status: z.enum(['open', 'closed', 'liquidated']).describe('Status of the position.'),
     open: z.boolean().describe('Whether it holds collateral.'),
     liquidated: z.boolean().describe('Whether it was liquidated.'),
     collateralSymbol: z.string().optional().describe('Symbol of the collateral.'),
@@ -41,58 +41,54 @@ export const positionSchema = z
     netCollateral: amount('Collateral less the debt at the oracle price, in collateral tokens.').optional(),
     amountLoan: amount('Debt with interest.').optional(),
     ltvPct: pct('Debt over collateral value.').nullable().optional(),
-    liquidationLtvPct: pct('LTV at which it can be liquidated.').optional(),
+    liquidationLtvPct: pct('Liquidation LTV.').optional(),
     ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
     currentLeverage: decimalString('Leverage of its LTV, 1 decimal.').nullable().optional(),
     netValueUsd: usdString('Collateral less debt.').optional(),
-    currentLeverageApyPct: pct('APY at the current leverage and rates, incentives (APRs) included as they are, signed.')
+    currentLeverageApyPct: pct(
+      'APY at the current leverage and rates, incentives (APRs) included without conversion, signed.',
+    )
       .nullable()
       .optional(),
     amountDepositedInLoanToken: decimalString(
-      'Deposit basis, as the contract counts it: put in and repaid less taken out and borrowed, never below 0. Whole loan tokens.',
+      'Deposit basis of the contract: deposits and repayments less withdrawals and loans, never below 0. Whole loan tokens.',
     ).optional(),
-    liquidationPrice: decimalString('Loan tokens per collateral token at which it can be liquidated.')
-      .nullable()
-      .optional(),
+    liquidationPrice: decimalString('Liquidation price, loan tokens per collateral token.').nullable().optional(),
     closeNow: closeNow
       .nullable()
       .optional()
-      .describe(
-        "What closing it now comes to at the oracle price, by today's yield fee; null on positions that ended.",
-      ),
+      .describe("Result of closing it now at the oracle price, with today's yield fee; null on ended positions."),
     manualMode: z
       .boolean()
       .nullable()
       .optional()
       .describe(
-        'Whether it is in manual mode, for good: only its own wallet acts on it then, and no build does. null = it has ended, absent = not known.',
+        'Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown.',
       ),
     manualModeCalls: z
       .array(unsignedCall)
       .optional()
       .describe(
-        'Present in manual mode: the unsigned calls that end the position, in order. They repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out.',
+        'Present in manual mode: the unsigned calls that end the position, in order. They repay all of the debt at the lending protocol, with the interest of half an hour approved, and withdraw the collateral.',
       ),
     exitLiquidity: z
       .object({
         tier: z.enum(['deep', 'good', 'limited', 'thin']).optional().describe('Grade of the collateral.'),
-        cleanExitSizeUsd: usdString('Largest measured size that sells clean; null = none does.').nullable().optional(),
-        unwindSizeUsd: usdString('What closing would sell.').optional(),
+        cleanExitSizeUsd: usdString('Largest measured size with a small loss; null = none.').nullable().optional(),
+        unwindSizeUsd: usdString('Amount that closing would sell.').optional(),
         exceedsCleanExitSize: z.boolean().optional().describe('Whether closing would sell more than that size.'),
         noSwapRoute: z.boolean().describe('Whether the collateral has no swap route.'),
       })
       .nullable()
       .optional()
-      .describe('What closing would meet; null on positions that ended.'),
+      .describe('Liquidity for closing; null on ended positions.'),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue, collateralApy: freshnessValue })
       .optional()
-      .describe('Age of the market values; what the position holds is read live.'),
+      .describe('Age of the market values; holdings are read live.'),
     readAt: readAt.optional(),
     oraclePriceAsOf,
-    warnings: warnings
-      .optional()
-      .describe('What to know of the values that it is valued with; empty when there is nothing.'),
+    warnings: warnings.optional().describe('Warnings about its values; empty = none.'),
   })
   .describe('One leveraged position.');
 
@@ -100,7 +96,7 @@ export const equityPositionSchema = z
   .object({
     strategyId: z.string().describe('Vault id.'),
     chainId: z.int().describe('The chain.'),
-    curator: z.string().describe('Who curates the stock market.'),
+    curator: z.string().describe('Curator of the stock market.'),
     stock: z
       .object({
         symbol: z.string().describe('Symbol.'),
@@ -109,32 +105,30 @@ export const equityPositionSchema = z
         priceUsd: usdString('Oracle price.').optional(),
         debtUsdg: amount('Debt with interest.').optional(),
         ltvPct: pct('Debt over collateral value.').nullable().optional(),
-        liquidationLtvPct: pct('LTV at which it can be liquidated.'),
+        liquidationLtvPct: pct('Liquidation LTV.'),
         ltvHeadroomPct: pct('Points of LTV left before liquidation.').nullable().optional(),
-        liquidationPriceUsd: usdString('Stock price at which it can be liquidated.').nullable().optional(),
+        liquidationPriceUsd: usdString('Stock price at liquidation.').nullable().optional(),
         priceDropToLiquidationPct: pct('Fall of the stock price until then.').nullable().optional(),
         borrowApyPct: pct('APY of the debt.').optional(),
       })
       .describe("The stock leg: the wallet's own position on the stock market."),
-    yieldLoops: z.array(positionSchema).describe('Loops that are known to belong to the vault, newest first.'),
+    yieldLoops: z.array(positionSchema).describe('Loops of the vault, newest first.'),
     yieldLoopMatch: z
       .enum(['tagged', 'basis', 'ambiguous', 'none'])
-      .describe('How the loops are known: registered, by their basis, more than one way, or not at all.'),
+      .describe('How the loops were matched: registered, by their basis, ambiguous, or not at all.'),
     ambiguousYieldLoopIds: z
       .array(z.int())
       .optional()
-      .describe('Present when ambiguous: ids among the plain positions that may be its loops.'),
+      .describe('Present when ambiguous: ids of its candidate loops among the plain positions.'),
     netValueUsd: usdString('Stock leg plus loops.').optional(),
     currentNetApyPct: pct('LTV x (APY of the loops - borrow APY of the stock leg).').nullable().optional(),
     freshness: z
       .object({ borrow: freshnessValue, oracle: freshnessValue })
       .optional()
-      .describe('How old the facts behind it are.'),
+      .describe('Age of the facts behind it.'),
     readAt: readAt.optional(),
     oraclePriceAsOf,
-    warnings: warnings
-      .optional()
-      .describe('What to know of the values that it is valued with; empty when there is nothing.'),
+    warnings: warnings.optional().describe('Warnings about its values; empty = none.'),
   })
   .describe('An open equity vault.');
 
@@ -147,13 +141,13 @@ export const walletPositions = z
     leftAuthorizations: z
       .array(
         z.object({
-          authorized: addressString("The router that may act on the wallet's own lending positions."),
-          call: unsignedCall.describe('Takes it back.'),
+          authorized: addressString('The authorized router.'),
+          call: unsignedCall.describe('Call that revokes it.'),
         }),
       )
       .optional()
       .describe(
-        'Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; empty = none, absent = not known.',
+        'Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown.',
       ),
   })
-  .describe('What a wallet holds on one chain.');
+  .describe('Positions of a wallet on one chain.');

@@ -10,7 +10,7 @@ const staleFlag = z
 
 export const stableApyEnvelope = z
   .object({
-    asOf: nullableTime('When the index was read; null before the first time.'),
+    asOf: nullableTime('Time of the reading; null before the first one.'),
     stale: staleFlag,
     stableApy: z
       .array(
@@ -27,7 +27,7 @@ export const stableApyEnvelope = z
             .describe('Oldest first.'),
         }),
       )
-      .describe('The pools of the index; empty before it was first read.'),
+      .describe('The pools of the index; empty before the first reading.'),
   })
   .meta({ id: 'StableApy', description: 'Stablecoin yield index: snapshot and history.' });
 
@@ -36,10 +36,10 @@ const totals = {
   grossTvlUsd: usd('Total looped collateral.'),
   borrowedUsd: usd('Total debt.'),
   badDebtUsd: usd(
-    'Debt beyond the collateral of its position: no borrower has to pay it, and tvlUsd is that much lower than the equity of the users. Absent until it is measured.',
+    'Debt beyond the collateral of its position, which no borrower has to pay; tvlUsd is lower than the equity of the users by this amount. Absent until it is measured.',
   ).optional(),
   divergentUsd: usd(
-    'The part of grossTvlUsd that is valued by an oracle far from what it can be compared with, see oracleDivergences of the chains. Absent until it is measured.',
+    'The part of grossTvlUsd that is valued by an oracle far from its reference, see oracleDivergences of the chains. Absent until it is measured.',
   ).optional(),
   positions: z.int().describe('Open positions with non-zero collateral.'),
   users: z.int().describe('Wallets holding at least one such position.'),
@@ -50,9 +50,9 @@ const oracleDivergence = z.object({
   oracle: addressString('Its oracle.'),
   against: z.enum(['price', 'range', 'before']).describe(ORACLE_REFERENCE),
   oracleUsd: decimalString('USD per collateral token by the oracle and the price of the loan token.'),
-  referenceUsd: decimalString('What it is compared with, USD.'),
-  divergencePct: pct('Of the oracle from its reference, signed.'),
-  grossTvlUsd: usd('Collateral in the sums that it values.'),
+  referenceUsd: decimalString('Reference value, USD.'),
+  divergencePct: pct('Deviation of the oracle from its reference, signed.'),
+  grossTvlUsd: usd('Collateral in the sums with this oracle.'),
   borrowedUsd: usd('Debt against that collateral.'),
   positions: z.int().describe('Open positions with that collateral.'),
 });
@@ -67,18 +67,18 @@ export const tvlEnvelope = z
       .array(
         z.object({
           chainId: z.int().describe('The chain.'),
-          asOf: dateTime('When the chain was computed.'),
+          asOf: dateTime('Time of the computation.'),
           stale: z.boolean().describe('Whether it is past its budget.'),
           oracleDivergences: z
             .array(oracleDivergence)
             .optional()
             .describe(
-              'Oracles far from what they can be compared with (more than 10 % from a price, outside what a token of the kind can be worth, more than 20 % from the value before a jump) whose values are in the sums, the largest first. Empty: all are near. Absent until they are compared.',
+              'Oracles in the sums that are far from their reference (more than 10 % from a price, outside the range of the kind of token, more than 20 % from the value before a jump), the largest sum first. Empty = none. Absent until they are compared.',
             ),
           ...totals,
         }),
       )
-      .describe('Chain by chain; those that are not computed yet are left out.'),
+      .describe('By chain; chains that are not computed yet are left out.'),
   })
   .meta({ id: 'Tvl', description: 'Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent.' });
 
@@ -95,27 +95,27 @@ const aprPoints = z
 const historyGap = z.object({
   reason: z
     .string()
-    .describe('NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: not known.'),
+    .describe('NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown.'),
   message: z.string().describe('One plain sentence.'),
 });
 
 const oneHistory = <P extends z.ZodType>(points: P) =>
   z.object({
     id: marketIdString('Market id.'),
-    asOf: nullableTime('When the newest point was measured; null when nothing was recorded.'),
-    stale: staleFlag.describe('Whether it is past its freshness budget, or not known. False where there is none.'),
+    asOf: nullableTime('Time of the newest point; null = no record.'),
+    stale: staleFlag.describe('Whether it is past its freshness budget, or unknown. False if there is none.'),
     history: points,
-    gap: historyGap.optional().describe('Why there is no history; absent when there is one.'),
+    gap: historyGap.optional().describe('Reason for a missing history; absent if there is one.'),
   });
 const allHistories = <P extends z.ZodType>(points: P) =>
   z.object({
-    asOf: nullableTime('When the newest point of the oldest history was measured; null when nothing was recorded.'),
-    stale: staleFlag.describe('Whether one of them is past its freshness budget, or not known.'),
-    histories: z.record(z.string(), points).describe('By market id; one that is not known is left out.'),
+    asOf: nullableTime('Time of the newest point of the oldest history; null = no record.'),
+    stale: staleFlag.describe('Whether one of them is past its freshness budget, or unknown.'),
+    histories: z.record(z.string(), points).describe('By market id; unknown histories are left out.'),
     gaps: z
       .record(z.string(), historyGap)
       .optional()
-      .describe('By market id: why there is no history. Absent when there is one of every market.'),
+      .describe('By market id: reason for a missing history. Absent if every market has one.'),
   });
 
 export const borrowApyHistory = oneHistory(borrowPoints).meta({
@@ -141,7 +141,7 @@ export const incentiveHistory = oneHistory(aprPoints).meta({
 
 export const pricesEnvelope = z
   .object({
-    asOf: nullableTime('When the oldest price was measured; null when none is known.'),
+    asOf: nullableTime('Time of the oldest price; null = no known price.'),
     stale: staleFlag,
     prices: z
       .record(z.string(), z.number())
@@ -152,19 +152,19 @@ export const pricesEnvelope = z
 const chartPoints = (what: string) =>
   z
     .array(z.tuple([z.number(), z.number()]))
-    .describe(`${what} in the asked currency: [unix milliseconds, value], oldest first.`);
+    .describe(`${what} in the requested currency: [unix milliseconds, value], oldest first.`);
 export const priceChart = z
   .object({
     prices: chartPoints('Price'),
     market_caps: chartPoints('Market capitalisation'),
     total_volumes: chartPoints('Volume of 24 hours'),
   })
-  .meta({ id: 'PriceChart', description: 'Price chart as the provider gives it.' });
+  .meta({ id: 'PriceChart', description: 'Price chart of the provider.' });
 
 export const ohlcvEnvelope = z
   .object({
     chainId: z.int().describe('Chain of the token.'),
-    token: addressString('Token asked for, checksummed.'),
+    token: addressString('Requested token, checksummed.'),
     pool: z
       .object({
         address: z.string().describe('Pool address.'),
@@ -176,7 +176,7 @@ export const ohlcvEnvelope = z
     aggregate: z.int().describe('Units per candle.'),
     currency: z.literal('usd').describe('Currency of the values.'),
     source: z.string().describe('Provider of the candles.'),
-    asOf: dateTime('When the candles were fetched.'),
+    asOf: dateTime('Time of the fetch.'),
     stale: z.boolean().describe('true = the upstream failed and previous candles, at most 10 minutes old, are served.'),
     candles: z
       .array(

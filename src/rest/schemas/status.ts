@@ -5,11 +5,11 @@ import { dateTime } from './common.ts';
 const missing = z
   .array(z.string())
   .optional()
-  .describe('Groups of which not everything was asked since a first start; absent when there is none.');
+  .describe('Groups that were not read completely since a first start; absent = none.');
 
 const readyChain = z.object({
   chainId: z.int().describe('Chain id.'),
-  ready: z.boolean().describe('Whether market state and oracle values are primed and not far past their budgets.'),
+  ready: z.boolean().describe('Whether market state and oracle values are loaded and not far past their budgets.'),
   waitingFor: z.array(z.string()).describe('Groups of facts that are missing or far past their budgets.'),
   missing,
 });
@@ -17,34 +17,36 @@ const readyChain = z.object({
 export const readyBody = z
   .object({
     ready: z.boolean().describe('Whether every chain is ready.'),
-    stopping: z.literal(true).optional().describe('Present while the process stops.'),
-    chains: z.array(readyChain).describe('Chain by chain.'),
+    stopping: z.literal(true).optional().describe('Present while the process is stopping.'),
+    chains: z.array(readyChain).describe('By chain.'),
   })
   .meta({ id: 'Ready', description: 'Readiness by chain.' });
 
 const support = z
   .enum(['works', 'missing', 'broken', 'unknown'])
-  .describe('works, not there, there and failing or wrong, or not answered.');
+  .describe('works, missing, broken (failing or wrong), or unknown (no answer).');
 
 const nodeHealth = z.looseObject({
   node: z.int().describe('Its place among the nodes of the chain, from 1.'),
   status: z
     .enum(['ok', 'behind', 'failing', 'other_chain', 'unknown'])
-    .describe('ok, behind the others, without an answer at the latest reading, of another chain, or not asked yet.'),
-  block: z.int().optional().describe('The newest block that it told; absent before its first answer.'),
-  blocksBehind: z.int().optional().describe('How many blocks that is behind the highest of them.'),
-  latencyMs: z.int().optional().describe('How long its newest block took, milliseconds.'),
+    .describe(
+      'ok, behind the others, without an answer at the latest reading, of another chain, or without a request yet.',
+    ),
+  block: z.int().optional().describe('Its newest block; absent before its first answer.'),
+  blocksBehind: z.int().optional().describe('Number of blocks behind the highest of the nodes.'),
+  latencyMs: z.int().optional().describe('Latency of the request for its newest block, milliseconds.'),
   lastFailure: z
-    .looseObject({ reason: z.string().describe('Why, in one word.'), at: dateTime('When.') })
+    .looseObject({ reason: z.string().describe('The reason, in one word.'), at: dateTime('When.') })
     .optional()
-    .describe('Its latest failure; absent without one.'),
+    .describe('Its latest failure; absent = none.'),
   capabilities: z
     .looseObject({
-      chainId: z.int().nullable().describe('The chain that it says it is of; null = not known.'),
-      simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on code of today.'),
+      chainId: z.int().nullable().describe('Its chain id; null = unknown.'),
+      simulateV1: support.describe('`eth_simulateV1`, compared with `eth_call` on current code.'),
       stateOverrides: support.describe('Code overrides in `eth_call`.'),
-      batchSize: z.int().nullable().describe('Requests in a batch; 1 = no batches, null = not known.'),
-      callGas: z.int().nullable().describe('Gas of an `eth_call` that asks for none; null = not known.'),
+      batchSize: z.int().nullable().describe('Requests in a batch; 1 = no batches, null = unknown.'),
+      callGas: z.int().nullable().describe('Default gas of an `eth_call`; null = unknown.'),
       blockHash: support.describe('Blocks named by their hash.'),
       blockTags: z
         .object({
@@ -52,29 +54,29 @@ const nodeHealth = z.looseObject({
           finalized: support.describe('The tag `finalized`.'),
         })
         .describe('Blocks named by tag.'),
-      logRange: z.int().nullable().describe('Blocks in one `eth_getLogs`; 0 = none, null = not known.'),
+      logRange: z.int().nullable().describe('Blocks in one `eth_getLogs`; 0 = none, null = unknown.'),
     })
     .optional()
-    .describe('What it can do, as probes found; absent before the first.'),
+    .describe('Capabilities found by probes; absent before the first.'),
 });
 
 const disagreement = z.looseObject({
   kind: z
     .enum(DISAGREEMENT_KINDS)
     .describe(
-      'decimals, symbol: of a token. not_created, parameters, oracle, correlated: of a market. no_code, contract: of a contract of the catalog, or the one that it works with.',
+      'decimals, symbol: of a token. not_created, parameters, oracle, correlated: of a market. no_code, contract: of a contract of the catalog, or of its linked contract.',
     ),
   effect: z
     .enum(DISAGREEMENT_EFFECTS)
     .describe(
-      'no_builds: what stands on it is not listed, and nothing is built for it. no_new_risk: not listed, and nothing that adds risk is built. warning: only told.',
+      'no_builds: affected strategies are not listed and not built. no_new_risk: not listed, and actions that add risk are not built. warning: reported only.',
     ),
   key: z.string().describe('Market id, or the address of a token or contract.'),
   name: z.string().describe('Its symbols, or the name of the contract.'),
-  catalog: z.string().describe('What the catalog says.'),
-  chain: z.string().describe('What the chain says.'),
-  source: z.string().describe('Who told it.'),
-  asOf: dateTime('When the chain said so: the time of the block.'),
+  catalog: z.string().describe('Value in the catalog.'),
+  chain: z.string().describe('Value on the chain.'),
+  source: z.string().describe('Source of the value.'),
+  asOf: dateTime('Time of the block of the reading.'),
 });
 
 export const healthBody = z
@@ -83,21 +85,21 @@ export const healthBody = z
     now: dateTime('Time of the process.'),
     snapshot: z
       .object({
-        kind: z.enum(['memory', 'file', 'redis']).describe('What keeps the facts beside this process.'),
-        ok: z.boolean().describe('Whether the latest version is there, and an answer came in the last seconds.'),
+        kind: z.enum(['memory', 'file', 'redis']).describe('Store of the facts beside this process.'),
+        ok: z.boolean().describe('Whether it has the latest version and answered within the last seconds.'),
         clockSkewSec: z
           .number()
           .optional()
           .describe(
-            'How far the clock of this process is ahead of the one that all share, seconds; beyond 120 either way what it measures is refused.',
+            'How far the clock of this process is ahead of the shared clock, seconds; beyond ±120 its measurements are refused.',
           ),
       })
-      .describe('Where the facts are kept.'),
+      .describe('Stores of the facts.'),
     chains: z
       .array(
         z.looseObject({
           chainId: z.int().describe('Chain id.'),
-          version: z.int().describe('Version of the facts; grows with every refresh.'),
+          version: z.int().describe('Version of the facts; increases with every refresh.'),
           ready: z.boolean().describe('Whether the chain is ready.'),
           missing,
           markets: z.int().describe('Markets composed.'),
@@ -107,7 +109,7 @@ export const healthBody = z
             .array(
               z.looseObject({
                 group: z.string().describe('Group of facts.'),
-                source: z.string().optional().describe('Source of the group, where there are several.'),
+                source: z.string().optional().describe('Source of the group, if there are several.'),
                 status: z
                   .enum(['fresh', 'stale', 'failing', 'never'])
                   .describe('fresh, past its budget, refreshed with failures, or never measured.'),
@@ -118,34 +120,32 @@ export const healthBody = z
                 itemsAtLastGood: z.int().describe('Items served at their last good value.'),
                 neverMeasured: z
                   .record(z.string(), z.int())
-                  .describe('Items that were asked for and never measured: how many by reason.'),
+                  .describe('Items that were never measured: count by reason.'),
               }),
             )
             .describe('Freshness by group of facts.'),
           nodes: z
             .array(nodeHealth)
-            .describe('The nodes of the chain, in the order of their setting. Their addresses are not told.'),
-          disagreements: z
-            .array(disagreement)
-            .describe('What the catalog says and the chain says otherwise; empty when they agree.'),
+            .describe('The nodes of the chain, in the order of their setting. Their addresses are not shown.'),
+          disagreements: z.array(disagreement).describe('Disagreements between catalog and chain; empty = none.'),
           excluded: z
             .array(
               z.looseObject({
                 marketId: z.string().describe('Market id, or the id of an equity vault.'),
-                symbol: z.string().describe('Its collateral and loan; of a vault its stock.'),
+                symbol: z.string().describe('Its collateral and loan; for a vault its stock.'),
                 waitingFor: z
                   .array(
                     z.object({
-                      group: z.string().describe('Group of facts that it lacks.'),
-                      reason: z.string().describe('Why, in one word.'),
+                      group: z.string().describe('Missing group of facts.'),
+                      reason: z.string().describe('The reason, in one word.'),
                     }),
                   )
-                  .describe('What it lacks.'),
+                  .describe('Missing facts.'),
               }),
             )
-            .describe('Markets that are left out because something of them was never measured.'),
+            .describe('Markets that are left out because a fact was never measured.'),
         }),
       )
-      .describe('Chain by chain.'),
+      .describe('By chain.'),
   })
   .meta({ id: 'Health', description: 'Liveness, with diagnostics of the caches.' });

@@ -21,7 +21,7 @@ const ladderEntry = z
     leverage: decimalString('Leverage with 1 decimal.'),
     ltvPct: pct('Loan-to-value at this leverage, 1 decimal.'),
     leverageApyPct: pct(
-      'APY at this leverage: collateral APY x L - net borrow APY x (L - 1). Incentives are APRs and are added to and taken from the APYs as they are.',
+      'APY at this leverage: collateral APY x L - net borrow APY x (L - 1). Incentives are APRs; they are added and subtracted without conversion.',
     ),
   })
   .meta({ id: 'LadderEntry', description: 'One step of the leverage ladder.' });
@@ -30,9 +30,9 @@ const incentive = z.object({
   aprPct: pct('Sum of the running campaigns.'),
   breakdown: z
     .array(z.object({ symbol: z.string().describe('Reward token.'), aprPct: pct('APR of this campaign.') }))
-    .describe('Campaign by campaign.'),
+    .describe('All campaigns.'),
   campaignUrl: z.string().optional().describe('Page of the campaign.'),
-  endsAt: dateTime('When the first of the running campaigns ends.').optional(),
+  endsAt: dateTime('End of the first running campaign to end.').optional(),
 });
 
 const averages = z.object({
@@ -41,7 +41,7 @@ const averages = z.object({
   avg90d: pct('Mean of the last 90 days.').optional(),
 });
 
-const slippage = pct('Percent lost; null = no route at that size.').nullable();
+const slippage = pct('Loss in percent; null = no route at that size.').nullable();
 
 const tokenRef = z.object({ address: addressString('Token address.'), symbol: z.string().describe('Token symbol.') });
 
@@ -66,14 +66,14 @@ export const strategySchema = z
         decimals: z.int().describe('Decimals of the token.'),
         category: z.enum(COLLATERAL_CATEGORIES).describe('Kind of collateral.'),
         project: z.string().optional().describe('Project behind the token.'),
-        yieldSource: z.string().optional().describe('Where the yield comes from, in a few words.'),
-        description: z.string().describe('What it is and how it earns.'),
+        yieldSource: z.string().optional().describe('Source of the yield, in a few words.'),
+        description: z.string().describe('Description of the token and its yield.'),
         priceUsd: decimalString('USD per token.').optional(),
         isPt: z.boolean().describe('Whether it is a principal token.'),
         maturity: z.int().nullable().describe('Unix seconds; null for tokens that do not mature.'),
         maturityDate: z.string().nullable().describe('YYYY-MM-DD; null for tokens that do not mature.'),
         maturityDaysLeft: z.int().nullable().describe('Whole days left; null for tokens that do not mature.'),
-        underlying: tokenRef.optional().describe('What a principal token redeems to.'),
+        underlying: tokenRef.optional().describe('Token that a principal token redeems to.'),
       })
       .describe('Collateral token facts.'),
     loan: z
@@ -85,11 +85,9 @@ export const strategySchema = z
       })
       .describe('Loan token facts.'),
     collateralApyPct: pct(
-      'APY of the collateral alone. Rates of different kinds stand side by side: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), what is paid now (onchain).',
+      'APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain).',
     ),
-    collateralApySource: z
-      .enum(APY_SOURCES)
-      .describe('Where the collateral APY comes from; none = it earns nothing by itself.'),
+    collateralApySource: z.enum(APY_SOURCES).describe('Source of the collateral APY; none = no yield of its own.'),
     yieldSustainabilityPct: averages.optional().describe('Trailing means of the collateral APY.'),
     pointsIncentive: z
       .object({
@@ -101,19 +99,16 @@ export const strategySchema = z
       .describe(
         'Off-chain points on the collateral; not a yield. Effective = perDayPerCollateralToken x leverage x tokens.',
       ),
-    borrowApyPct: pct('Borrow APY that is paid now.'),
+    borrowApyPct: pct('Present borrow APY.'),
     quarterlyBorrowApyPct: pct('Mean borrow APY of the last 90 days.').optional(),
-    borrowIncentive: incentive.nullable().optional().describe('Incentives paid on borrowing; null = there are none.'),
-    collateralIncentive: incentive
-      .nullable()
-      .optional()
-      .describe('Incentives paid on the collateral; null = there are none.'),
+    borrowIncentive: incentive.nullable().optional().describe('Incentives for borrowing; null = none.'),
+    collateralIncentive: incentive.nullable().optional().describe('Incentives for the collateral; null = none.'),
     netBorrowApyPct: pct(
-      'Borrow APY less the borrow incentive, which is an APR: the one is compounded, the other is not. Without an incentive while incentives are not known, see gaps.',
+      'Borrow APY (compounded) less the borrow incentive (an APR, not compounded). Excludes the incentive while it is unknown, see gaps.',
     ),
-    supplyUsd: usd('Supplied to the market.').optional(),
-    liquidityUsd: usd('What can be borrowed at once.').optional(),
-    publicAllocatorLiquidityUsd: usd('liquidityUsd plus what the public allocator could bring.').optional(),
+    supplyUsd: usd('Supply of the market.').optional(),
+    liquidityUsd: usd('Borrowable at once.').optional(),
+    publicAllocatorLiquidityUsd: usd("liquidityUsd plus the public allocator's maximum.").optional(),
     maxLeverage: decimalString('Leverage at the maximum LTV, 1 decimal.'),
     utilizationPct: pct('Borrowed share of the supply.').optional(),
     leverageLadder: z.array(ladderEntry).describe('Integer steps, then the exact maximum.'),
@@ -130,25 +125,25 @@ export const strategySchema = z
         type: z.enum(['nav', 'market']).optional().describe('nav = redemption rate, market = traded price.'),
       })
       .optional()
-      .describe('What the collateral is valued by.'),
+      .describe('The oracle that values the collateral.'),
     oraclePriceAsOf,
     exitLiquidity: z
       .union([
-        z.object({ measured: z.literal(false).describe('Not measured: unknown, neither zero nor safe.') }),
+        z.object({ measured: z.literal(false).describe('Not measured: the loss is unknown, neither zero nor safe.') }),
         z.object({
           measured: z.literal(true).describe('Measured.'),
-          asOf: dateTime('When it was measured.'),
-          method: z.string().describe('How it was measured.'),
-          direction: z.string().describe('What was sold for what.'),
+          asOf: dateTime('Time of the measurement.'),
+          method: z.string().describe('Method of the measurement.'),
+          direction: z.string().describe('Direction of the sale.'),
           slippagePct: z
             .object({ '100000': slippage, '500000': slippage, '1000000': slippage, '5000000': slippage })
-            .describe('Percent lost when that many USD of collateral are sold.'),
+            .describe('Loss in percent when that many USD of collateral are sold.'),
         }),
       ])
-      .describe('What selling the collateral would cost.'),
+      .describe('Cost of selling the collateral.'),
     noSwapRoute: z
       .boolean()
-      .describe('Whether the collateral has no swap route. True while nothing has measured it, see gaps.'),
+      .describe('Whether the collateral has no swap route. True while it is unmeasured, see gaps.'),
     spiralHints: z
       .object({
         exitLiquidityTier: z
@@ -160,55 +155,53 @@ export const strategySchema = z
               ),
             thresholds: z
               .object({
-                listingMaxPct: z.number().describe('Most that selling 100k USD may lose, percent.'),
-                depthCleanMaxPct: z.number().describe('Most that a clean exit loses, percent.'),
+                listingMaxPct: z.number().describe('Maximum loss of selling 100k USD, percent.'),
+                depthCleanMaxPct: z.number().describe('Maximum loss of a clean exit, percent.'),
               })
-              .describe('What the value was decided by.'),
+              .describe('Thresholds of the value.'),
           })
           .optional()
           .describe('Absent when exit liquidity was not measured.'),
         profile: z
           .object({
             value: z.literal('leveraged_perp').describe('Collateral and loan follow different prices.'),
-            leverageApyMeaning: z.string().describe('How to read the leveraged APY of such a market.'),
+            leverageApyMeaning: z.string().describe('Explanation of the leveraged APY of such a market.'),
           })
           .optional()
           .describe('Present only on uncorrelated markets.'),
-        warnings: warnings.optional().describe('What to know of values that are shown; absent when there is nothing.'),
+        warnings: warnings.optional().describe('Warnings about shown values; absent = none.'),
       })
       .optional()
-      .describe('The only opinions of this contract, with their thresholds.'),
+      .describe('Assessments of the service, with their thresholds.'),
     freshness: z
       .object({ borrow: freshnessValue, collateralApy: freshnessValue, exitLiquidity: freshnessValue })
-      .describe(
-        'How old each group of facts is. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while nothing has measured it.',
-      ),
+      .describe('Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured.'),
     inputFreshness: z
       .object({ prices: freshnessValue.optional(), incentives: freshnessValue.optional() })
       .optional()
-      .describe('How old the prices (the older of collateral and loan) and the incentives are; absent = not known.'),
+      .describe('Age of the prices (the older of collateral and loan) and of the incentives; absent = unknown.'),
     deployment: deployment
       .optional()
       .describe(
-        'What the deployed contract says that ltvPct, the ladder and fees rest on; of an equity vault that of its yield leg. Absent while nothing was measured.',
+        'Terms of the deployed contract behind ltvPct, the ladder and fees; for an equity vault those of its yield leg. Absent while they are unmeasured.',
       ),
     listed: z.boolean().optional().describe('Whether the strategy is in the list of strategies.'),
     notListedBecause: z
       .array(z.string())
       .optional()
       .describe(
-        'The listing rules that are not met: has_yield, swap_route, maturity, liquidity, unsupported, paused, venue_not_allowed, catalog_mismatch, and of equity vaults operator_not_approved.',
+        'The failed listing rules: has_yield, swap_route, maturity, liquidity, unsupported, paused, venue_not_allowed, catalog_mismatch, and of equity vaults operator_not_approved.',
       ),
     gaps: assumedGaps,
-    fees: fees.optional().describe('Fees of the contract; of an equity vault on its yield leg.'),
+    fees: fees.optional().describe('Fees of the contract; for an equity vault on its yield leg.'),
     links: z
       .object({
         app: z.string().optional().describe('The strategy in the client app.'),
         market: z.string().optional().describe('The market at the lending protocol.'),
-        yieldSource: z.string().optional().describe('Where the collateral earns.'),
+        yieldSource: z.string().optional().describe('Page about the yield of the collateral.'),
       })
       .optional()
-      .describe('Pages to read on.'),
+      .describe('Further pages.'),
     equityVault: z
       .object({
         stockMarketId: marketIdString('Market of the stock leg.'),
@@ -219,9 +212,9 @@ export const strategySchema = z
             symbol: z.string().describe('Symbol.'),
             decimals: z.int().describe('Base units per token, as a power of ten.'),
           })
-          .describe('What deposits are paid with.'),
-        targetLtvPct: pct('Stock-leg LTV when a deposit names none.'),
-        maxStockLtvPct: pct('Highest stock-leg LTV that a deposit may name.'),
+          .describe('Token of deposits.'),
+        targetLtvPct: pct('Default stock-leg LTV of a deposit.'),
+        maxStockLtvPct: pct('Highest stock-leg LTV of a deposit.'),
         yieldLegApyPct: pct('APY of the yield leg at its safe LTV.'),
       })
       .optional()
@@ -229,15 +222,15 @@ export const strategySchema = z
   })
   .meta({
     id: 'Strategy',
-    description: 'One leverage strategy: raw facts; the only verdicts stand under spiralHints.',
+    description: 'One leverage strategy: raw facts; the only assessments are under spiralHints.',
   });
 
 export const strategiesEnvelope = z
   .object({
-    asOf: dateTime('When the facts were published.'),
+    asOf: dateTime('Time of publication of the facts.'),
     chainId: z.int().describe('Chain id.'),
-    count: z.int().describe('How many strategies follow.'),
+    count: z.int().describe('Number of strategies.'),
     strategies: z.array(strategySchema).describe('The strategies, equity vaults included.'),
-    missing: missingFacts.optional().describe('What the list goes without; absent when it is whole.'),
+    missing: missingFacts.optional().describe('Missing parts of the list; absent when it is complete.'),
   })
   .meta({ id: 'Strategies', description: 'The listed strategies of one chain.' });

@@ -45,58 +45,56 @@ export const chainIdField = (chainIds: readonly number[], defaultChainId: number
 
 export const cost = z
   .object({
-    kind: z.enum(COST_KINDS).describe('What it is for.'),
-    token: addressString('Token in which it is counted.'),
+    kind: z.enum(COST_KINDS).describe('Kind of the cost.'),
+    token: addressString('Token of the amount.'),
     symbol: z.string().describe('Its symbol.'),
     amount: decimalString('Whole tokens.'),
     usd: decimalString('USD; absent while the token has no price.').optional(),
     pctOfEquity: pct(
-      'Percent of what is paid in, else of what the position is worth; absent where it cannot be valued.',
+      "Percent of the payment, or of the position's value without one; absent if that is unknown.",
     ).optional(),
   })
-  .meta({ id: 'Cost', description: 'One cost, paid at once.' });
+  .meta({ id: 'Cost', description: 'One immediate cost.' });
 
 export const totalSwapCost = pct(
-  'All that the swaps lose, their referral fees included, percent of the equity; absent where nothing prices one of them.',
+  'Loss of all swaps, referral fees included, percent of the equity; absent if one of them has no price.',
 ).optional();
 
 export const worstCase = z
   .object({
     equity: decimalString(
-      'Collateral less debt at the oracle price, and paidOut where the action pays something out: what the wallet has of the position after it, whole loan tokens.',
+      "The wallet's part of the position afterwards, whole loan tokens: collateral less debt at the oracle price, plus paidOut if the action has a payout.",
     ),
     paidOut: decimalString(
-      'What of equity goes to the wallet, whole loan tokens (collateral at the oracle price), fees of the contract taken off; the rest is left in the position. Absent where the action pays nothing out.',
+      'Part of equity that goes to the wallet, whole loan tokens (collateral at the oracle price), after fees of the contract; the rest remains in the position. Absent without a payout.',
     ).optional(),
-    ltv: pct('LTV; absent where no position is left.').optional(),
+    ltv: pct('LTV; absent if no position remains.').optional(),
   })
-  .meta({ id: 'WorstCase', description: 'What the wallet has of it when every swap gives its minimum only.' });
+  .meta({ id: 'WorstCase', description: 'Result for the wallet if every swap returns its minimum.' });
 
 export const liquidation = z
   .object({
     price: decimalString('Oracle price, loan tokens per collateral token.'),
-    dropPct: pct('How far the price may fall until then.'),
+    dropPct: pct('Fall of the price until then.'),
   })
-  .meta({ id: 'Liquidation', description: 'Where the position could be liquidated.' });
+  .meta({ id: 'Liquidation', description: 'Liquidation of the position.' });
 
-export const costList = z
-  .array(cost)
-  .describe('What it costs at once, by kind; empty where nothing is swapped and no fee is due.');
+export const costList = z.array(cost).describe('Immediate costs, by kind; empty without swaps and fees.');
 
 export const positionPreview = z
   .object({
     leverage: decimalString('Leverage after the expected fill, 1 decimal.').optional(),
-    requestedLtv: pct('The LTV asked for.').optional(),
+    requestedLtv: pct('The requested LTV.').optional(),
     effectiveLtv: pct('The LTV after the expected fill.').optional(),
     amountLeveragedCollateral: decimalString('All collateral after it, whole tokens.').optional(),
     depositBasis: decimalString(
-      "Deposit basis after it, whole loan tokens: what the yield fee is counted from, and on a correlated market the most that can be borrowed. Absent where the contract's own rule decides and nothing was executed.",
+      "Deposit basis after it, whole loan tokens: the yield fee applies to the value above it, and on a correlated market it limits loans. Absent if the contract's own rule decides and nothing was simulated.",
     ).optional(),
     expectedLeverageApy: pct(
-      'Expected APY on the equity, at the borrow rate that the market has once this is done. A borrow incentive counts as it is paid now.',
+      "Expected APY on the equity, at the market's borrow rate after the action. A borrow incentive counts at its present rate.",
     ).optional(),
     priceImpactPct: pct(
-      'What the swap of the loan alone (elsewhere the only swap) loses of its value against the reference price. Of the equity it is more: see totalSwapCostPctOfEquity.',
+      "Loss of the loan's swap (or of the only swap) against the reference price, percent of its value. totalSwapCostPctOfEquity has the loss as a part of the equity.",
     ).optional(),
     totalSwapCostPctOfEquity: totalSwapCost,
     swapSource: z.enum(SWAP_SOURCES).describe('Venue of the swap.').optional(),
@@ -106,7 +104,10 @@ export const positionPreview = z
     readAt: pricedAtSchema,
     oraclePriceAsOf,
   })
-  .meta({ id: 'PositionPreview', description: 'The position after the expected fill. What does not apply is absent.' });
+  .meta({
+    id: 'PositionPreview',
+    description: 'The position after the expected fill. Fields that do not apply are absent.',
+  });
 
 export const unsignedCall = z
   .object({
@@ -119,24 +120,24 @@ export const unsignedCall = z
       .string()
       .regex(/^\d+$/)
       .optional()
-      .meta({ description: 'Native value in wei; absent when there is none.', examples: ['1000000000000000'] }),
+      .meta({ description: 'Native value in wei; absent = none.', examples: ['1000000000000000'] }),
   })
   .meta({ id: 'Call', description: 'One unsigned call.' });
 
 export const leverageSimulation = z
   .object({
-    path: z.enum(TRANSACTION_PATHS).describe('The path that a build takes.'),
+    path: z.enum(TRANSACTION_PATHS).describe('The path of a build.'),
     isDirect: z.boolean().describe('Whether the pay token is the collateral.'),
-    isReallocate: z.boolean().describe('Whether liquidity has to be brought into the market first.'),
+    isReallocate: z.boolean().describe('Whether liquidity has to be moved into the market first.'),
     positionPreview,
-    amountFlashLoan: decimalString('What is borrowed, whole loan tokens.'),
-    minTokenOut: decimalString('Least collateral that the flash loan is swapped into, whole tokens.'),
+    amountFlashLoan: decimalString('The loan, whole loan tokens.'),
+    minTokenOut: decimalString('Minimum collateral from the swap of the flash loan, whole tokens.'),
     reallocationFeeWei: z
       .string()
       .regex(/^\d+$/)
       .nullable()
-      .meta({ description: 'Fee of the reallocation in wei; null = none is needed.', examples: [null] }),
-    slippage: z.number().describe('The slippage that counts, a ratio.'),
+      .meta({ description: 'Fee of the reallocation in wei; null = no reallocation.', examples: [null] }),
+    slippage: z.number().describe('The effective slippage, a ratio.'),
     note: z.string().describe('The same in sentences.'),
   })
   .meta({ id: 'LeverageSimulation', description: 'Preview of opening a position.' });
@@ -146,19 +147,19 @@ export const received = z
     z.object({
       token: addressString('The token.'),
       symbol: z.string().describe('Its symbol.'),
-      amount: decimalString('How much, whole tokens.'),
+      amount: decimalString('Amount, whole tokens.'),
     }),
   )
   .optional()
   .describe(
-    'What the wallet had more after the simulation, fees of the contracts paid; empty = nothing, absent = it could not be simulated.',
+    'Additional tokens of the wallet after the simulation, after fees of the contracts; empty = none, absent = not simulated.',
   );
 
 export const transactionBundle = z
   .object({
     chainId: z.int().describe('The chain.'),
-    action: z.enum(['open_leverage', ...MANAGE_ACTIONS]).describe('What it does.'),
-    path: z.enum(TRANSACTION_PATHS).describe('Which contract function the transaction runs.'),
+    action: z.enum(['open_leverage', ...MANAGE_ACTIONS]).describe('The action.'),
+    path: z.enum(TRANSACTION_PATHS).describe('Contract function of the transaction.'),
     approvals: z.array(unsignedCall).describe('Sign these first, in order.'),
     tx: unsignedCall.describe('Sign after the approvals.'),
     meta: z
@@ -168,19 +169,17 @@ export const transactionBundle = z
         totalSwapCostPctOfEquity: totalSwapCost,
         worstCase: worstCase.optional(),
         liquidation: liquidation.optional(),
-        depositBasisBefore: decimalString(
-          'Deposit basis as it stands now, whole loan tokens; absent on an open.',
-        ).optional(),
+        depositBasisBefore: decimalString('Present deposit basis, whole loan tokens; absent on an open.').optional(),
         amountFlashLoan: decimalString('Flash loan, whole loan tokens.').optional(),
-        minTokenOut: decimalString('Least output of the (last) swap, whole tokens.').optional(),
+        minTokenOut: decimalString('Minimum output of the (last) swap, whole tokens.').optional(),
         received,
         readAt: pricedAtSchema,
         oraclePriceAsOf,
-        slippage: z.number().optional().describe('The slippage that counts, a ratio.'),
-        expiresAt: dateTime('When its earliest quote expires, at most 60 s away. Build again after that.').optional(),
+        slippage: z.number().optional().describe('The effective slippage, a ratio.'),
+        expiresAt: dateTime('Earliest expiry of its quotes, at most 60 s ahead. Build again after that.').optional(),
         signingUrl: z.string().optional().describe('Link to review and sign in the app.'),
-        instructions: z.string().optional().describe('What to do with it, in sentences.'),
+        instructions: z.string().optional().describe('The next steps, in sentences.'),
       })
-      .describe('About the bundle. What does not apply is absent.'),
+      .describe('Details of the bundle. Fields that do not apply are absent.'),
   })
   .meta({ id: 'TransactionBundle', description: 'Unsigned calls for one wallet.' });

@@ -74,7 +74,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     return entry;
   });
   if (new Set(entries.map((entry) => entry.warmer.name)).size !== entries.length) {
-    throw new Error('Two warmers share one name.');
+    throw new Error('Two warmers have the same name.');
   }
 
   const runOnce = async (entry: Entry, mode: RunMode): Promise<RunEvent> => {
@@ -135,7 +135,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
   const whyNot = (freeInMs: number | null): string => {
     if (stopping) return 'this process is stopping';
     if (lease.isClockOff()) return 'the clock of this process is more than two minutes from the one of Redis';
-    return freeInMs === null ? 'it cannot be told who holds its lease' : 'another process holds its lease';
+    return freeInMs === null ? 'the holder of its lease is unknown' : 'another process holds its lease';
   };
 
   return {
@@ -149,7 +149,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
       const matching = entries.filter(({ warmer }) => warmer.name === name || warmer.name.startsWith(`${name}:`));
       if (matching.length === 0) {
         const names = entries.map((entry) => entry.warmer.name).join(', ');
-        throw new NotFoundError(`There is no warmer "${name}". Name one of: ${names}.`, {
+        throw new NotFoundError(`No warmer has the name "${name}". Name one of: ${names}.`, {
           resource: 'warmer',
           id: name,
         });

@@ -19,7 +19,7 @@ describe('closingOf', () => {
     expect(closingOf(value, basis, FIVE_PERCENT)).toEqual({ yieldFee, paysOut, pnlBeforeFee, pnlAfterFee });
   });
 
-  test('behavior: fee and payout are what is left after the debt, whatever the numbers are', () => {
+  test('behavior: fee and payout together equal the value after the debt', () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 30n });
     const share = fc.bigInt({ min: 0n, max: WAD - 1n });
     fc.assert(

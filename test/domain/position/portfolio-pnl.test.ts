@@ -96,7 +96,7 @@ const onlyItem = (seen: Parameters<typeof portfolioOf>[0]) => {
 };
 
 describe('P&L of a loop', () => {
-  test('default: an open one, as the SDK and an hour-by-hour sum have it', () => {
+  test('default: an open one equals the SDK and an hourly sum', () => {
     const row = rowOf(market.id);
     const { pnl } = onlyItem({ chain: robinhood, facts, positions: [open], rows: [row] });
     const value = sdkValue(market, holding);
@@ -114,7 +114,7 @@ describe('P&L of a loop', () => {
     ['closed', { open: false }, '117.5'],
     ['liquidated', { open: true }, '0'],
   ] as const)(
-    'behavior: a %s one has nothing left, and earned on what its LTV amounted to until it ended',
+    'behavior: a %s one has no value left, and accrued incentives by its LTV until its end',
     (status, flag, back) => {
       const closedAtMs = NOW_MS - 3 * DAY;
       const row = rowOf(market.id, { isOpen: false, closedAtMs });
@@ -131,7 +131,7 @@ describe('P&L of a loop', () => {
     },
   );
 
-  test('behavior: a gain is told before and after the yield fee, a loss has none', () => {
+  test('behavior: shows a gain before and after the yield fee; a loss has no fee', () => {
     const { collateral, debt } = sdkValue(market, holding);
     const net = collateral.minus(debt);
     const loan = (usd: Decimal) => usd.div(PRICE).shiftedBy(market.loan.decimals);
@@ -147,7 +147,7 @@ describe('P&L of a loop', () => {
     expect(lost).toMatchObject({ yieldFeeUsd: '0', totalAfterFeeUsd: lost.totalUsd });
   });
 
-  test('behavior: a position of which a part was sold has no result, nor has its wallet: its share of the basis is not on chain', () => {
+  test('behavior: a partly sold position and its wallet have no result, because the chain does not keep the basis of the part', () => {
     const parted = held(market.id, { ...holding, depositedAssets: units('60'), returnedAssets: units('40') });
     const portfolio = portfolioOf({ chain: robinhood, facts, positions: [parted], rows: [rowOf(market.id)] });
     for (const pnl of [portfolio.positions[0]?.pnl, portfolio.pnl]) {
@@ -175,7 +175,7 @@ describe('P&L of a loop', () => {
     expect(new Decimal(pnl.incentivesUsd ?? '').minus(earned).abs().lt('1e-15')).toBe(true);
   });
 
-  test('behavior: a campaign whose records begin late leaves a gap, and no number is made up for it', () => {
+  test('behavior: a campaign with late records leaves a gap', () => {
     const [known] = paid('borrow').campaigns;
     const late = { campaigns: [{ ...known, startsAtMs: NOW_MS - 40 * DAY }] } as ReturnType<typeof paid>;
     const lacking = withItem(facts, 'incentiveHistory', market.id, { value: late });
@@ -185,7 +185,7 @@ describe('P&L of a loop', () => {
     expect(pnl.gaps[0]).toMatchObject({ field: 'pnl.incentivesUsd', reason: 'NOT_MEASURED' });
   });
 
-  test('behavior: a row opened or closed in a future has no life to earn in, and no time of it is shown as later than now', () => {
+  test('behavior: a row with future times accrues nothing, and shows no future time', () => {
     const ahead = NOW_MS + 40 * DAY;
     const times = { createdAtMs: ahead, updatedAtMs: ahead };
     const opened = onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id, times)] });
@@ -203,7 +203,7 @@ describe('P&L of a loop', () => {
     expect(justClosed.pnl.incentivesUsd).toBeDefined();
   });
 
-  test('behavior: who owes more than the collateral has lost what was put in and nothing beyond, and the bad debt is told', () => {
+  test('behavior: the loss of an underwater position is at most its deposit, and the bad debt is shown', () => {
     const under = { collateral: units('300'), borrowShares: units('400') * 10n ** 6n };
     const drowned = held(market.id, { ...under, depositedAssets: units('120') });
     const { pnl } = onlyItem({ chain: robinhood, facts, positions: [drowned], rows: [rowOf(market.id)] });
@@ -215,7 +215,7 @@ describe('P&L of a loop', () => {
     expect(onlyItem({ chain: robinhood, facts, positions: [open], rows: [rowOf(market.id)] }).pnl.badDebtUsd).toBe('0');
   });
 
-  test('behavior: what is not known is absent with a gap, never zero', () => {
+  test('behavior: an unknown value is absent with a gap, never zero', () => {
     const fieldsOf = (pnl: Pnl) => pnl.gaps.map(({ field, reason }) => `${field} ${reason}`);
     const unregistered = onlyItem({ chain: robinhood, facts, positions: [open] }).pnl;
     expect(unregistered.baseResultUsd).toBeDefined();
@@ -240,7 +240,7 @@ describe('P&L of a loop', () => {
     ).toBeUndefined();
   });
 
-  test('behavior: a market that never paid anything needs no row to say so', () => {
+  test('behavior: a market without incentives needs no row', () => {
     const { pnl } = onlyItem({ chain: robinhood, positions: [open] });
     expect(pnl).toMatchObject({ incentivesUsd: '0', gaps: [] });
     expect(pnl.totalUsd).toBe(pnl.baseResultUsd);
@@ -255,7 +255,7 @@ describe('P&L of a vault', () => {
   };
   const tagged = { equityVaultId: vault.id, addedUsd: new Decimal('5'), removedUsd: new Decimal('1.5') };
 
-  test('default: an open one is worth both legs, and what was put in is what is registered', () => {
+  test('default: the value of an open one is that of both legs, and its deposits are the registered ones', () => {
     const row = rowOf(market.id, tagged);
     const { equityPositions, positions } = portfolioOf({
       chain: robinhood,
@@ -276,7 +276,7 @@ describe('P&L of a vault', () => {
     });
   });
 
-  test('behavior: a closed one stands as the vault', () => {
+  test('behavior: a closed one is listed as the vault', () => {
     const closedAtMs = NOW_MS - 3 * DAY;
     const row = rowOf(market.id, { ...tagged, isOpen: false, closedAtMs, returnedUsd: new Decimal('108') });
     const ended = held(market.id, { open: false, depositedAssets: units('40') });
@@ -293,7 +293,7 @@ describe('P&L of a vault', () => {
     });
   });
 
-  test('behavior: without a row nobody knows what was put in', () => {
+  test('behavior: without a row the deposits are unknown', () => {
     const loop = held(market.id, { ...holding, depositedAssets: sdkDebt() });
     const { equityPositions, header } = portfolioOf({ chain: robinhood, facts, positions: [loop], stocks: [stock] });
     expect(equityPositions[0]?.pnl.netValueUsd).toBeDefined();
@@ -319,7 +319,7 @@ describe('sumPnl', () => {
     yieldFeeUsd: amount,
   });
 
-  test('default: parts sum to the total, position by position and over all, without exponents', () => {
+  test('default: parts sum to the totals of each position and overall, without exponents', () => {
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 6 }), (all) => {
         const pnls = all.map(toPnl);

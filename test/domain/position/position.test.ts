@@ -120,7 +120,7 @@ describe('composePosition', () => {
     }
   });
 
-  test('behavior: a reading older than the market state takes no interest back', () => {
+  test('behavior: a reading older than the market state does not reduce interest', () => {
     const earlier = { ...owner, block: { number: 90n, timestamp: BLOCK.timestamp - 600n } };
     expect(composePosition(open, earlier, { market, composed }).amountLoan).toBe(show().amountLoan);
   });
@@ -128,7 +128,7 @@ describe('composePosition', () => {
   test.each([
     ['closed', { open: false, collateral: 0n, borrowShares: 0n }],
     ['liquidated', { open: true, collateral: 0n, borrowShares: 0n }],
-  ] as const)('behavior: a %s position holds nothing; its ratios cannot apply', (status, over) => {
+  ] as const)('behavior: a %s position is empty, and its ratios do not apply', (status, over) => {
     const shown = show(over);
     expect(shown).toMatchObject({
       status,
@@ -168,7 +168,7 @@ describe('composePosition', () => {
     ).toBe(true);
   });
 
-  test('behavior: an unknown loan price costs the USD fields, with its reason', () => {
+  test('behavior: an unknown loan price makes the USD fields absent, with its reason', () => {
     const failure = { reason: 'timeout', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
     const unpriced = withItem(facts, 'price', market.loan.address, { failure });
     const shown = composePosition(open, owner, {
@@ -213,7 +213,7 @@ describe('composePosition', () => {
     );
   });
 
-  test('behavior: an unknown market costs its fields, never the position', () => {
+  test('behavior: an unknown market makes its fields absent, but not the position', () => {
     const foreign = composePosition(open, owner, {});
     expect(foreign).toMatchObject({ id: 3, status: 'open', positionId: `1-${market.id}-3`, exitLiquidity: null });
     const waiting = composePosition(open, owner, { market });
@@ -229,7 +229,7 @@ describe('composePosition', () => {
     }
   });
 
-  test('behavior: what is shown adds up, and no number is in exponent form', () => {
+  test('behavior: shown values add up, without exponents', () => {
     const amounts = fc.record({
       // From ten loan base units on: dust that the oracle rounds to nothing has no LTV.
       collateral: fc.bigInt({ min: 10n ** 13n, max: 10n ** 30n }),
@@ -256,7 +256,7 @@ describe('composePosition', () => {
 });
 
 describe('composePosition at the edge of value', () => {
-  test('behavior: collateral that the oracle calls worthless has no LTV', () => {
+  test('behavior: collateral with an oracle value of zero has no LTV', () => {
     const shown = show({ collateral: 1n, borrowShares: 0n });
     expect(shown).toMatchObject({ status: 'open', ltvPct: null, ltvHeadroomPct: null, currentLeverage: null });
     expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'ltvPct', reason: 'NOT_APPLICABLE' }));

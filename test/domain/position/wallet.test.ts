@@ -59,7 +59,7 @@ const compose = (positions: readonly HeldPosition[], tags: LoopTags = new Map(),
   composeWallet(robinhood, composed.lookup.markets, holdings(4663, positions, stocks), tags);
 
 describe('composeWallet', () => {
-  test('default: a loop that explains the debt stands in its vault; the others are positions, newest first', () => {
+  test('default: a loop that matches the debt is listed in its vault; the others are positions, newest first', () => {
     const { positions, equityPositions } = compose([loop(0, debt), plain, loop(9, debt * 3n)]);
     expect(positions.map(({ id }) => id)).toEqual([9, 7]);
     expect(equityPositions).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('composeWallet', () => {
     ).toBe(true);
   });
 
-  test('behavior: a registration decides where the basis could not', () => {
+  test('behavior: a registration decides where the basis is ambiguous', () => {
     const loops = [loop(0, debt), loop(1, debt)];
     const ambiguous = compose(loops);
     expect(ambiguous.positions.map(({ id }) => id)).toEqual([1, 0]);
@@ -140,7 +140,7 @@ describe('composeWallet', () => {
     expect(tagged.equityPositions[0]).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
   });
 
-  test('behavior: without a loop the vault is its stock leg; nothing is hidden', () => {
+  test('behavior: a vault without a loop is its stock leg', () => {
     const { positions, equityPositions } = compose([plain]);
     expect(positions.map(({ id }) => id)).toEqual([7]);
     const [found] = equityPositions;
@@ -148,7 +148,7 @@ describe('composeWallet', () => {
     expect(found?.currentNetApyPct?.startsWith('-')).toBe(true);
   });
 
-  test('behavior: two vaults that one loop could explain are both ambiguous', () => {
+  test('behavior: two vaults that match one loop are both ambiguous', () => {
     const twin = { ...stockLeg, marketId: rival.stockMarket.id };
     const { equityPositions, positions } = compose([loop(0, debt)], new Map(), [stockLeg, twin]);
     expect(
@@ -160,20 +160,20 @@ describe('composeWallet', () => {
     expect(positions.map(({ id }) => id)).toEqual([0]);
   });
 
-  test('behavior: a vault whose stock is gone is none, and its tagged loops are positions again', () => {
+  test('behavior: a wallet without stock has no vault, and its tagged loops are positions', () => {
     const tags = new Map([[0, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]);
     const { positions, equityPositions } = compose([loop(0, debt)], tags, []);
     expect(equityPositions).toEqual([]);
     expect(positions.map(({ id }) => id)).toEqual([0]);
   });
 
-  test('behavior: a vault without debt cannot be liquidated, and costs nothing', () => {
+  test('behavior: a vault without debt has no liquidation and no cost', () => {
     const [found] = compose([loop(0, debt)], new Map(), [{ ...stockLeg, borrowShares: 0n }]).equityPositions;
     expect(found?.stock).toMatchObject({ debtUsdg: '0', ltvPct: '0.00', liquidationPriceUsd: null });
     expect(found).toMatchObject({ yieldLoopMatch: 'none', currentNetApyPct: '0.00' });
   });
 
-  test('behavior: while the stock market is not measured, its loops cannot be told and its values are gaps', () => {
+  test('behavior: without a measured stock market its loops are ambiguous and its values are gaps', () => {
     const blind = withItem(facts, 'lendingState', vault.stockMarket.id, {});
     const { equityPositions, positions } = composeWallet(
       robinhood,
@@ -199,7 +199,7 @@ describe('attributionOf', () => {
     expect(of([loop(0, debt), plain], 7)).toBeNull();
   });
 
-  test('behavior: a candidate is told as ambiguous, with all candidates', () => {
+  test('behavior: a candidate is ambiguous, with all candidates', () => {
     expect(of([loop(0, debt), loop(1, debt)], 1)).toEqual({ vaultId: vault.id, match: 'ambiguous', loopIds: [0, 1] });
   });
 

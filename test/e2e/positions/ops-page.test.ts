@@ -100,8 +100,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     for (const key of [PARTNER_KEY, 'sg_ops_nobody']) {
       const opened = await openPage(browser, service.url);
       await enter(opened, key);
-      await opened.page.waitForSelector('#door-error:not(:empty)');
-      expect(await opened.page.innerText('#door-error')).toMatch(/ops tier/);
+      await opened.page.waitForSelector('#key-error:not(:empty)');
+      expect(await opened.page.innerText('#key-error')).toMatch(/ops tier/);
       expect(await opened.page.isVisible('#board')).toBe(false);
       expect(await opened.page.evaluate('sessionStorage.length')).toBe(0);
       expect(opened.leaving).toEqual([]);

@@ -7,7 +7,7 @@ export const keyStore = {
   clear: () => sessionStorage.removeItem(STORAGE_KEY),
 };
 
-/** The key does not open what was asked. */
+/** The key has no access. */
 export class KeyRefused extends Error {
   name = 'KeyRefused';
 }
@@ -23,7 +23,7 @@ export async function ask(query, variables, key = keyStore.get()) {
       cache: 'no-store',
     });
   } catch {
-    throw new Error('The service does not answer. It is asked again every minute.');
+    throw new Error('The service does not answer. The page tries again every minute.');
   }
   const body = await response.json().catch(() => ({}));
   const [error] = body.errors ?? (body.error ? [body.error] : []);

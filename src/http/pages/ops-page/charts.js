@@ -9,7 +9,7 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Draw now, and again whenever the room or the colours change. */
+/** Draw now, and again when the size or the colours change. */
 function keepDrawn(host, make) {
   const entry = drawn.get(host) ?? { chart: null, draw: () => {} };
   entry.draw = () => {
@@ -44,7 +44,7 @@ function axis(overrides) {
   };
 }
 
-/** Draw totals over time. Chains are sampled apart: at every moment the latest of each counts. */
+/** Draw totals over time. Chains are sampled separately: each time uses the latest sample of each. */
 export function drawPnl(host, samples) {
   const latest = new Map();
   const times = [];
@@ -71,7 +71,7 @@ export function drawPnl(host, samples) {
       : `P&L from ${usd(totals[0], { signed: true })} to ${usd(last, { signed: true })}.`,
   );
   if (times.length < 2) {
-    host.replaceChildren(el('p', { class: 'none' }, 'One sample per hour is kept; there are not two yet.'));
+    host.replaceChildren(el('p', { class: 'none' }, 'The chart needs two hourly samples.'));
     return;
   }
   keepDrawn(host, (root) => {
@@ -87,7 +87,7 @@ export function drawPnl(host, samples) {
       series: [
         {},
         line('P&L', '--accent', 2, { fill: colour('--accent-soft') }),
-        line('of it incentives', '--second', 1.5, { dash: [5, 4] }),
+        line('Incentives', '--second', 1.5, { dash: [5, 4] }),
       ],
     };
     return new uPlot(options, [times, totals, incentives], root);
@@ -110,7 +110,7 @@ const BOUNDS = [0.5, 1, 2, 5, 10, 20, Number.POSITIVE_INFINITY];
 const NAMES = ['0.5', '1', '2', '5', '10', '20', 'more'];
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-/** Draw how much net value stands at which headroom. */
+/** Draw the net value by headroom. */
 export function drawHeadroom(host, positions) {
   const values = BOUNDS.map(() => 0);
   const counts = BOUNDS.map(() => 0);

@@ -6,7 +6,7 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 
 export const UNKNOWN = '–';
 
-/** USD of an exact decimal string; what is not known shows as a dash, never as zero. */
+/** USD of an exact decimal string; an unknown value shows as a dash, never as zero. */
 export function usd(value, { signed = false } = {}) {
   if (value === null || value === undefined) return UNKNOWN;
   const number = Number(value);
@@ -57,7 +57,7 @@ export const DRIFT_WORDS = {
 };
 
 export const REASON_WORDS = {
-  market_not_configured: 'market in no catalog',
+  market_not_configured: 'market not in the catalog',
   no_chain_position: 'no such position on chain',
   chain_mismatch: 'market of another chain or position',
 };

@@ -7,10 +7,9 @@ import { nameChains, rowOf, showDrift, showFreshness, showItems, showMarkets, sh
 
 const REFRESH_MS = 60_000;
 const PAGE_SIZE = 50;
-/** Enough for the picture; the list pages on. */
+/** Enough for the charts; the list has more pages. */
 const CHARTED = 500;
-const REFUSED =
-  'This key does not open the ops page. It takes a valid key on the ops tier; a partner key is not enough.';
+const REFUSED = 'This key is not valid for the ops page. Use a valid key on the ops tier; a partner key is not enough.';
 
 const filters = at('filters');
 let rows = [];
@@ -46,7 +45,7 @@ function dropEmpty(object) {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
-/** Ask for everything that the filters choose; an answer that came late is not shown any more. */
+/** Load the data of the filters; an outdated answer is not shown. */
 async function load() {
   const turn = ++latest;
   clearTimeout(timer);
@@ -85,7 +84,7 @@ function showOverview({ ops, freshness }) {
   drawPnl(at('pnl-chart'), ops.history);
 }
 
-/** A vault stands at the headroom of its stock leg with that leg's value; its loops stand at their own. */
+/** A vault counts at the headroom of its stock leg with that leg's value; its loops count at their own. */
 function chartRows(nodes) {
   return nodes
     .map(rowOf)
@@ -103,7 +102,7 @@ function showPage({ nodes, totalCount, pageInfo }, before) {
   at('more').hidden = nextPage === null;
 }
 
-/** Offer the markets there are; the chosen one stays on offer when nothing matches any more. */
+/** Fill the list of markets; the chosen one remains without a match. */
 function offerMarkets(byMarket) {
   const select = filters.elements.namedItem('market');
   const { value, selectedOptions } = select;
@@ -131,7 +130,7 @@ async function enter(key) {
     el('option', { value: '' }, 'All'),
     ...chains.map(({ chainId, name }) => el('option', { value: String(chainId) }, name)),
   );
-  at('door').hidden = true;
+  at('sign-in').hidden = true;
   at('board').hidden = false;
   at('actions').hidden = false;
   await load();
@@ -143,14 +142,14 @@ function leave(message = '') {
   keyStore.clear();
   at('board').hidden = true;
   at('actions').hidden = true;
-  at('door').hidden = false;
-  at('door-error').textContent = message;
+  at('sign-in').hidden = false;
+  at('key-error').textContent = message;
   at('moment').textContent = '';
   at('key').focus();
 }
 
 async function tryKey(key) {
-  at('door-error').textContent = '';
+  at('key-error').textContent = '';
   try {
     await enter(key);
   } catch (error) {

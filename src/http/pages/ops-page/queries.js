@@ -1,4 +1,4 @@
-/** What opens the door: as little as tells whether the key is an ops key. */
+/** The smallest query that shows whether the key is an ops key. */
 export const KNOCK = `query OpsKnock { ops { __typename } chains { chainId name } }`;
 
 export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: [ChainId!]) {

@@ -20,7 +20,7 @@ function badge(text, tone) {
   return el('span', { class: `badge ${tone}` }, text);
 }
 
-/** What everything comes to. */
+/** Totals over all wallets. */
 export function showTotals({ aggregates, reports }) {
   const { all } = aggregates;
   const drift = aggregates.byDriftKind.reduce((sum, { count }) => sum + count, 0);
@@ -34,7 +34,7 @@ export function showTotals({ aggregates, reports }) {
       el('dd', { class: tone }, value),
       el('dd', { class: 'note' }, note ?? ''),
     );
-  const unknown = ({ unknown: count }) => (count === 0 ? '' : `without ${count} not known`);
+  const unknown = ({ unknown: count }) => (count === 0 ? '' : `${count} unknown excluded`);
   at('totals').replaceChildren(
     tile('Net value', usd(all.netValueUsd.usd), { note: unknown(all.netValueUsd) }),
     tile('P&L', usd(all.totalUsd.usd, { signed: true }), {
@@ -45,10 +45,10 @@ export function showTotals({ aggregates, reports }) {
       note: unknown(all.totalAfterFeeUsd),
       tone: toneOf(all.totalAfterFeeUsd.usd),
     }),
-    tile('of it incentives', usd(all.incentivesUsd.usd, { signed: true }), { note: unknown(all.incentivesUsd) }),
+    tile('Incentives', usd(all.incentivesUsd.usd, { signed: true }), { note: unknown(all.incentivesUsd) }),
     tile('Open', String(open), { note: `of ${all.count} positions` }),
     tile('Wallets', String(aggregates.wallets), {
-      note: aggregates.failedWallets === 0 ? '' : `${aggregates.failedWallets} cannot be told`,
+      note: aggregates.failedWallets === 0 ? '' : `${aggregates.failedWallets} could not be read`,
       tone: aggregates.failedWallets === 0 ? null : 'down',
     }),
     tile('Drift', String(drift), {
@@ -74,12 +74,12 @@ function showMoment(reports) {
       ];
     }
     if (report.stale) return [`${name}: these numbers are ${age(report.ageSec)} old; newer ones are being computed.`];
-    return report.failed.map((wallet) => `${name}: ${shortAddress(wallet.address)} is left out. ${wallet.message}`);
+    return report.failed.map((wallet) => `${name}: ${shortAddress(wallet.address)} is excluded. ${wallet.message}`);
   });
   tell(lines.join(' '));
 }
 
-/** Show or take away the notice above everything. */
+/** Show or hide the notice at the top. */
 export function tell(text) {
   const notice = at('notice');
   notice.textContent = text;
@@ -212,15 +212,15 @@ export function showDrift({ totalCount, nodes }, byUnresolvedReason) {
   const reasons = byUnresolvedReason.filter(({ count }) => count > 0);
   at('unresolved').textContent =
     reasons.length === 0
-      ? 'Every row of the register has a position behind it.'
-      : `Rows of the register with nothing behind them: ${reasons.map(({ reason, count }) => `${count} ${REASON_WORDS[reason]}`).join(', ')}.`;
+      ? 'Every row of the register has a position on chain.'
+      : `Rows of the register without a position: ${reasons.map(({ reason, count }) => `${count} ${REASON_WORDS[reason]}`).join(', ')}.`;
 }
 
 /** Sums per market. */
 export function showMarkets(byMarket) {
   const known = (total, count, options) => {
     if (total.unknown === count) return UNKNOWN;
-    return `${usd(total.usd, options)}${total.unknown === 0 ? '' : ` (+${total.unknown} not known)`}`;
+    return `${usd(total.usd, options)}${total.unknown === 0 ? '' : ` (${total.unknown} unknown excluded)`}`;
   };
   const columns = [
     {
