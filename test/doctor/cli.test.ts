@@ -84,6 +84,6 @@ describe('node dist/doctor.js', () => {
     expect(code).toBe(1);
     const { lines } = reportSchema.parse(JSON.parse(out));
     const failed = lines.filter(({ status }) => status === 'failure').map(({ subject }) => subject);
-    expect(failed).toEqual(['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL']);
+    expect(failed).toEqual(['RPC_URL_1', 'RPC_URL_4663', 'DATABASE_URL', 'KEY_PEPPER']);
   });
 });
