@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { limitsOf } from '../../src/domain/market/statics.ts';
 import { Decimal, HUNDRED } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
-import { sizeFlashLoan, sizeStockBorrow } from '../../src/transactions/equity/sizing.ts';
-import { resolveStockLtvPct, stockCapPct } from '../../src/transactions/equity/stock-ltv.ts';
+import {
+  resolveStockLtvPct,
+  sizeFlashLoan,
+  sizeStockBorrow,
+  stockCapPct,
+} from '../../src/transactions/equity/sizing.ts';
 import { LimitExceededError } from '../../src/transactions/errors.ts';
 import { pricesOf, vaultOf } from './equity-world.ts';
 

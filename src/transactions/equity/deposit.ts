@@ -24,8 +24,7 @@ import { requireOpenVault } from './eligibility.ts';
 import { requireVaultMarkets } from './markets.ts';
 import { previewDeposit } from './preview.ts';
 import { type LiveVault, planSigner, planVault, type VaultSigner } from './read.ts';
-import type { VaultPrices } from './sizing.ts';
-import { resolveStockLtvPct } from './stock-ltv.ts';
+import { resolveStockLtvPct, type VaultPrices } from './sizing.ts';
 import type { DepositPreview, DepositSwaps, DepositTerms } from './types.ts';
 import type { FoundVault } from './vault.ts';
 

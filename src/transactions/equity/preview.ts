@@ -22,8 +22,7 @@ import { worstOutput } from '../quote/planned.ts';
 import type { PricedAt } from '../read/market-state.ts';
 import type { PlannedSwap, PositionState } from '../types.ts';
 import { depositCosts } from './costs.ts';
-import type { VaultPrices } from './sizing.ts';
-import { stockCapPct } from './stock-ltv.ts';
+import { stockCapPct, type VaultPrices } from './sizing.ts';
 import type { CombinedStock, DepositFees, DepositPreview, DepositTerms } from './types.ts';
 
 export interface PreviewInput extends Omit<DepositTerms, 'preview' | 'router'> {

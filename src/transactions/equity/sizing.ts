@@ -1,6 +1,11 @@
+import type { EquityVault } from '../../catalog/types.ts';
 import { collateralValueInLoan, openFlashLoan, type Returned } from '../../domain/leverage/flash-loan.ts';
-import type { LtvLimits } from '../../domain/leverage/limits.ts';
-import { Decimal } from '../../shared/decimal.ts';
+import { type LtvLimits, stockLtvCapPct } from '../../domain/leverage/limits.ts';
+import { limitsOf } from '../../domain/market/statics.ts';
+import { Decimal, formatPct, ZERO } from '../../shared/decimal.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { formatValue } from '../../shared/ids.ts';
+import { LimitExceededError } from '../errors.ts';
 
 /** Oracle prices of both markets of a vault: loan base units per collateral base unit, scaled by 1e36. */
 export interface VaultPrices {
@@ -26,4 +31,33 @@ export function sizeFlashLoan(
 ): bigint {
   const value = collateralValueInLoan(minCollateral, yieldPrice);
   return openFlashLoan(value, safeLtvPct, returned);
+}
+
+/** The highest stock-leg LTV of a vault in percent: 88 % of its stock market's liquidation LTV. */
+export function stockCapPct(vault: EquityVault): Decimal {
+  return stockLtvCapPct(limitsOf(vault.stockMarket).liquidationLtvPct);
+}
+
+/**
+ * Take the stock-leg LTV in percent: the vault's target when left out. One above the cap is refused, never lowered; a
+ * target above it counts as the cap, as the strategies list shows it.
+ * @throws BadRequestError at or below zero; LimitExceededError above the cap
+ */
+export function resolveStockLtvPct(vault: EquityVault, asked: Decimal | undefined, field = 'stockLtvPct'): Decimal {
+  const cap = stockCapPct(vault);
+  if (asked === undefined) return Decimal.min(vault.targetLtvPct, cap);
+  const value = formatValue(asked.toFixed());
+  if (!asked.gt(ZERO)) {
+    throw new BadRequestError(
+      `${field} must be above 0: nothing is borrowed for the yield leg otherwise. Leave it out for ${formatPct(Decimal.min(vault.targetLtvPct, cap))} %.`,
+      { field, value, limit: { above: '0', max: formatPct(cap) } },
+    );
+  }
+  if (asked.gt(cap)) {
+    throw new LimitExceededError(
+      `${field} ${value} is above the cap of this vault: at most ${formatPct(cap)} %, that is 88 % of the liquidation LTV. Send ${formatPct(cap)} or less.`,
+      { field, value, limit: { maxStockLtvPct: formatPct(cap) } },
+    );
+  }
+  return asked;
 }
